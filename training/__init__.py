@@ -2,5 +2,5 @@
 
 import os
 
-# ONNX Runtime would tell its maker which models run, from the moment on in which it is loaded.
+# ONNX Runtime sends telemetry about models as soon as it is loaded.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")

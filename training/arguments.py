@@ -1,4 +1,4 @@
-"""The command-line options that the trainings of all encoders share."""
+"""Command-line options of all encoder trainings."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ def add_training_arguments(
         type=Path,
         help="folder of the encoder to start from (training.multilingual); default: the English one",
     )
-    parser.add_argument("--layers", type=int, default=0, help="use so many layers of it; default: all")
+    parser.add_argument("--layers", type=int, default=0, help="number of its layers to use; default: all")
     parser.add_argument("--epochs", type=int, default=epochs)
-    parser.add_argument("--minutes", type=float, default=0, help="end the training after so many minutes")
+    parser.add_argument("--minutes", type=float, default=0, help="end the training after this many minutes")
     parser.add_argument("--rate", type=float, default=rate, help="learning rate of the encoder")
     parser.add_argument(
-        "--fp32", action="store_true", help="train without bf16 autocast also where the processor has bf16"
+        "--fp32", action="store_true", help="train without bf16 autocast, even if the processor supports bf16"
     )
     parser.add_argument(
         "--start",
         type=Path,
-        help="what to continue from: the weights of an earlier run, or a model folder such as models/ner",
+        help="weights to continue from: those of an earlier run, or a model folder such as models/ner",
     )
     parser.add_argument(
-        "--layers-of", type=Path, help="a published model whose layers training starts from, whatever its vocabulary"
+        "--layers-of", type=Path, help="a published model whose layers to start from; its vocabulary may differ"
     )
     parser.add_argument(
         "--frozen",
         type=int,
         default=frozen,
-        help="number of lowest layers that are not trained: with four, a step takes a fifth less time",
+        help="number of lowest layers that are not trained; four of them make a step a fifth faster",
     )
-    parser.add_argument("--reuse", action="store_true", help="take OUT/work/weights.safetensors, do not train")
+    parser.add_argument("--reuse", action="store_true", help="use OUT/work/weights.safetensors instead of training")
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

@@ -1,7 +1,6 @@
-"""Reads, chooses and splits the training rows, in the same way for every task.
+"""Reads, selects and splits the training rows of all tasks.
 
-A set is one `*.jsonl` or `*.jsonl.gz` file, or the part of one that a filter picks. Names of sets and classes of licences, given on
-the command line, decide which sets are used, so that nobody has to edit code for that.
+A set is one `*.jsonl` or `*.jsonl.gz` file, or a filtered part of one. Command-line options select sets by name and licence class.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from pathlib import Path
 LICENCES = ("open", "unclear", "non-commercial", "copyleft")
 SPLITS = ("train", "calibration", "dev")
 
-# Percent of the texts, by hash. The dev part is for measuring, the calibration part for fitting temperature and bias.
+# Shares of the texts in percent, by hash. The dev split is for evaluation, the calibration split for fitting temperature and bias.
 DEV_PERCENT = 10
 CALIBRATION_PERCENT = 5
-# The most rows of one set and label that a held-out split keeps.
-HELD = 400
-HELD_OF_A_LANGUAGE = 30
+# The maximum number of rows of one set and label in a held-out split.
+MAX_HELD_OUT = 400
+MAX_HELD_OUT_PER_LANGUAGE = 30
 
-# The target that torch's cross entropy ignores by default, for rows without a category.
+# The target of rows without a category. The cross entropy of torch ignores it by default.
 NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
-# Files of our own texts that are only for measuring: nothing is learnt from them.
-HELD_BATCHES = (
+# Files of our own texts that are only for evaluation: no model learns from them.
+HELD_OUT_FILES = (
     "exam",
     "second_exam",
     "orders",
@@ -47,8 +46,8 @@ HELD_BATCHES = (
     "dev_languages_data",
     "dev_languages_harmless",
 )
-# The folder of our own texts that is only for measuring: no task is trained on it.
-HELD_FOLDER = "ordinary"
+# The folder of our own texts that is only for evaluation: no task trains on it.
+HELD_OUT_FOLDER = "ordinary"
 
 
 @dataclass(frozen=True)
@@ -60,17 +59,17 @@ class Row:
     lang: str = ""
     kind: str = ""
     split: str = ""
-    # The label of a second head, which only some rows have.
+    # The label of a second head. Only some rows have one.
     category: int = NO_CATEGORY
 
 
 @dataclass(frozen=True)
 class Spec:
-    """One set: where its rows are, and how they are used.
+    """One set: the location and the use of its rows.
 
-    `pick` turns a raw object into (label, weight), or into None to leave the row out. `caps` bounds the number of
-    training rows of each label, since variety helps more than number; with a cap of 0 the label is only evaluated. `file` is
-    relative to the data folder, or to `training/data` where `own` is set.
+    `pick` maps a raw object to (label, weight), or to None to skip the row. `caps` limits the training rows of each label, because
+    variety helps more than quantity; a label with a cap of 0 is only evaluated. `file` is relative to the data folder, or to
+    `training/data` if `own` is set.
     """
 
     name: str
@@ -79,25 +78,25 @@ class Spec:
     pick: Callable[[dict], tuple[int, float] | None]
     caps: dict[int, int] | None = None
     own: bool = False
-    # Puts the whole set into one split. Our own texts are held out by file, not by hash, since texts of one file resemble each other.
+    # Puts the whole set into one split. Our own texts are held out by file, because texts of one file are similar.
     split: str = ""
-    # How often the training rows appear in an epoch. More than once is for small sets of high quality.
+    # How often the training rows appear in an epoch: more than once for small sets of high quality.
     repeat: int = 1
-    # Gives the category of a raw object, for tasks that have a head for categories.
+    # Maps a raw object to its category, for tasks with a head for categories.
     category: Callable[[dict], int] = lambda raw: NO_CATEGORY
-    # The most training rows of one language, for sets with many languages; their other splits keep HELD_OF_A_LANGUAGE.
-    of_a_language: int | None = None
-    # Adds what only one task knows of a row: a task with rows of its own returns these.
+    # The maximum number of training rows of one language, for multilingual sets. Their other splits keep MAX_HELD_OUT_PER_LANGUAGE.
+    max_per_language: int | None = None
+    # Completes a row with the fields of one task. A task with its own row type returns such a row.
     complete: Callable[[Row, dict], Row] = lambda row, raw: row
 
 
 def normalise(text: str) -> str:
-    """The text in NFKC and lower case, letters and digits only. Two rows with the same result count as the same text."""
+    """The letters and digits of a text, in NFKC and lower case. Rows with equal results count as duplicates."""
     return "".join(c for c in unicodedata.normalize("NFKC", text).lower() if c.isalnum())
 
 
 def identity(text: str) -> str:
-    """A key that is equal for equal texts: the normalised text, or the text itself where it has no letters or digits."""
+    """A key for duplicates: the normalised text, or the text itself if it has no letters or digits."""
     return normalise(text) or text
 
 
@@ -106,7 +105,7 @@ def digest(text: str, salt: str = "") -> int:
 
 
 def split_of(text: str) -> str:
-    """The split of a text. It depends on the normalised text only, never on the order of the rows."""
+    """The split of a text. It depends only on the normalised text, not on the order of the rows."""
     percent = digest(text) % 100
     if percent < DEV_PERCENT:
         return "dev"
@@ -130,15 +129,15 @@ def data_folder(argument: str | None) -> Path:
     return Path(value)
 
 
-def is_held(path: Path) -> bool:
-    """Whether a file of our own texts is only for measuring. Those of all tasks that were written for that alone begin with `dev_`."""
-    return path.stem in HELD_BATCHES or path.stem.startswith("dev_") or path.parent.name == HELD_FOLDER
+def is_held_out(path: Path) -> bool:
+    """Whether a file of our own texts is only for evaluation. The names of newer ones begin with `dev_`."""
+    return path.stem in HELD_OUT_FILES or path.stem.startswith("dev_") or path.parent.name == HELD_OUT_FOLDER
 
 
-def own_batches() -> list[Path]:
-    """The files of our own texts from which models may learn."""
+def own_training_files() -> list[Path]:
+    """The files of our own texts that are for training."""
     files = sorted(OWN_DATA.glob("*/*.jsonl"))
-    return [path for path in files if not is_held(path)]
+    return [path for path in files if not is_held_out(path)]
 
 
 def choose(specs: Iterable[Spec], licences: Iterable[str], sets: Iterable[str] | None) -> list[Spec]:
@@ -159,7 +158,7 @@ def text_of(raw: dict) -> str:
 
 
 def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
-    """All rows of the chosen sets, each with its split. Of rows with the same normalised text only the first one is kept."""
+    """Loads all rows of the selected sets with their splits. Only the first of duplicate rows is kept."""
     rows: list[Row] = []
     seen: set[str] = set()
     for spec in specs:
@@ -186,19 +185,19 @@ def load(specs: Iterable[Spec], folder: Path, seed: int) -> list[Row]:
                 spec.category(raw),
             )
             found.append(spec.complete(row, raw))
-        # Texts that we wrote for measuring are all measured, so no limit applies to them.
-        for row in cap(found, spec, None if spec.own else HELD, seed):
+        # Our own texts are evaluated without a limit.
+        for row in cap(found, spec, None if spec.own else MAX_HELD_OUT, seed):
             rows += [row] * (spec.repeat if row.split == "train" else 1)
     return rows
 
 
 def cap(rows: list[Row], spec: Spec, held: int | None, seed: int) -> list[Row]:
-    """At most so many training rows of each label, or of each language, as the set says; at most `held` rows of each label in the
-    other splits."""
+    """Limits the training rows of each label, or of each language, as the set specifies, and the rows of each label in the other splits
+    to `held`."""
     kept: Counter[tuple[int | str, str]] = Counter()
     result = []
     for row in sorted(rows, key=lambda r: digest(r.text, str(seed))):
-        if spec.of_a_language is None:
+        if spec.max_per_language is None:
             group, limit = (
                 row.label,
                 (spec.caps or {}).get(row.label) if row.split == "train" else held,
@@ -206,7 +205,7 @@ def cap(rows: list[Row], spec: Spec, held: int | None, seed: int) -> list[Row]:
         else:
             group, limit = (
                 row.lang,
-                spec.of_a_language if row.split == "train" else HELD_OF_A_LANGUAGE,
+                spec.max_per_language if row.split == "train" else MAX_HELD_OUT_PER_LANGUAGE,
             )
         kept[group, row.split] += 1
         if limit is None or kept[group, row.split] <= limit:
@@ -214,5 +213,5 @@ def cap(rows: list[Row], spec: Spec, held: int | None, seed: int) -> list[Row]:
     return result
 
 
-def part(rows: Iterable[Row], split: str) -> list[Row]:
+def rows_of_split(rows: Iterable[Row], split: str) -> list[Row]:
     return [row for row in rows if row.split == split]

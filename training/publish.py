@@ -1,7 +1,7 @@
-"""python -m training.publish OUT MODELS/NAME: puts a trained model into the folder `models`, which the package contains.
+"""python -m training.publish OUT MODELS/NAME: copies a trained model to the folder `models` of the package.
 
-Word vectors go to the folder `words` beside the model, where all models that were made from one base share them. `npm run generate`
-writes the manifest of the model afterwards; what `self-test.json` says of its texts must hold for the new model too.
+Word vectors go to the folder `words` beside the model: all models with the same base share them. Run `npm run generate` afterwards to write
+the manifest. The new model must give the answers in `self-test.json`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ FILES = ("model.onnx", "tokenizer.json", "config.json")
 def publish(source: Path, target: Path) -> None:
     """Copies the files of a model.
 
-    Raises SystemExit where the published models have other word vectors.
+    Raises SystemExit if the published models have other word vectors.
     """
     words, shared = target.parent / "words" / WORDS, (source / WORDS).exists()
     if shared and words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
-        raise SystemExit(f"{words} belongs to another base: all models that use it must be made anew from one base")
+        raise SystemExit(f"{words} belongs to another base: retrain all models that use it from one base")
     target.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         shutil.copyfile(source / name, target / name)
-    # The curves in this file are those of the model that is replaced.
+    # The curves in this file are those of the replaced model.
     (target / "evaluation.json").unlink(missing_ok=True)
     if not shared:
         return
@@ -40,7 +40,7 @@ def publish(source: Path, target: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.publish", description=__doc__)
-    parser.add_argument("source", type=Path, help="what a training wrote")
+    parser.add_argument("source", type=Path, help="the --out folder of a training")
     parser.add_argument("target", type=Path, help="a folder in models")
     args = parser.parse_args()
     publish(args.source, args.target)

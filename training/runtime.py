@@ -1,4 +1,4 @@
-"""Runs an exported model with onnxruntime as the product does: one text at a time, without padding."""
+"""Runs an exported model with onnxruntime like guard's engine: one text at a time, without padding."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tokenizers import Tokenizer
 from .trainer import encode, pad
 
 
-class Exported:
+class ExportedModel:
     def __init__(self, model: Path, tokenizer: Path, threads: int = 2, watched: Sequence[str] = ()):
-        """`watched` names values inside the graph that become outputs too."""
+        """`watched` names inner values of the graph that become outputs too."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
-        # The engine disables this fusion as well, because the fused kernel is slow on a CPU.
+        # guard's engine disables this fusion too, because the fused kernel is slow on a CPU.
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         config = model.parent / "config.json"
         guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
@@ -33,18 +33,18 @@ class Exported:
         self.tokenizer = Tokenizer.from_file(str(tokenizer))
 
     def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:
-        """For each text the logits `[labels]`, or `[tokens, labels]` of a tagger."""
+        """The logits of each text: `[labels]`, or `[tokens, labels]` for a tagger."""
         return [found for (found,) in self.outputs(texts, max_tokens, [head])]
 
     def outputs(
         self, texts: Sequence[str | tuple[str, str]], max_tokens: int, names: Sequence[str]
     ) -> list[list[np.ndarray]]:
-        """For each text these outputs of the graph, without the dimension of the batch."""
+        """These outputs of the graph for each text, without the batch dimension."""
         return self.outputs_of(encode(self.tokenizer, texts, max_tokens), names)
 
     def outputs_of(self, ids: Sequence[Sequence[int]], names: Sequence[str]) -> list[list[np.ndarray]]:
-        """For each row of token ids these outputs of the graph, without the dimension of the batch."""
-        # Dynamic quantization scales by the whole input. In a batch a text would get a slightly different score, so each runs alone.
+        """These outputs of the graph for each row of token ids, without the batch dimension."""
+        # Dynamic quantization scales by the whole input, so a text in a batch would get a slightly different score.
         rows = []
         for row in ids:
             tokens, mask = pad([row], exactly=True)

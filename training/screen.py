@@ -1,14 +1,13 @@
-"""python -m training.screen --data DIR --model DIR --screened DIR --out DIR: lets the model of prompt injections screen texts for toxicity.
+"""python -m training.screen --data DIR --model DIR --screened DIR --out DIR: trains a toxicity pre-filter in the prompt-injection model.
 
-Where both are asked about a text, the model of prompt injections runs first. From its vectors at its early exit (see `text_exit.py`) a
-second network predicts whether the model `multitask` could find the text toxic at all. Where it surely would not, `multitask` is not
-asked. This is a cascade (Viola and Jones, 2001, "Rapid object detection using a boosted cascade of simple features"): most texts are
-ordinary, and leave it at its first stage.
+If a text is checked for both, the prompt-injection model runs first. From its vectors at its early exit (see `text_exit.py`) a second network,
+the screen, predicts whether `multitask` could find the text toxic. If not, `multitask` does not run. This is a cascade (Viola and Jones,
+2001, "Rapid object detection using a boosted cascade of simple features"): most texts are ordinary and leave it at the first stage.
 
-The network learns what `multitask` says about texts, right or wrong: its probability, which tells more than a verdict (Hinton et al., 2015,
-"Distilling the knowledge in a neural network", arXiv:1503.02531). The texts are those of both models, because the harmless ones of the model of
-prompt injections are most like traffic. It belongs to one version of `multitask`: `config.json` names it, and guard asks no screen that was made
-for another one.
+The screen learns the probabilities of `multitask`, right or wrong, which carry more information than verdicts (Hinton et al., 2015,
+"Distilling the knowledge in a neural network", arXiv:1503.02531). It learns from the texts of both models, because the harmless texts of the
+prompt-injection model are most similar to traffic. A screen belongs to one version of `multitask`, which `config.json` names; guard ignores
+a screen of another version.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from .injection.rows import rows_for
 from .metrics import sigmoid
 from .multitask import early_exit as screened
 from .multitask.rows import add_data_arguments
-from .runtime import Exported
+from .runtime import ExportedModel
 
-# The head of the screen, which is also the name of its output: a logit above 0 means that the text may be toxic.
+# The head of the screen and its output: a logit above 0 means that the text may be toxic.
 SCREEN = "screen_toxicity"
-# The number of texts of toxicity and of harmless ones of prompt injections that are learnt from, and the most characters of the latter.
+# The numbers of training texts from toxicity and of harmless ones from prompt injection, and the maximum characters of the latter.
 TOXICITY, ORDINARY, LONGEST = 150_000, 50_000, 1_500
-# A text of the calibration part may be toxic where the probability of some label is above this.
+# A text of the calibration split may be toxic if the probability of a label is above this.
 TOXIC = 0.5
 
 
-def front_of(folder: Path, threads: int) -> Exported:
-    """The lowest layers of the model of a folder, whose one output is what its early exit reads."""
+def load_lower_layers(folder: Path, threads: int) -> ExportedModel:
+    """The lowest layers of a model. Their output is the input of its early exit."""
     model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
     graph, needed, nodes = model.graph, {PLACE.watched}, []
     for node in reversed(graph.node):
@@ -55,16 +54,16 @@ def front_of(folder: Path, threads: int) -> Exported:
     ):
         del all_of[:]
         all_of.extend(kept)
-    return text_exit.changed(folder, model, threads)
+    return text_exit.load_variant(folder, model, threads)
 
 
-def read(model: Exported, texts: list[str]) -> np.ndarray:
+def read(model: ExportedModel, texts: list[str]) -> np.ndarray:
     rows = model.outputs(texts, screened.PLACE.max_tokens, [PLACE.watched])
     return np.array([text_exit.pooled(vectors) for (vectors,) in rows])
 
 
-def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
-    """Adds the head of the screen, or gives the one that is there another network."""
+def insert(model: onnx.ModelProto, network: text_exit.ExitNetwork) -> None:
+    """Adds the head of the screen, or replaces its network."""
     if any(output.name == SCREEN for output in model.graph.output):
         return text_exit.replace(model, text_exit.constants(SCREEN, network))
     graph = Graph()
@@ -76,27 +75,27 @@ def insert(model: onnx.ModelProto, network: text_exit.Exit) -> None:
 
 
 def ordinary(args: argparse.Namespace) -> list[str]:
-    """Harmless texts of the training rows of prompt injections, in an order of chance."""
-    rows = datasets.part(rows_for(argparse.Namespace(**vars(args), sets="", leave_out="")), "train")
+    """Harmless training texts of the prompt-injection model in random order."""
+    rows = datasets.rows_of_split(rows_for(argparse.Namespace(**vars(args), sets="", leave_out="")), "train")
     texts = dict.fromkeys(row.text for row in rows if row.label == SAFE and len(row.text) < LONGEST)
-    # The salt is that of the screen of 0.7.1, so that another training chooses the same texts.
+    # The salt is that of the screen of 0.7.1, so that a new training uses the same texts.
     return sorted(texts, key=lambda text: datasets.digest(text, "x"))[:ORDINARY]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.screen", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--screened", required=True, type=Path, help="folder of the model that is asked less often")
-    args = text_exit.copied(parser)
+    parser.add_argument("--screened", required=True, type=Path, help="folder of the model that runs less often")
+    args = text_exit.parse_copy_arguments(parser)
     texts = screened.texts_of(args)
-    learnt, held = [*texts["train"][:TOXICITY], *ordinary(args)], texts["calibration"][: text_exit.HELD]
-    whole = Exported(args.screened / "model.onnx", args.screened / "tokenizer.json", args.threads)
+    learnt, held = [*texts["train"][:TOXICITY], *ordinary(args)], texts["calibration"][: text_exit.HELD_OUT]
+    whole = ExportedModel(args.screened / "model.onnx", args.screened / "tokenizer.json", args.threads)
     probabilities = [
         np.array([sigmoid(of_text).max() for of_text in whole.logits(some, screened.PLACE.max_tokens, screened.HEAD)])
         for some in (learnt, held)
     ]
-    front = front_of(args.out, args.threads)
-    network = text_exit.learnt_from(
+    front = load_lower_layers(args.out, args.threads)
+    network = text_exit.train_network(
         (read(front, learnt), probabilities[0]), (read(front, held), probabilities[1] > TOXIC), args.seed, "screen"
     )
     graph = args.out / "model.onnx"

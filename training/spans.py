@@ -1,7 +1,7 @@
-"""Texts with spans: joins words as they are written, and reads the sets of names and of personal data.
+"""Texts with spans: detokenizes words, and reads the sets of names and of personal data.
 
-Sets of names consist of words with BIO tags. Models and scanners read texts, so the words are joined as an author would have
-written them, and the tags become spans of that text.
+Sets of names consist of words with BIO tags. Models and scanners read texts, so the words are joined like an author would write them, and
+the tags become spans of the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from . import datasets
 
 Span = tuple[int, int, str]
 
-# Languages that are written without spaces between words.
+# Languages without spaces between words.
 UNSPACED = ("zh", "ja", "th")
 OPENING = set("([{«„‚¿¡《「『（【〈")
 CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {
@@ -33,20 +33,20 @@ CLOSING = set(")]}»,.;:!?%…,।。、》」』）】〉°") | {
 }
 CURRENCIES = set("$£€¥₽#")
 CLITICS = {"s", "m", "re", "ve", "ll", "d", "t"}
-# Signs that have a space before them: several in French, the percent sign in German and Russian.
+# Signs with a space before them: several in French, the percent sign in German and Russian.
 APART = {"fr": set(":;!?»%"), "de": set("%"), "ru": set("%")}
-# Languages whose articles and pronouns are joined to the next word without their vowel: l', dell', d'.
+# Languages with elided articles and pronouns before the next word: l', dell', d'.
 ELIDING = ("fr", "it", "ca")
 SENTENCE_SIGNS = set(".,;:!?…")
 
-# Signs at which a set splits words, although they are written together: "пресс - служба", "@ name", "1 , 552".
+# Signs at which a set splits words that are written together: "пресс - служба", "@ name", "1 , 552".
 SPLIT = {"nerel_ru": "-,", "factrueval_ru_devset": "-,", "broad_twitter": "@,"}
 
 
 def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, list[tuple[int, int]]]:
-    """The text from which `tokens` were taken, as far as that can be known, and the start and end of each token in it.
+    """Reconstructs the text of `tokens` as far as possible, with the start and end of each token.
 
-    `split` contains signs at which the set splits words; they are joined again.
+    `split` contains signs at which the set splits words. These words are joined again.
     """
     joins = _joins(tokens, lang, split)
     text, offsets = "", []
@@ -59,7 +59,7 @@ def detokenise(tokens: Sequence[str], lang: str, split: str = "") -> tuple[str, 
 
 
 def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
-    """For each token whether it directly follows the one before, without a space."""
+    """Whether each token follows the previous one without a space."""
     if lang in UNSPACED:
         return [_unspaced(tokens[index - 1], token) if index else True for index, token in enumerate(tokens)]
     joins = [False] * (len(tokens) + 1)
@@ -104,11 +104,11 @@ def _joins(tokens: Sequence[str], lang: str, split: str) -> list[bool]:
 
 
 def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes: list[str]) -> str:
-    """Says whether a quotation mark opens, closes, or is inside a word."""
+    """Whether a quotation mark opens, closes, or is inside a word."""
     if token in "'’" and before[-1:].isalpha() and after.lower() in CLITICS:
         return "inside"
     if token == "“":
-        # This mark closes a quotation that „ opened.
+        # The mark closes a quotation that „ opened.
         if "„" in open_quotes:
             open_quotes.remove("„")
             return "closes"
@@ -123,7 +123,7 @@ def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes
         if mark and mark in open_quotes:
             open_quotes.remove(mark)
             return "closes"
-    # An apostrophe that no other one closes, as in "the teams' games".
+    # An apostrophe without a closing one, as in "the teams' games".
     if token == "’" or token not in rest:
         return "closes"
     open_quotes.append(token)
@@ -131,7 +131,7 @@ def _quote(token: str, before: str, after: str, rest: Sequence[str], open_quotes
 
 
 def _hyphen(before: str, after: str) -> bool:
-    """Whether a hyphen, in a set that splits words at hyphens, is inside a word and not a dash."""
+    """Whether a hyphen is inside a word and not a dash, in a set that splits words at hyphens."""
     if not before[-1:].isalnum() or not after[:1].isalnum():
         return False
     # "преследователей - Кими"
@@ -143,25 +143,25 @@ def _number(token: str) -> bool:
 
 
 def _unspaced(before: str, token: str) -> bool:
-    """Whether two tokens are written without a space in Chinese, which has spaces only between Latin words.
+    """Whether Chinese text has no space between two tokens. It has spaces only between Latin words.
 
-    Sets that split texts into single characters have no spaces there either.
+    Sets that split texts into characters have no spaces between Latin letters either.
     """
     both_latin = before[-1:].isascii() and before[-1:].isalpha() and token[:1].isascii() and token[:1].isalpha()
     return not (both_latin and (len(before) > 1 or len(token) > 1))
 
 
-def spans_of(raw: dict, set_name: str) -> tuple[str, list[Span]]:
+def read_spans(raw: dict, set_name: str) -> tuple[str, list[Span]]:
     """The text of a row with tokens and BIO tags, and its spans: (start, end, type), in characters.
 
-    A handle such as "@name" is the name of an account. Tweets in which it is marked as a person are not believed.
+    A handle such as "@name" names an account. Person spans of handles in tweets are ignored.
     """
     text, offsets = detokenise(raw["tokens"], raw["lang"], SPLIT.get(set_name, ""))
     spans: list[Span] = []
     last = "O"
     for (start, end), tag in zip(offsets, raw["tags"], strict=True):
         kind = tag[2:]
-        # Some sets mark "@" and the name that follows as two spans.
+        # Some sets mark "@" and the following name as two spans.
         of_handle = bool(spans) and spans[-1][1] == start and text[spans[-1][0] : start] == "@"
         if tag != "O" and last[2:] == kind and (tag.startswith("I-") or of_handle):
             spans[-1] = (spans[-1][0], end, kind)
@@ -178,14 +178,14 @@ SURNAMES = set(
 )
 
 
-def marks_names(raw: dict, text: str, spans: Iterable[Span]) -> bool:
-    """Whether the persons of a row are names. In texts of Weibo mostly nouns are marked, such as "the women" and "friends"."""
+def has_marked_names(raw: dict, text: str, spans: Iterable[Span]) -> bool:
+    """Whether the person spans of a row are names. Weibo texts mostly mark nouns, such as "the women" and "friends"."""
     people = [text[start:end] for start, end, kind in spans if kind == "PERSON"]
     return "Weibo" not in raw["source"] or all(len(name) in (2, 3) and name[0] in SURNAMES for name in people)
 
 
 @dataclass(frozen=True)
-class Marked:
+class SpanText:
     """A text with its spans: start and end in characters, and type."""
 
     text: str
@@ -197,7 +197,7 @@ class Marked:
         return {"text": self.text, "spans": self.spans, "set": self.set, "lang": self.lang}
 
 
-# The types in the sets of personal data, and guard's names for them. Rows with other types, such as passwords, are left out.
+# Types of the sets of personal data, with guard's names for them. Rows with other types, such as passwords, are skipped.
 PII_TYPES = {
     **{
         name: name
@@ -218,22 +218,22 @@ PII_TYPES = {
 }
 
 
-def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Iterator[Marked]:
-    """The rows of one split of a set of names, each text once."""
+def names(folder: Path, file: str, split: str, langs: Sequence[str] = ()) -> Iterator[SpanText]:
+    """The rows of one split of a set of names, without duplicate texts."""
     path = folder / "ner" / f"{file}.jsonl.gz"
     seen: set[str] = set()
     for raw in datasets.read_jsonl(path):
         if langs and raw["lang"] not in langs:
             continue
-        text, spans = spans_of(raw, file)
+        text, spans = read_spans(raw, file)
         key = datasets.normalise(text)
-        if key and key not in seen and datasets.split_of(text) == split and marks_names(raw, text, spans):
+        if key and key not in seen and datasets.split_of(text) == split and has_marked_names(raw, text, spans):
             seen.add(key)
-            yield Marked(text, spans, file, raw["lang"])
+            yield SpanText(text, spans, file, raw["lang"])
 
 
-def personal_data(folder: Path, split: str) -> Iterator[Marked]:
-    """The rows of one split of all sets of personal data, each text once."""
+def personal_data(folder: Path, split: str) -> Iterator[SpanText]:
+    """The rows of one split of all sets of personal data, without duplicate texts."""
     seen: set[str] = set()
     for path in sorted((folder / "pii").glob("*.jsonl.gz")):
         for raw in datasets.read_jsonl(path):
@@ -243,9 +243,9 @@ def personal_data(folder: Path, split: str) -> Iterator[Marked]:
             if all(kind in PII_TYPES for *_, kind in raw["spans"]):
                 seen.add(key)
                 spans = [(start, end, PII_TYPES[kind]) for start, end, kind in raw["spans"]]
-                yield Marked(text, spans, path.name.split(".")[0], raw.get("lang", "en"))
+                yield SpanText(text, spans, path.name.split(".")[0], raw.get("lang", "en"))
 
 
-def some(rows: Iterable[Marked], most: int, seed: int) -> list[Marked]:
-    """At most `most` rows, chosen by the hashes of their texts."""
+def sample_rows(rows: Iterable[SpanText], most: int, seed: int) -> list[SpanText]:
+    """At most `most` rows, selected by the hashes of their texts."""
     return sorted(rows, key=lambda row: datasets.digest(row.text, str(seed)))[:most]

@@ -1,7 +1,7 @@
-"""Reads the weights of a published model, for a training that continues from it: `--start models/NAME`.
+"""Reads the weights of a published model to continue its training: `--start models/NAME`.
 
-They are the weights of the int8 graph. They differ from the trained ones by the rounding, which is less than a training changes them,
-and the heads contain their calibration.
+The weights are those of the int8 graph. They differ from the trained ones by rounding, which is less than a training changes them, and the
+heads contain their calibration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .export import BLOCK
 
 
 def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
-    """All weights of a graph by name. Quantized ones are converted to the numbers for which they stand."""
+    """All weights of a graph by name, dequantized."""
     model = onnx.load(str(graph), load_external_data=False)
     load_external_data_for_model(model, str(words))
     found = {tensor.name: tensor for tensor in model.graph.initializer}
@@ -40,14 +40,14 @@ def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
     return arrays
 
 
-def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> dict[str, np.ndarray]:
-    """The weights under the names of `encoder.Encoder`. This is the reverse of `export.build`."""
+def weights_from_graph(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> dict[str, np.ndarray]:
+    """Maps the weights to the names of `encoder.Encoder`: the inverse of `export.build`."""
     values, scales = arrays["words.weight"], arrays["words.scales"]
     blocks = values.reshape(len(values), -1, BLOCK).astype(np.float32) * scales[..., None]
     state = {"words.weight": blocks.reshape(values.shape), "positions.weight": arrays["positions.weight"]}
 
     def norm(name: str) -> np.ndarray:
-        """Sets the weights of a norm. Returns the factors by which the export divided the input of the next layer."""
+        """Adds the weights of a norm. Returns the factors by which the export divided the input of the next layer."""
         factors = arrays.get(f"{name}.factors", np.float32(1))
         source = f"{name}.even" if f"{name}.factors" in arrays else name
         for part in ("weight", "bias"):
@@ -60,7 +60,7 @@ def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> di
         state[f"{n}.qkv.bias"] = arrays[f"{n}.qkv.bias"]
         state[f"{n}.out.weight"] = arrays[f"{n}.out.weight"].T
         factors = norm(f"{n}.norm1")
-        # The few channels in fp32 come last. The order of channels has no meaning.
+        # The fp32 channels come last. The order of channels does not matter.
         parts = (n, f"{n}.outliers")
         state[f"{n}.up.weight"] = np.concatenate([arrays[f"{part}.up.weight"].T for part in parts]) / factors
         state[f"{n}.up.bias"] = np.concatenate([arrays[f"{part}.up.bias"] for part in parts])
@@ -77,36 +77,36 @@ def state_of(arrays: dict[str, np.ndarray], layers: int, heads: list[str]) -> di
     return {name: np.array(value, np.float32, order="C") for name, value in state.items()}
 
 
-def start_from(model: Encoder, path: Path) -> None:
-    """Loads the `weights.safetensors` of an earlier run, or the weights of a model that `publish.py` put into a folder.
+def load_start_weights(model: Encoder, path: Path) -> None:
+    """Loads the `weights.safetensors` of an earlier run, or the weights of a published model.
 
-    Raises SystemExit where their vocabulary is not that of the base, and RuntimeError where their shapes differ.
+    Raises SystemExit if their vocabulary differs from that of the base, and RuntimeError if their shapes differ.
     """
     of_base = model.words.weight.clone()
     state = load_file(path) if path.is_file() else published_state(model, path)
     model.load_state_dict(with_added_heads(model, state))
-    # Training does not change word vectors, so a difference means another vocabulary.
+    # Training does not change word vectors, so different vectors mean another vocabulary.
     if not torch.equal(of_base, model.words.weight):
         raise SystemExit(
-            f"{path} has another vocabulary than the base: make that with training.multilingual --like MODEL"
+            f"{path} has another vocabulary than the base: create the base with training.multilingual --like MODEL"
         )
 
 
 def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]
-    # Screens are added to a finished graph, they are not trained with it.
+    # Screens are added to a finished graph, so training does not use them.
     screens = {screen["head"] for screen in guard.get("screens", [])}
     heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}]) if head.get("name") not in screens]
     arrays = initializers(path / "model.onnx", path / guard.get("external_data", "."))
     state = {name: model.state_dict()[name] for name in model.unshipped}
-    for name, value in state_of(arrays, config["num_hidden_layers"], heads).items():
+    for name, value in weights_from_graph(arrays, config["num_hidden_layers"], heads).items():
         state[name] = torch.from_numpy(value)
     return state
 
 
 def with_added_heads(model: Encoder, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """A state with the heads that the model has behind those of the state, as they begin."""
+    """Appends the initial weights of heads that the model has and the state lacks."""
     found = dict(state)
     for name, first in model.state_dict().items():
         if name.startswith(OF_HEADS) and name in state and len(first) > len(state[name]):
@@ -114,13 +114,13 @@ def with_added_heads(model: Encoder, state: dict[str, torch.Tensor]) -> dict[str
     return found
 
 
-# What belongs to the encoder, and neither to its vocabulary nor to its heads; and its heads.
+# Parameters of the encoder without its vocabulary and heads, and parameters of the heads.
 OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
 
 
-def layers_from(model: Encoder, path: Path, with_heads: bool = False) -> None:
-    """Takes the layers of a model that `publish.py` put into a folder, and its heads if they are the same. Its vocabulary may be another part
-    of the same base's: word vectors are not trained, so that layers understand the vectors of all pieces."""
+def load_layers(model: Encoder, path: Path, with_heads: bool = False) -> None:
+    """Loads the layers of a published model, and its heads if `with_heads`. The model may have another part of the base's vocabulary: word
+    vectors are not trained, so the layers work with the vectors of all pieces."""
     published = with_added_heads(model, published_state(model, path))
     parts = OF_LAYERS + (OF_HEADS if with_heads else ())
     model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(parts)}})

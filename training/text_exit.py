@@ -1,14 +1,14 @@
-"""Early exit of whole texts: those in which a model would surely find nothing leave it after some of its layers.
+"""Early exit of texts: a text in which the model would find nothing leaves it after the lowest layers.
 
-After the lowest layers a small network predicts from the mean and the maximum of all vectors whether the whole model would find
-something. Where it surely would not, the remaining layers are not run, and the heads say that there is nothing. This is early exit
-with one exit (Xin et al., DeeBERT, 2020, arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
+After these layers a small network predicts from the mean and the maximum of all vectors whether the whole model would find something. If
+not, the remaining layers do not run, and the heads return fixed logits. This is early exit with one exit (Xin et al., DeeBERT, 2020,
+arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
-Rows of which only some heads are asked can have a network of their own, because these heads doubt less often than all of them together.
-Callers mark such rows by a further input.
+Rows that need only some heads can have a network of their own, because these heads find something less often than all heads. Callers mark
+such rows with an additional input.
 
-A network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
-weights stay unchanged. A network that is there already is replaced.
+A network learns from the answers of the model itself, right or wrong. It is inserted into the finished int8 graph, whose weights do not
+change, and replaces an existing network.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ from torch.nn import functional as F
 
 from . import metrics, trainer
 from .export import Graph
-from .runtime import Exported
+from .runtime import ExportedModel
 
 HIDDEN = 64
-# The number of texts from which the network learns, and of those that determine its threshold.
-LEARNT, HELD = 20_000, 6_000
+# The number of training texts of the network, and of the texts that determine its threshold.
+LEARNT, HELD_OUT = 20_000, 6_000
 EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
-# The share of the doubtful texts of the calibration part that may leave early.
+# The maximum share of doubtful calibration texts that leave early.
 LOST = 5e-3
-# The constants of the networks above which texts go on.
+# The constants in the graph with the thresholds of the networks.
 EDGE = re.compile(r"exit(\.alone)?\.above")
 
 
-# Whether the model would find something in a text, from the logits of the heads in `Place.nothing`.
+# Whether the model finds something in a text, by the logits of the heads in `ExitConfig.nothing`.
 Doubts = Callable[[Mapping[str, np.ndarray]], bool]
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where texts leave, and what the model says of those that left."""
+class ExitConfig:
+    """The position of the exit and the answer for texts that left."""
 
-    # How many layers all texts pass.
+    # The number of layers that all texts pass.
     layers: int
-    # For each head the logits of a text that left.
+    # The logits of each head for a text that left.
     nothing: Mapping[str, Sequence[float]]
     max_tokens: int
-    # Of rows of which all heads may be asked. Without it they do not leave.
+    # The prediction for rows that may need all heads. Without it such rows do not leave.
     doubts: Doubts | None = None
-    # The same of rows of which only some heads are asked, and the input, of shape [batch, 1], that is 1 for these rows.
+    # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows.
     alone_doubts: Doubts | None = None
     alone: str = ""
     watched: str = field(init=False)
@@ -66,14 +66,14 @@ class Place:
         object.__setattr__(self, "watched", f"layers.{self.layers - 1}.norm2")
 
     def networks(self) -> dict[str, Doubts]:
-        """The names of the networks in the graph, and what each of them predicts."""
+        """The networks by their name in the graph, with what they predict."""
         asked = {"exit": self.doubts, "exit.alone": self.alone_doubts}
         return {name: doubts for name, doubts in asked.items() if doubts}
 
 
 @dataclass(frozen=True)
-class Exit:
-    """The weights of the network, and the logit above which a text goes on."""
+class ExitNetwork:
+    """The weights of the network, and the logit above which a text continues."""
 
     hidden: np.ndarray  # [2 * size, HIDDEN]
     hidden_bias: np.ndarray
@@ -85,8 +85,8 @@ def has_exit(model: onnx.ModelProto) -> bool:
     return any(output.startswith("exit.") for node in model.graph.node for output in node.output)
 
 
-def constants(name: str, network: Exit) -> dict[str, np.ndarray]:
-    """The constants of a network of this name in a graph."""
+def constants(name: str, network: ExitNetwork) -> dict[str, np.ndarray]:
+    """The constants of a network in a graph by name."""
     return {
         f"{name}.hidden.weight": network.hidden,
         f"{name}.hidden.bias": network.hidden_bias,
@@ -96,16 +96,16 @@ def constants(name: str, network: Exit) -> dict[str, np.ndarray]:
 
 
 def replace(model: onnx.ModelProto, values: Mapping[str, np.ndarray]) -> None:
-    """Replaces constants of the graph by others of the same shape."""
+    """Replaces constants of the graph. The shapes must be equal."""
     known = {weight.name: weight for weight in model.graph.initializer}
     for name, value in values.items():
         if name not in known:
-            raise SystemExit(f"the graph has an early exit of another form, without {name}: export the model anew")
+            raise SystemExit(f"the graph has an early exit of another form, without {name}: export the model again")
         known[name].CopyFrom(numpy_helper.from_array(value.astype(np.float32), name))
 
 
-def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> None:
-    """Inserts the networks of a place into the graph, int8 or fp32. In a batch the texts go on where one of them does."""
+def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNetwork]) -> None:
+    """Inserts the networks into the graph, int8 or fp32. All texts of a batch continue if one of them does."""
     if has_exit(model):
         for name, network in exits.items():
             replace(model, constants(name, network))
@@ -131,7 +131,7 @@ def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> N
         front.node("Greater", [f"{name}.doubts", above], f"{name}.doubtful")
     staying = "exit.doubtful"
     if place.alone:
-        # The graph has a value of its own for this input, so that programs need not know of it.
+        # The graph has a default for this input, so programs may omit it.
         model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
         front.weight(place.alone, np.array([[0]], np.int64))
         nobody = front.weight("exit.nobody", np.array(0, np.int64))
@@ -139,7 +139,7 @@ def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> N
         staying = "exit.alone.staying"
         front.node("Or", ["exit.alone.doubtful", "exit.others"], staying)
         if place.doubts:
-            # Where all heads would find nothing, some of them do not either.
+            # If all heads find nothing, each of them finds nothing.
             front.node("And", ["exit.doubtful", staying], "exit.staying")
             staying = "exit.staying"
     front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
@@ -159,7 +159,7 @@ def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> N
         nothing = none.weight(f"exit.{output.name}.nothing", np.array([logits], np.float32))
         none.node("Expand", [nothing, "exit.shape"], f"exit.{output.name}.none")
         if output.name in place.nothing:
-            # Beside a row that goes on, others do too.
+            # All rows continue if one does.
             back.node("Where", [staying, f"exit.{output.name}", nothing], output.name)
 
     def branch(name: str, made: Sequence[onnx.NodeProto], suffix: str) -> onnx.GraphProto:
@@ -181,8 +181,8 @@ def insert(model: onnx.ModelProto, place: Place, exits: Mapping[str, Exit]) -> N
     model.graph.initializer.extend([*front.weights, *none.weights])
 
 
-def add_network(graph: Graph, name: str, network: Exit) -> None:
-    """Adds the nodes that compute NAME.doubts, of shape [batch, 1], from the pooled vectors of texts."""
+def add_network(graph: Graph, name: str, network: ExitNetwork) -> None:
+    """Adds the nodes that compute NAME.doubts, of shape [batch, 1], from pooled vectors."""
     hidden = graph.weight(f"{name}.hidden.weight", network.hidden)
     graph.node("MatMul", ["exit.pooled", hidden], f"{name}.hidden.product")
     bias = graph.weight(f"{name}.hidden.bias", network.hidden_bias)
@@ -192,12 +192,12 @@ def add_network(graph: Graph, name: str, network: Exit) -> None:
 
 
 def pooled(vectors: np.ndarray) -> np.ndarray:
-    """What the networks read of the vectors of a text: their mean and their maximum."""
+    """The input of the networks: the mean and the maximum of the vectors of a text."""
     return np.concatenate([vectors.mean(0), vectors.max(0)]).astype(np.float32)
 
 
-def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The pooled vectors after the lowest layers, and for each network whether the model doubts, for each text."""
+def read(model: ExportedModel, place: ExitConfig, texts: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """The pooled vectors after the lowest layers, and for each network whether the model finds something in each text."""
     vectors: list[np.ndarray] = []
     doubts: dict[str, list[bool]] = {name: [] for name in place.networks()}
     for found, *logits in model.outputs(texts, place.max_tokens, [place.watched, *place.nothing]):
@@ -207,28 +207,28 @@ def read(model: Exported, place: Place, texts: Sequence[str]) -> tuple[np.ndarra
     return np.array(vectors), {name: np.array(of_network) for name, of_network in doubts.items()}
 
 
-def opened(folder: Path, watched: Sequence[str], threads: int) -> Exported:
-    """The model of a folder, of which no text leaves early."""
+def load_without_exit(folder: Path, watched: Sequence[str], threads: int) -> ExportedModel:
+    """Loads a model without its early exit."""
     model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
     edges = [weight.name for weight in model.graph.initializer if EDGE.fullmatch(weight.name)]
     replace(model, dict.fromkeys(edges, np.array(np.finfo(np.float32).min)))
-    return changed(folder, model, threads, watched)
+    return load_variant(folder, model, threads, watched)
 
 
-def changed(folder: Path, model: onnx.ModelProto, threads: int, watched: Sequence[str] = ()) -> Exported:
-    """A graph that differs from that of the folder, which it is run with. Nothing stays in the folder."""
+def load_variant(folder: Path, model: onnx.ModelProto, threads: int, watched: Sequence[str] = ()) -> ExportedModel:
+    """Loads a variant of a model's graph with the model's other files. The folder does not change."""
     graph = folder / "changed.onnx"
     onnx.save(model, str(graph))
     try:
-        return Exported(graph, folder / "tokenizer.json", threads, watched)
+        return ExportedModel(graph, folder / "tokenizer.json", threads, watched)
     finally:
         graph.unlink()
 
 
 def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
-    """The network, which reads vectors as they are. While it learns, each of their numbers is scaled to a deviation of one.
+    """Trains a network. In training each input is scaled to a standard deviation of one; the returned network reads unscaled vectors.
 
-    `doubts` says of each text whether it is doubtful, or how probably.
+    `doubts` has for each text whether it is doubtful, or the probability.
     """
     torch.manual_seed(seed)
     x, y = torch.from_numpy(vectors), torch.from_numpy(doubts).float()
@@ -253,32 +253,32 @@ def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
     return network
 
 
-def learnt_from(
+def train_network(
     learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, what: str
-) -> Exit:
-    """A network that learns from vectors and doubts (see `learn`); others determine its threshold, of which each text is doubtful or not."""
+) -> ExitNetwork:
+    """Trains a network with `learn` and determines its threshold with held-out texts."""
     network = learn(*learnt, seed)
     vectors, doubts = held
     with torch.no_grad():
         told = network(torch.from_numpy(vectors))[:, 0].numpy()
     above = float(np.quantile(told[doubts], LOST, method="lower")) - 1e-3
     print(
-        f"{what}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} go on; "
+        f"{what}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} continue; "
         f"of the others {metrics.share_above(told[~doubts], above):.1%}",
         flush=True,
     )
     hidden, _, doubt = network
     weights = [value.detach().numpy().T for value in (hidden.weight, hidden.bias, doubt.weight)]
-    return Exit(*weights, above - doubt.bias.item())
+    return ExitNetwork(*weights, above - doubt.bias.item())
 
 
-def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
-    """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
+def add(folder: Path, place: ExitConfig, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
+    """Inserts an exit into a model. It learns from the texts `learnt`; the texts `held` determine its threshold."""
     graph = folder / "model.onnx"
-    watched = opened(folder, [place.watched], threads)
+    watched = load_without_exit(folder, [place.watched], threads)
     (vectors, doubts), (held_vectors, held_doubts) = (read(watched, place, texts) for texts in (learnt, held))
     exits = {
-        name: learnt_from((vectors, doubts[name]), (held_vectors, held_doubts[name]), seed, name)
+        name: train_network((vectors, doubts[name]), (held_vectors, held_doubts[name]), seed, name)
         for name in place.networks()
     }
     model = onnx.load(str(graph), load_external_data=False)
@@ -286,8 +286,8 @@ def add(folder: Path, place: Place, learnt: Sequence[str], held: Sequence[str], 
     onnx.save(model, str(graph))
 
 
-def copied(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """The arguments of a command that changes a copy of a model, which it makes."""
+def parse_copy_arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """Parses the arguments of a command that changes a copy of a model, and makes the copy."""
     parser.add_argument("--model", required=True, type=Path, help="folder of a model")
     parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
     args = parser.parse_args()
@@ -298,18 +298,18 @@ def copied(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 def run(
     parser: argparse.ArgumentParser,
-    place: Place,
+    place: ExitConfig,
     texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]],
     alone: Sequence[str],
 ) -> None:
-    """The command of a training: copies a model and inserts an exit there.
+    """Runs the command of a training: copies a model and inserts an exit.
 
-    `texts_of` gives the texts of each split, in an order of chance. `alone` names the heads that may be asked alone: what they say of rows
-    that `place.alone` marks has a meaning.
+    `texts_of` returns the texts of each split in random order. `alone` names the heads that may be needed alone: only their answers are valid
+    for rows that `place.alone` marks.
     """
-    args = copied(parser)
+    args = parse_copy_arguments(parser)
     texts = texts_of(args)
-    add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD], args.seed, args.threads)
+    add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD_OUT], args.seed, args.threads)
     path = args.out / "config.json"
     config = json.loads(path.read_text("utf-8"))
     for head in config["guard"]["heads"]:

@@ -32,10 +32,10 @@ class Settings:
     label_smoothing: float = 0.01
     category_weight: float = 0.2
     threads: int = 2
-    # Processors without instructions for bf16 emulate it, and a step then takes two and a half times as long.
+    # Processors without bf16 instructions emulate it, and a step takes two and a half times as long.
     bf16: bool = field(default_factory=torch.cpu._is_avx512_bf16_supported)
     minutes: float = (
-        0  # 0 means no limit; otherwise the learning rate decays with the time, and training ends when it is over
+        0  # 0: no limit; otherwise the learning rate decays over this time, after which training ends
     )
 
 
@@ -47,7 +47,7 @@ def fix_seeds(seed: int, threads: int) -> None:
 
 
 def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tokens: int) -> list[list[int]]:
-    """Token ids of texts or pairs, with [CLS] and [SEP], at most `max_tokens`. Of a pair the longer text is cut."""
+    """Token ids of texts or pairs with [CLS] and [SEP], truncated to `max_tokens`. The longer text of a pair is truncated."""
     tokenizer.enable_truncation(max_tokens, strategy="longest_first")
     try:
         return [item.ids for item in tokenizer.encode_batch(list(texts))]
@@ -56,26 +56,26 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], max_tok
 
 
 def cut(rows: Sequence[list[int]], max_tokens: int) -> list[list[int]]:
-    """Cuts rows to `max_tokens` ids. The closing token stays."""
+    """Truncates rows to `max_tokens` ids. The closing token stays."""
     return [ids if len(ids) <= max_tokens else [*ids[: max_tokens - 1], ids[-1]] for ids in rows]
 
 
-def rung(length: int) -> int:
-    """The length to which a row is padded. There are few of them, since the compiler of the CPU kernels takes longer for every new
-    shape than the padding costs."""
+def padded_length(length: int) -> int:
+    """The length to which a row is padded. There are only a few lengths, because compiling CPU kernels for a new shape costs more than
+    padding."""
     step = 8 if length <= 64 else 32
     return -(-length // step) * step
 
 
 def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None) -> list[list[int]]:
-    """Batches of indices of rows of similar length, `limit // rung(longest)` rows each. With an `rng` they are shuffled."""
+    """Batches of row indices of similar length, with `limit // padded_length(longest)` rows each. An `rng` shuffles them."""
     order = list(range(len(lengths)))
     if rng:
         rng.shuffle(order)
-    order.sort(key=lambda i: rung(lengths[i]), reverse=True)  # sorting is stable, so rows of one rung stay shuffled
+    order.sort(key=lambda i: padded_length(lengths[i]), reverse=True)  # sorting is stable, so rows of equal length stay shuffled
     result: list[list[int]] = []
     for index in order:
-        if not result or len(result[-1]) >= max(1, limit // rung(lengths[result[-1][0]])):
+        if not result or len(result[-1]) >= max(1, limit // padded_length(lengths[result[-1][0]])):
             result.append([])
         result[-1].append(index)
     if rng:
@@ -84,9 +84,9 @@ def batches(lengths: Sequence[int], limit: int, rng: random.Random | None = None
 
 
 def pad(ids: Sequence[Sequence[int]], exactly: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and mask, padded to the rung of the longest row, or to exactly its length."""
+    """Ids and mask, padded to `padded_length` of the longest row, or to exactly its length."""
     longest = max(map(len, ids))
-    longest = longest if exactly else rung(longest)
+    longest = longest if exactly else padded_length(longest)
     tokens = np.zeros((len(ids), longest), dtype=np.int64)
     mask = np.zeros_like(tokens)
     for index, row in enumerate(ids):
@@ -95,7 +95,7 @@ def pad(ids: Sequence[Sequence[int]], exactly: bool = False) -> tuple[np.ndarray
     return tokens, mask
 
 
-def plan_of(lengths: Sequence[int], settings: Settings) -> list[list[int]]:
+def plan_batches(lengths: Sequence[int], settings: Settings) -> list[list[int]]:
     """The batches of all epochs."""
     rng = random.Random(settings.seed)
     return [b for _ in range(settings.epochs) for b in batches(lengths, settings.batch_tokens, rng)]
@@ -110,7 +110,7 @@ def optimise(
 ) -> None:
     """Trains on the batches of a plan.
 
-    `lengths` are the numbers of tokens of all rows, and `loss_of` computes the loss of the rows with the given indices.
+    `lengths` has the number of tokens of each row. `loss_of` computes the loss of the rows with the given indices.
     """
     print(f"{len(lengths)} rows, {sum(lengths)} tokens, {len(plan)} steps", flush=True)
 
@@ -135,7 +135,7 @@ def optimise(
         if settings.minutes:
             progress = max(progress, (time.monotonic() - start) / 60 / settings.minutes)
             if progress >= 1:
-                print(f"clock ran out at step {step}", flush=True)
+                print(f"time limit reached at step {step}", flush=True)
                 break
         factor = min(1.0, progress / settings.warm_up) * (1 - progress)
         for group, peak in zip(optimizer.param_groups, peaks, strict=True):
@@ -171,20 +171,20 @@ def train(model: Classifier, tokenizer: Tokenizer, rows: Sequence[Row], settings
         losses = F.cross_entropy(
             logits[:, first], labels[batch], reduction="none", label_smoothing=settings.label_smoothing
         )
-        for other in others:  # the category, for the rows that have one
+        for other in others:  # the category of the rows that have one
             losses = losses + settings.category_weight * F.cross_entropy(
                 logits[:, other], categories[batch], reduction="none", ignore_index=NO_CATEGORY
             )
-        # Dividing by the batch size and the mean weight gives a row the same weight in any batch.
+        # Dividing by the batch size and the mean weight gives a row the same weight in every batch.
         return (losses * weights[batch]).sum() / (len(batch) * mean_weight)
 
     lengths = [len(row) for row in ids]
-    optimise(model, lengths, plan_of(lengths, settings), loss_of, settings)
+    optimise(model, lengths, plan_batches(lengths, settings), loss_of, settings)
 
 
 @torch.no_grad()
 def predict(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int) -> list[np.ndarray]:
-    """The logits of the torch model, in the order of the texts. Those of a tagger include the padding."""
+    """The logits of the torch model in the order of the texts. Those of a tagger include padding."""
     model.eval()
     ids = encode(tokenizer, texts, max_tokens)
     logits: list[np.ndarray] = [np.empty(0)] * len(ids)

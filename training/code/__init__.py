@@ -1,1 +1,1 @@
-"""The model that recognises programming languages: `models/code`."""
+"""The model `models/code`, which detects programming languages."""

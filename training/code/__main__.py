@@ -25,7 +25,7 @@ CODE_THRESHOLD = 0.97
 
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
-    """For each kind of window: accuracy over all labels, over the languages of llm-guard with prose, and of code against prose."""
+    """Accuracy by kind of window: over all labels, over the languages of llm-guard with prose, and for code against prose."""
     none = LABEL_INDICES[NONE]
     truth, best = np.array([row.label for row in rows]), probabilities.argmax(axis=1)
     kinds = np.array([row.kind for row in rows])
@@ -35,8 +35,8 @@ def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
     def share(which: np.ndarray) -> float | None:
         return round(float(which.mean()), 4) if len(which) else None
 
-    # The samples of linguist and of highlighters are reported by themselves, because the project's target is stated for them.
-    # Files of packages are easier: they have the same authors as the training rows.
+    # The samples of linguist and of highlighters are reported separately, because the target refers to them. Files of packages are easier:
+    # they have the same authors as the training rows.
     samples = np.isin([row.set for row in rows], SAMPLES)
     parts = [(kind, kinds == kind) for kind in sorted(set(kinds))]
     parts += [(f"{kind}, samples", samples & (kinds == kind)) for kind in sorted(set(kinds[samples]))]

@@ -1,8 +1,8 @@
-"""python -m training.code.collect --out FILE NAME:CLASS=FOLDER ...: samples of source files of installed or unpacked packages.
+"""python -m training.code.collect --out FILE NAME:CLASS=FOLDER ...: samples source files of installed or unpacked packages.
 
-Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME is the package and CLASS the
-class of its licence (the published model was trained with `open` ones only). At most PER_PACKAGE files of a language are taken
-from a package, and at most LENGTH characters of a file, so that no single package decides what a language looks like.
+Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME is the package and CLASS its licence class
+(the published model was trained with `open` only). A package provides at most PER_PACKAGE files of a language and LENGTH characters of a
+file, so that no package dominates a language.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import languages
 
 PER_PACKAGE = 120
 LENGTH = 3000
-# File name endings that always mean the same language.
+# Unambiguous file name endings.
 ENDINGS = {
     ".c": "C", ".cs": "C#", ".cpp": "C++", ".cc": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++", ".erl": "Erlang",
     ".hrl": "Erlang", ".f90": "Fortran", ".f": "Fortran", ".f95": "Fortran", ".F90": "Fortran", ".go": "Go", ".java": "Java",
@@ -43,7 +43,7 @@ ENDINGS = {
     ".tm": "Tcl", ".vhd": "VHDL", ".vhdl": "VHDL", ".v": "Verilog", ".sv": "Verilog", ".svh": "Verilog", ".vim": "Vim Script",
     ".zig": "Zig", ".asm": "Assembly",
 }  # fmt: skip
-# Endings that several languages share, with an expression for each language: the first that matches the text decides.
+# Endings of several languages, with a pattern for each: the first pattern that matches the text decides.
 SHARED = {
     ".pl": [("Prolog", r"(?m)^:- |^[a-z]\w*\(.*\) *:-"), ("Perl", r"(?m)^#!.*perl|^use \w|^(my|our|sub|package) ")],
     ".t": [("Perl", r"(?m)^#!.*perl|^use \w")],
@@ -59,17 +59,17 @@ SHARED = {
         ("C", r"(?m)^\s*#"),
     ],
 }
-# GNU assembler for ARM has the same endings as that for other processors. Its instructions give it away.
+# GNU assembler has the same endings for all processors. Instructions identify ARM.
 ARM = re.compile(r"(?m)(?i:^\s*(ldr|str|stp|ldp|vld1|vst1|stmfd|push\s+\{|bx\s+lr|mov\s+[rwx]\d|add\s+[rwx]\d))")
 NAMES = {"Makefile": "Makefile", "Dockerfile": "Dockerfile", "CMakeLists.txt": "CMake"}
 
 
 ASSEMBLY = (".S", ".s", ".asm")
-# Test samples of syntax highlighters, whose paths name the language: `languages/NAME/*.test` of Prism, where a line of dashes
-# ends the sample, and `NAME*.actual` of Chroma.
+# Test samples of syntax highlighters. Their paths name the language: `languages/NAME/*.test` of Prism, where a line of dashes ends the
+# sample, and `NAME*.actual` of Chroma.
 PRISM, CHROMA = ".test", ".actual"
 DASHES = re.compile(r"(?m)^-{10,}\s*$")
-# Language names that these samples use beside those of `languages.ALIASES`.
+# Language names of these samples that `languages.ALIASES` lacks.
 TESTED = {
     "markup": "HTML", "markup+php": "PHP", "php!+php-extras": "PHP", "css!+css-extras": "CSS", "django": "HTML", "erb": "HTML",
     "javascript!+js-extras": "JavaScript", "lisp": "Common Lisp", "wolfram": "Mathematica/Wolfram Language",
@@ -87,7 +87,7 @@ def language_of_test(path: Path) -> str | None:
 
 
 def language_of(path: Path) -> str | None:
-    """The language that the file name tells. Where several languages share an ending, this is the first of them."""
+    """The language by file name. If several languages share the ending, the first of them."""
     shared = SHARED.get(path.suffix)
     found = NAMES.get(path.name) or ENDINGS.get(path.suffix) or (shared[0][0] if shared else None)
     found = found or language_of_test(path)
@@ -95,7 +95,7 @@ def language_of(path: Path) -> str | None:
 
 
 def language_in(path: Path, text: str) -> str | None:
-    """The language of a file, by its name and, where several languages share the ending, by its text."""
+    """The language of a file by its name and, if several languages share the ending, by its text."""
     if path.suffix in ASSEMBLY:
         return "ARM Assembly" if len(ARM.findall(text)) >= 4 else "Assembly"
     if path.suffix in SHARED:
@@ -104,7 +104,7 @@ def language_in(path: Path, text: str) -> str | None:
 
 
 def readable(path: Path) -> str | None:
-    """The beginning of a file, up to the end of a line. None for a file that is minified, generated or too small."""
+    """The beginning of a file up to a line end, or None for a minified, generated or too small file."""
     try:
         text = path.read_text("utf-8")[: 4 * LENGTH]
     except (OSError, UnicodeDecodeError):
@@ -119,8 +119,8 @@ def readable(path: Path) -> str | None:
     return "\n".join(lines)
 
 
-def past_licence(text: str) -> str:
-    """The text without its first comment where that is about the licence, since all files of a package begin with the same one."""
+def skip_licence_comment(text: str) -> str:
+    """The text without a leading licence comment, which is the same in all files of a package."""
     head, blank, rest = text.partition("\n\n")
     return rest if blank and ("opyright" in head or "icense" in head) and len(rest) > 200 else text
 
@@ -144,7 +144,7 @@ def main() -> None:
                 label = text and language_in(path, text)
                 if not label or taken[label] >= PER_PACKAGE:
                     continue
-                text = past_licence(text)
+                text = skip_licence_comment(text)
                 key = text and datasets.normalise(text)
                 if not text or key in seen:
                     continue

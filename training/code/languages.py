@@ -1,4 +1,4 @@
-"""The labels of the model, and the language names in the sets that each of them stands for."""
+"""The labels of the model, with the language names of the sets."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ LABEL_INDICES |= {name: LABEL_INDICES[label] for label, names in (LLM_GUARD | MO
 
 
 def label_index_of(name: str) -> int | None:
-    """The index of the label that a set's language name stands for; None where there is none."""
+    """The label index of a set's language name, or None."""
     return LABEL_INDICES.get(name)
 
 
-# Other names, in lower case: those that people write after a Markdown fence (```py), and those that the sets use.
+# Aliases in lower case: those of Markdown fences (```py), and those of the sets.
 ALIASES = {
     "arm": "ARM Assembly", "arm64": "ARM Assembly", "aarch64": "ARM Assembly", "armasm": "ARM Assembly",
     "asm": "Assembly", "nasm": "Assembly", "x86": "Assembly", "x86asm": "Assembly", "gas": "Assembly",

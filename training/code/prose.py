@@ -1,4 +1,4 @@
-"""Text that is not code, in the forms in which people send it: paragraphs, lists, tables, logs, mathematics, mails."""
+"""Composes prose in typical forms: paragraphs, lists, tables, logs, mathematics, mails."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from .. import datasets
 
-# How many texts are composed for each row of prose in a split.
+# The number of composed texts for each row of prose in a split.
 SHAPES_PER_ROW = 0.6
 WORDS = 14
 
 
 def shapes(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """The rows themselves, and texts composed of them. All rows of a composed text have the same split and language."""
+    """The rows and texts composed of them. All rows of a composed text have the same split and language."""
     groups: dict[tuple[str, str], list[datasets.Row]] = defaultdict(list)
     for row in rows:
         groups[row.split, row.lang].append(row)
@@ -48,7 +48,7 @@ def listing(texts: list[str], choice: random.Random) -> str:
 
 
 def column(texts: list[str], choice: random.Random) -> str:
-    """A word or two on each line, as in shopping lists, lists of names, short answers and what is copied from a table."""
+    """One or two words on each line, as in shopping lists, lists of names, short answers and copied tables."""
     mark = choice.choice(("{}", "{}", "{}", "{},", "{} {n}", "{n}", "{n} {}"))
     lines = [
         mark.format(words(texts, choice, choice.choice((1, 1, 2, 3))).strip(".,;"), n=choice.randint(1, 120))
@@ -148,7 +148,7 @@ def link(texts: list[str], choice: random.Random) -> str:
     )
 
 
-# Sentences about code are prose, whatever words they use.
+# Sentences about code are prose.
 ABOUT_CODE = (
     "Write a function in {} that {}.",
     "How do I {} in {}?",

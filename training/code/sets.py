@@ -1,4 +1,4 @@
-"""The data sets of the code model, and how their rows are used."""
+"""The data sets of the code model and the use of their rows."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def named(raw: dict) -> tuple[int, float] | None:
     return None if index is None else (index, 1.0)
 
 
-# Percent of the packages that are held out as a whole.
+# The percentage of packages that are held out completely.
 HELD_PACKAGES = 5
-# The most training files of one language that come from packages.
+# The maximum number of training files of one language from packages.
 FILES = 250
 
 
-# Packages whose own metadata state a copyleft or a commercial licence. Nothing is learnt from them.
+# Packages whose metadata state a copyleft or commercial licence. The model does not learn from them.
 RESTRICTED = {
     "deb-junit5", "npm-chainlink-contracts", "npm-itunes-bridge", "npm-primeng", "npm-rescript", "npm-tree-sitter-jq",
     "pip-cobol_parser", "pip-gensim", "pip-keystone-engine", "pip-myhdl", "pip-pglast", "pip-python_cobol",
@@ -30,7 +30,7 @@ RESTRICTED = {
 
 
 def of_packages(held: bool) -> Callable[[dict], tuple[int, float] | None]:
-    """Picks the files of the packages that are held out, or those of the others. The hash of a package's name decides which it is."""
+    """Picks the files of held-out packages, or those of the others, by the hash of the package name."""
 
     def pick(raw: dict) -> tuple[int, float] | None:
         package = raw["source"].partition(":")[0]
@@ -48,7 +48,7 @@ def prose(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
 
 NONE = languages.LABEL_INDICES[languages.NONE]
 SOURCES, FURTHER = "sources", "further"
-# Files by many authors and projects. The project's target for accuracy is stated for these.
+# Files by many authors and projects. The accuracy target refers to these.
 SAMPLES = ("linguist", "highlighters")
 SETS = [
     Spec("linguist", "code/linguist_samples.jsonl.gz", OPEN, named),
@@ -63,9 +63,9 @@ SETS = [
         split="train",
     ),
     Spec("held packages", "code/sources.jsonl.gz", OPEN, of_packages(held=True), split="dev"),
-    # Test samples of further highlighters, and packages in languages of which the other sets have little.
+    # Test samples of more highlighters, and packages in languages that are rare in the other sets.
     Spec(FURTHER, "code/further.jsonl.gz", OPEN, named, split="train"),
-    # Written for guard, in languages of which the other sets have little.
+    # Written for guard, in languages that are rare in the other sets.
     Spec("own", "code/own.jsonl", OPEN, named, own=True),
     Spec("wikipedia_alpaca", "code/prose.jsonl.gz", NC, prose(), {NONE: 1500}),
     Spec("wikipedia", "language/sentences_10_languages.jsonl.gz", NC, prose("Babelscape"), {NONE: 1500}),

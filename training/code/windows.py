@@ -1,4 +1,4 @@
-"""Cuts files into windows, since people mostly paste a few lines and seldom a whole file."""
+"""Cuts files into windows, because people mostly paste a few lines."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .. import datasets
 from . import languages, prose
 from .sets import FURTHER, SAMPLES, SOURCES
 
-# How many windows each label gets in each split. They are shared evenly among the files of the label.
+# The number of windows of each label by split, distributed evenly among the files of the label.
 WINDOWS = {"train": 420, "calibration": 40, "dev": 120}
-# The most windows that one file gives.
+# The maximum number of windows of a file.
 PER_FILE = {"train": 60, "calibration": 10, "dev": 12}
-# Files of one package are much alike, but samples are not. In training a sample therefore gives more windows than other files,
-# and its whole text is repeated.
+# Files of one package are similar, samples are not. In training a sample therefore provides more windows than other files, and its whole
+# text is repeated.
 SAMPLE_WINDOWS, SAMPLE_REPEAT = 25, 3
-# The most characters of a file that are used as its "whole" text.
+# The maximum number of characters of a file's "whole" text.
 WHOLE = 6000
-# Ranges of the length of a window, in lines. Each range is equally frequent.
+# Ranges of window lengths in lines. Each range is equally frequent.
 LENGTHS = ((1, 1), (2, 3), (4, 5), (6, 10), (11, 20), (21, 40))
-# A window with fewer letters and digits than this is too small to have a language.
+# The minimum number of letters and digits of a window.
 CONTENT = 8
-# Two people hardly ever write the same line with at least so many letters and digits.
+# Two authors rarely write the same line with at least this many letters and digits.
 LONG_LINE = 25
 KIND_FILE = "file"
 
@@ -35,10 +35,10 @@ def kind_of(lines: int) -> str:
 
 
 def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Whole files and windows of code, and prose in the forms in which people send it. Each row keeps the split of its file."""
+    """Whole files and windows of code, and composed prose. Each row keeps the split of its file."""
     none = languages.LABEL_INDICES[languages.NONE]
     files: dict[tuple[int, str], list[datasets.Row]] = defaultdict(list)
-    for row in without_copies(rows):
+    for row in remove_copies(rows):
         if row.label != none:
             files[row.label, row.split].append(row)
     result = prose.shapes([row for row in rows if row.label == none], seed)
@@ -60,10 +60,10 @@ def long_lines(text: str) -> set[str]:
     return {line for line in map(datasets.normalise, text.split("\n")) if len(line) >= LONG_LINE}
 
 
-def without_copies(rows: list[datasets.Row]) -> list[datasets.Row]:
-    """The rows without those files of packages that share at least a quarter of their long lines with held-out files.
+def remove_copies(rows: list[datasets.Row]) -> list[datasets.Row]:
+    """Removes files of packages that share at least a quarter of their long lines with held-out files.
 
-    Such a file is mostly another version of a held-out sample, and would flatter the figures.
+    Such a file is mostly another version of a held-out sample and would inflate the figures.
     """
     held = set().union(
         *(
@@ -98,9 +98,9 @@ def cut(row: datasets.Row, count: int, choice: random.Random) -> Iterator[datase
 
 
 def balanced(rows: list[datasets.Row]) -> list[datasets.Row]:
-    """Gives rows of rare labels a higher weight: (median count / count of the label)^0.5, at most 3.
+    """Increases the weight of rows with rare labels: (median count / count of the label)^0.5, at most 3.
 
-    The exponent leaves rare labels with less total weight than frequent ones.
+    With this exponent rare labels still have less total weight than frequent ones.
     """
     counts = Counter(row.label for row in rows if row.split == "train")
     median = sorted(counts.values())[len(counts) // 2]

@@ -1,5 +1,5 @@
-"""The model that recognises gibberish: `models/gibberish`."""
+"""The model `models/gibberish`, which detects gibberish."""
 
-# The labels have the names that llm-guard's model uses.
+# The label names of llm-guard's model.
 CLEAN, MILD, SALAD, NOISE = range(4)
 LABELS = ("clean", "mild gibberish", "word salad", "noise")

@@ -12,7 +12,7 @@ from .. import datasets, metrics
 from ..linear.model import Quantized, Settings
 from ..linear.task import Task, run
 from . import CLEAN, LABELS
-from .make import augment
+from .synthetic import augment
 from .sets import SETS
 
 FEATURES = {
@@ -23,14 +23,14 @@ FEATURES = {
     ],
 }
 THRESHOLD = 0.7
-# The default thresholds for outputs and for prompts, each with the share of clean calibration rows that may exceed it. The score
-# is therefore made for decisions, it is not the frequency of gibberish.
+# The default thresholds for outputs and prompts, each with the maximum share of clean calibration rows above it. The score is therefore
+# calibrated for decisions; it is not the frequency of gibberish.
 FLAGGED = ((THRESHOLD, 0.02), (0.97, 0.01))
 CODE_SETS = ("code", "more_code")
 
 
 def pieces(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Cuts code into pieces of a few lines, as people paste it, and adds made rows."""
+    """Cuts code into pieces of a few lines and adds synthetic rows."""
     result = []
     for row in rows:
         if row.set in CODE_SETS:
@@ -47,7 +47,7 @@ def pieces(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
 
 
 def figures(rows: list[datasets.Row], probabilities: np.ndarray) -> dict:
-    """Figures of gibberish of any kind against clean text, by set and by whether the text was made by `make.py`."""
+    """Figures of all kinds of gibberish against clean text, by set and separately for texts of `synthetic.py`."""
     truth = np.array([row.label for row in rows])
     score = 1 - probabilities[:, CLEAN]
     groups = np.array([f"{row.set}, {row.kind}" if row.kind == "made" else row.set for row in rows])
@@ -73,7 +73,7 @@ def margins(logits: np.ndarray) -> np.ndarray:
 
 
 def set_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[datasets.Row]) -> dict:
-    """Scales and shifts the logits so that at most the shares of clean rows that FLAGGED states exceed the two thresholds."""
+    """Scales and shifts the logits so that at most the shares of clean rows in FLAGGED exceed the two thresholds."""
     clean = features[[row.label == CLEAN for row in rows]]
     (low, often), (high, seldom) = FLAGGED
     edges = np.quantile(margins(model.logits(clean)), (1 - often, 1 - seldom))

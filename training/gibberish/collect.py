@@ -1,7 +1,7 @@
-"""python -m training.gibberish.collect --out FILE FOLDER: sentences of many languages, from crates of the detector lingua.
+"""python -m training.gibberish.collect --out FILE FOLDER: sentences of many languages from crates of the detector lingua.
 
-Makes the set `gibberish/lingua.jsonl.gz`. FOLDER holds the unpacked crates `lingua-*-language-model` (Apache-2.0). Each contains a
-thousand sentences with which its authors test the detector.
+Makes the set `gibberish/lingua.jsonl.gz`. FOLDER contains the unpacked crates `lingua-*-language-model` (Apache-2.0). Each contains a
+thousand test sentences of the detector.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data sets of the gibberish model, and how their rows are used."""
+"""The data sets of the gibberish model and the use of their rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clean(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
 
 
 def further(*sources: str) -> Callable[[dict], tuple[int, float] | None]:
-    """Picks clean rows for training only. Rows that the hash puts into another split are not used."""
+    """Picks clean rows for training only. Rows of other splits are skipped."""
 
     def pick(raw: dict) -> tuple[int, float] | None:
         mine = not sources or raw.get("source", "").startswith(sources)

@@ -11,8 +11,8 @@ import torch
 
 from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
-from ..runtime import Exported
-from ..start_weights import layers_from, start_from
+from ..runtime import ExportedModel
+from ..start_weights import load_layers, load_start_weights
 from . import (
     FALSE_POSITIVES,
     FLOOR,
@@ -27,11 +27,11 @@ from . import (
     WINDOW_LENGTH,
 )
 from .evaluate import QUESTIONS, evaluate
-from .mine import hard_rows
+from .hard_negatives import find_hard_rows
 from .model import Detector, train
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY, UNKNOWN
-from .windows import logits_as_read, windows_of
+from .windows import logits_of_worst_windows, windows_of
 
 
 def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray, ordinary: np.ndarray) -> dict:
@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument(
-        "--mine",
+        "--hard-negatives",
         action="store_true",
         help="also train on harmless texts beyond the limits of the sets that the weights of --start take for injections",
     )
@@ -85,7 +85,7 @@ def main() -> None:
 
     rows = rows_for(args)
     for split in datasets.SPLITS:
-        print(split, Counter((row.label, row.indirect) for row in datasets.part(rows, split)), flush=True)
+        print(split, Counter((row.label, row.indirect) for row in datasets.rows_of_split(rows, split)), flush=True)
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
@@ -94,23 +94,23 @@ def main() -> None:
         model.load(work / "weights.safetensors")
     else:
         if args.layers_of:
-            layers_from(model, args.layers_of)
+            load_layers(model, args.layers_of)
         if args.start:
-            start_from(model, args.start)
-        lessons = datasets.part(rows, "train")
-        if args.mine:
-            lessons += hard_rows(args, rows, model, tokenizer)
+            load_start_weights(model, args.start)
+        lessons = datasets.rows_of_split(rows, "train")
+        if args.hard_negatives:
+            lessons += find_hard_rows(args, rows, model, tokenizer)
         train(model, windows_of(tokenizer, lessons, settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
 
     # The int8 model is calibrated, because it is the one that runs in the product.
-    held = datasets.part(rows, "calibration")
-    ranges = export.ranges_of(model, tokenizer, [row.text for row in held], MAX_LENGTH)
+    held = datasets.rows_of_split(rows, "calibration")
+    ranges = export.measure_ranges(model, tokenizer, [row.text for row in held], MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
-    session = Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
+    session = ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     texts = [row.text for row in held]
-    direct, indirect = logits_as_read(session, texts, QUESTIONS)
+    direct, indirect = logits_of_worst_windows(session, texts, QUESTIONS)
     labels = np.array([row.label for row in held])
     of_data = np.array([row.indirect for row in held])
     ordinary = np.array([row.label == SAFE and row.set in ORDINARY for row in held])

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from . import SAFE
 from .envelopes import NAMES
-from .sets import Text, found_in
+from .sets import Text, locate_orders
 
 RESERVED = re.compile(
     r"(?<=@)(?:[\w-]+\.)*(?:example\.(?:com|org|net)|[\w-]+\.(?:example|test|invalid))|\bexample\.(?:com|org|net)\b"
@@ -77,7 +77,7 @@ def address(rng: random.Random) -> str:
     return f"{local}@{reserved if rng.random() < 0.5 else domain(rng)}"
 
 
-def renamed(row: Text, rng: random.Random) -> Text:
+def replace_reserved_domains(row: Text, rng: random.Random) -> Text:
     """The row with another domain wherever there is a reserved one."""
     names: dict[str, str] = {}
 
@@ -86,10 +86,10 @@ def renamed(row: Text, rng: random.Random) -> Text:
 
     text = other(row.text)
     orders = [other(row.text[start:end]) for start, end in row.orders]
-    return replace(row, text=text, orders=found_in(text, orders))
+    return replace(row, text=text, orders=locate_orders(text, orders))
 
 
-def given(row: Text, rng: random.Random) -> Text:
+def insert_address(row: Text, rng: random.Random) -> Text:
     """A harmless row with an address before it, behind it, or as a paragraph of a page."""
     contact = rng.choice(CONTACTS).replace("@", address(rng))
     text = rng.choice(
@@ -107,7 +107,7 @@ def given(row: Text, rng: random.Random) -> Text:
     return replace(row, text=text, orders=())
 
 
-def addressed(rows: Sequence[Text], seed: int) -> list[Text]:
+def add_addresses(rows: Sequence[Text], seed: int) -> list[Text]:
     """The rows, of which those for training and calibration have addresses that say nothing about their label."""
     rng = random.Random(f"{seed} addresses")
     result = []
@@ -115,8 +115,8 @@ def addressed(rows: Sequence[Text], seed: int) -> list[Text]:
         if row.split != "dev":
             is_harmless = row.label == SAFE and row.indirect == SAFE
             if RESERVED.search(row.text):
-                row = renamed(row, rng) if rng.random() < RENAMED else row
+                row = replace_reserved_domains(row, rng) if rng.random() < RENAMED else row
             elif is_harmless and rng.random() < GIVEN:
-                row = given(row, rng)
+                row = insert_address(row, rng)
         result.append(row)
     return result

@@ -14,12 +14,12 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from ..datasets import HELD_BATCHES, NO_CATEGORY, read_jsonl, split_of
+from ..datasets import HELD_OUT_FILES, NO_CATEGORY, read_jsonl, split_of
 from . import CATEGORIES, INJECTION, SAFE
 from .envelopes import as_json, cell, envelope
-from .sets import OWN, OWN_DOCUMENTS, UNKNOWN, Text, found_in
+from .sets import OWN, OWN_DOCUMENTS, UNKNOWN, Text, locate_orders
 
-OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_BATCHES)}
+OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_OUT_FILES)}
 HOSTS = {
     "wikipedia",
     "dialogue_turns",
@@ -125,7 +125,7 @@ def word_start(text: str, at: int) -> int:
 def orders_in(text: str, order: str) -> tuple[tuple[int, int], ...]:
     """Where an order stands in a text that was made with it, as it was written or as a form writes it."""
     for written in (order, as_json(order)[1:-1], order.replace("\n", " ")):
-        if found := found_in(text, written):
+        if found := locate_orders(text, written):
             return found
     return ()
 
@@ -147,7 +147,7 @@ INTRODUCED = 0.35
 LONGEST_STATEMENT = 250
 
 
-def wordings(folder: Path, split: str) -> list[str]:
+def attention_phrases(folder: Path, split: str) -> list[str]:
     """Phrases that draw attention to what follows."""
     raws = read_jsonl(folder / "injection" / "planting_wordings.jsonl.gz")
     return [raw["text"].strip() for raw in raws if raw["kind"] == "wording" and split_of(raw["text"]) == split]
@@ -220,7 +220,7 @@ def excerpt(text: str, rng: random.Random) -> str:
 ENVELOPED = range(8, 700)
 
 
-def enveloped(rows: Sequence[Text], count: int, seed: int, split: str) -> list[Text]:
+def wrap_in_envelopes(rows: Sequence[Text], count: int, seed: int, split: str) -> list[Text]:
     """Texts of one split in envelopes, half of them with an order."""
     rng = random.Random(f"{seed} enveloped {split}")
     mine = [row for row in rows if row.split == split and len(row.text) in ENVELOPED]

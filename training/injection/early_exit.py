@@ -34,7 +34,7 @@ def direct_doubts(logits: Mapping[str, np.ndarray]) -> bool:
     return doubts({"direct": logits["direct"]})
 
 
-PLACE = text_exit.Place(
+PLACE = text_exit.ExitConfig(
     layers=6,
     nothing={"direct": SAFE, "indirect": SAFE},
     max_tokens=MAX_LENGTH,
@@ -46,7 +46,7 @@ PLACE = text_exit.Place(
 
 def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
     rows = sorted(rows_for(args), key=lambda row: datasets.digest(row.text, str(args.seed)))
-    return {split: [row.text for row in datasets.part(rows, split)] for split in ("train", "calibration")}
+    return {split: [row.text for row in datasets.rows_of_split(rows, split)] for split in ("train", "calibration")}
 
 
 def main() -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from .. import datasets, metrics
-from ..runtime import Exported, softmax
+from ..runtime import ExportedModel, softmax
 from . import INJECTION, SAFE, THRESHOLD
 from .rows import add_data_arguments, rows_for
 from .sets import ORDINARY, UNKNOWN, Text
-from .windows import logits_as_read
+from .windows import logits_of_worst_windows
 
 CASES = Path(__file__).parent / "cases.jsonl"
 
@@ -27,9 +27,9 @@ QUESTIONS = ("direct", "indirect")
 COMPARED = 1000
 
 
-def scores_of(model: Exported, texts: Sequence[str]) -> list[np.ndarray]:
+def scores_of(model: ExportedModel, texts: Sequence[str]) -> list[np.ndarray]:
     """The probabilities of each question."""
-    return [softmax(logits)[:, INJECTION] for logits in logits_as_read(model, texts, QUESTIONS)]
+    return [softmax(logits)[:, INJECTION] for logits in logits_of_worst_windows(model, texts, QUESTIONS)]
 
 
 def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
@@ -69,7 +69,7 @@ def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
     return result
 
 
-def check_cases(model: Exported) -> list[dict]:
+def check_cases(model: ExportedModel) -> list[dict]:
     """The cases that are on the wrong side of the threshold, worst first."""
     cases = list(datasets.read_jsonl(CASES))
     wrong = []
@@ -97,14 +97,14 @@ def table(found: dict) -> str:
 
 
 def evaluate(rows: Sequence[Text], folder: Path, fp32: Path | None, report: Path | None, threads: int) -> dict:
-    int8 = Exported(folder / "model.onnx", folder / "tokenizer.json", threads)
-    exact = Exported(fp32, folder / "tokenizer.json", threads) if fp32 and fp32.exists() else None
-    dev = datasets.part(rows, "dev")
+    int8 = ExportedModel(folder / "model.onnx", folder / "tokenizer.json", threads)
+    exact = ExportedModel(fp32, folder / "tokenizer.json", threads) if fp32 and fp32.exists() else None
+    dev = datasets.rows_of_split(rows, "dev")
     found = scores_of(int8, [row.text for row in dev])
     labels_of = (lambda row: row.label, lambda row: row.indirect)
     report_of: dict = {}
     for question, scores, label_of in zip(QUESTIONS, found, labels_of, strict=True):
-        report_of[question] = asked(question, dev, np.array([label_of(row) for row in dev]), scores)
+        report_of[question] = report_question(question, dev, np.array([label_of(row) for row in dev]), scores)
     if exact:
         report_of["int8_difference"] = difference(exact, dev, found)
     report_of["wrong_cases"] = check_cases(int8)
@@ -113,7 +113,7 @@ def evaluate(rows: Sequence[Text], folder: Path, fp32: Path | None, report: Path
     return report_of
 
 
-def difference(exact: Exported, dev: Sequence[Text], found: Sequence[np.ndarray]) -> dict:
+def difference(exact: ExportedModel, dev: Sequence[Text], found: Sequence[np.ndarray]) -> dict:
     """How far the scores of the int8 graph are from those of the unquantized one, on some rows."""
     chosen = sorted(range(len(dev)), key=lambda index: datasets.digest(dev[index].text))[:COMPARED]
     result = {}
@@ -132,7 +132,7 @@ def difference(exact: Exported, dev: Sequence[Text], found: Sequence[np.ndarray]
     return result
 
 
-def asked(question: str, dev: Sequence[Text], labels: np.ndarray, scores: np.ndarray) -> dict:
+def report_question(question: str, dev: Sequence[Text], labels: np.ndarray, scores: np.ndarray) -> dict:
     """Figures of the rows that answer a question, and those that the model gets most wrong."""
     known = labels != UNKNOWN
     labels, scores, dev = (
@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument("--cases-only", action="store_true", help="only the hand-written cases; needs no data")
     args = parser.parse_args()
     if args.cases_only:
-        model = Exported(args.model / "model.onnx", args.model / "tokenizer.json", args.threads)
+        model = ExportedModel(args.model / "model.onnx", args.model / "tokenizer.json", args.threads)
         raise SystemExit(1 if check_cases(model) else 0)
     evaluate(rows_for(args), args.model, args.fp32, args.report, args.threads)
 

@@ -30,7 +30,7 @@ class Detector(encoder.Classifier):
         super().__init__(shape, {name: len(labels) for name, labels in HEADS.items()}, own_pools=True)
         self.order = nn.Linear(shape.hidden_size, 1)
 
-    def both(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward_with_tokens(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The logits of all heads `[batch, labels]`, and those of the tokens `[batch, tokens]`."""
         bias = encoder.padding_bias(mask)
         x = self.hidden(ids, bias)
@@ -60,7 +60,7 @@ def train(model: Detector, windows: Sequence[Window], settings: trainer.Settings
 
     def loss_of(batch: list[int]) -> torch.Tensor:
         ids, mask = trainer.pad([windows[i].ids for i in batch])
-        logits, tokens = model.both(torch.from_numpy(ids), torch.from_numpy(mask))
+        logits, tokens = model.forward_with_tokens(torch.from_numpy(ids), torch.from_numpy(mask))
         losses = ORDER_WEIGHT * order_losses(tokens.float(), [windows[i] for i in batch])
         for head, of_head in targets.items():
             # Rows that do not answer a question have the target that cross entropy leaves out.
@@ -73,7 +73,7 @@ def train(model: Detector, windows: Sequence[Window], settings: trainer.Settings
         return (losses * weights[batch]).sum() / (len(batch) * mean_weight)
 
     lengths = [len(window.ids) for window in windows]
-    trainer.optimise(model, lengths, trainer.plan_of(lengths, settings), loss_of, settings)
+    trainer.optimise(model, lengths, trainer.plan_batches(lengths, settings), loss_of, settings)
 
 
 def order_losses(tokens: torch.Tensor, windows: Sequence[Window]) -> torch.Tensor:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from ..datasets import HELD_BATCHES, NO_CATEGORY, Row, Spec
+from ..datasets import HELD_OUT_FILES, NO_CATEGORY, Row, Spec
 from . import CATEGORIES, INJECTION, SAFE
 
 # The label of a question that a row does not answer. The losses leave it out.
@@ -41,7 +41,7 @@ def text_of(row: Row, indirect: int, orders: tuple[tuple[int, int], ...] = ()) -
     )
 
 
-def found_in(text: str, orders: str | list[str] | None) -> tuple[tuple[int, int], ...]:
+def locate_orders(text: str, orders: str | list[str] | None) -> tuple[tuple[int, int], ...]:
     """Where the orders of a row stand in its text."""
     wanted = [orders] if isinstance(orders, str) else orders or []
     return tuple(sorted((at, at + len(order)) for order in wanted if order and (at := text.find(order)) >= 0))
@@ -59,7 +59,7 @@ def document(row: Row, raw: dict) -> Text:
     """A document, with or without an order in it."""
     if row.label == SAFE:
         return text_of(row, SAFE)
-    return text_of(row, INJECTION, found_in(row.text, raw.get("order") or raw.get("attack")))
+    return text_of(row, INJECTION, locate_orders(row.text, raw.get("order") or raw.get("attack")))
 
 
 def only_prompt(row: Row, _raw: dict) -> Text:
@@ -212,7 +212,7 @@ OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_ha
 
 
 def own(name: str) -> Spec:
-    held = name in HELD_BATCHES
+    held = name in HELD_OUT_FILES
 
     def pick(raw: dict) -> tuple[int, float]:
         label = INJECTION if raw["label"] == "injection" else SAFE
@@ -227,7 +227,7 @@ def own(name: str) -> Spec:
             return text_of(
                 row,
                 INJECTION if is_order else SAFE,
-                found_in(row.text, raw.get("order")),
+                locate_orders(row.text, raw.get("order")),
             )
         return prompt(row, raw)
 
@@ -266,7 +266,7 @@ def talk_or_document(row: Row, raw: dict) -> Text:
     )
 
 
-def no_talk(raw: dict) -> tuple[int, float] | None:
+def documents_only(raw: dict) -> tuple[int, float] | None:
     """Picks documents from a set that also has what customers say."""
     return None if "customer" in (raw.get("kind") or "") else (SAFE, 1.0)
 
@@ -275,7 +275,7 @@ PROMPTS = "injection/benign_prompts.jsonl.gz"
 TEXTS = "injection/benign_texts.jsonl.gz"
 SETS = [
     # Written for guard (MIT, in this repository).
-    *(own(name) for name in (*HELD_BATCHES, *OWN)),
+    *(own(name) for name in (*HELD_OUT_FILES, *OWN)),
     # Attacks. Most of these sets have benign rows too.
     Spec(
         "deepset",
@@ -543,7 +543,7 @@ SETS += [
         "injection/harmless_sib200.jsonl.gz",
         OPEN,
         always(SAFE),
-        of_a_language=32,
+        max_per_language=32,
         complete=document,
     ),
     Spec(
@@ -551,7 +551,7 @@ SETS += [
         "injection/harmless_tatoeba.jsonl.gz",
         OPEN,
         always(SAFE),
-        of_a_language=30,
+        max_per_language=30,
         complete=document,
     ),
     Spec(
@@ -559,7 +559,7 @@ SETS += [
         "injection/harmless_udhr.jsonl.gz",
         OPEN,
         always(SAFE),
-        of_a_language=2,
+        max_per_language=2,
         complete=document,
     ),
     Spec(
@@ -567,7 +567,7 @@ SETS += [
         "injection/harmless_passages_multilingual.jsonl.gz",
         UNCLEAR,
         always(SAFE),
-        of_a_language=15,
+        max_per_language=15,
         complete=document,
     ),
     Spec(
@@ -575,7 +575,7 @@ SETS += [
         "injection/harmless_requests_multilingual.jsonl.gz",
         OPEN,
         always(SAFE),
-        of_a_language=70,
+        max_per_language=70,
         complete=prompt,
     ),
     Spec(
@@ -583,7 +583,7 @@ SETS += [
         "injection/harmless_documents_multilingual.jsonl.gz",
         OPEN,
         always(SAFE),
-        of_a_language=60,
+        max_per_language=60,
         complete=document,
     ),
     Spec(
@@ -591,7 +591,7 @@ SETS += [
         "injection/harmful_multilingual.jsonl.gz",
         OPEN,
         always(SAFE, 0.5),
-        of_a_language=60,
+        max_per_language=60,
         complete=prompt,
     ),
     # Only measured: sources that nothing was learnt from.
@@ -601,7 +601,7 @@ SETS += [
         NC,
         always(SAFE),
         split="dev",
-        of_a_language=0,
+        max_per_language=0,
         complete=document,
     ),
     Spec(
@@ -610,7 +610,7 @@ SETS += [
         OPEN,
         labelled(),
         split="dev",
-        of_a_language=0,
+        max_per_language=0,
         complete=prompt,
     ),
     # Attacks that work by noise, codes, persuasion or many examples.
@@ -678,7 +678,7 @@ SETS += [
         "records",
         "injection/documents_json.jsonl.gz",
         OPEN,
-        no_talk,
+        documents_only,
         {SAFE: 700},
         complete=document,
     ),

@@ -29,7 +29,7 @@ def upper(text: str, rng: random.Random) -> str:
     return "".join(part.upper() if index == at else part for index, part in enumerate(parts))
 
 
-def bare(text: str, rng: random.Random) -> str:
+def remove_punctuation(text: str, rng: random.Random) -> str:
     """Removes punctuation."""
     return re.sub(r"[.,;:!?'’\"“”]", "", text)
 
@@ -52,7 +52,7 @@ def mixed_case(text: str, rng: random.Random) -> str:
     return "".join(letter.upper() if rng.random() < 0.5 else letter.lower() for letter in text)
 
 
-def framed(text: str, rng: random.Random) -> str:
+def add_frame(text: str, rng: random.Random) -> str:
     """Puts marks of a chat, a quotation, a list or code around the text."""
     before, after = rng.choice(
         [
@@ -69,7 +69,7 @@ def framed(text: str, rng: random.Random) -> str:
     return before + text + after
 
 
-def changed(row: Text, text: str) -> Text:
+def with_text(row: Text, text: str) -> Text:
     """The row with another text. Where its orders stand there is known only if they are all of it."""
     is_whole = row.orders == ((0, len(row.text)),)
     return replace(row, text=text, orders=((0, len(text)),) if is_whole else ())
@@ -92,7 +92,7 @@ def pieces(rows: Sequence[Text], seed: int) -> list[Text]:
             for _ in range(min(PIECES, len(row.text) // max(PIECE))):
                 length = rng.choice(PIECE)
                 start = word_start(row.text, rng.randrange(len(row.text) - length // 2))
-                result.append(changed(row, row.text[start : start + length]))
+                result.append(with_text(row, row.text[start : start + length]))
     return result
 
 
@@ -117,7 +117,7 @@ DISGUISES = (
 DISGUISED = range(8, 160)
 
 
-def disguised(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
+def disguise(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
     """Harmless training texts in the disguises that attackers use, alone or within another text.
 
     The scanner also reads the decoded text. So a disguise alone need not, and must not, look like an attack to the model.
@@ -133,7 +133,7 @@ def disguised(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
     return result
 
 
-CHANGES = (lower, upper, bare, typos, framed, mixed_case)
+CHANGES = (lower, upper, remove_punctuation, typos, add_frame, mixed_case)
 
 
 def vary(rows: Sequence[Text], seed: int) -> list[Text]:
@@ -143,7 +143,7 @@ def vary(rows: Sequence[Text], seed: int) -> list[Text]:
     result = []
     for row in rows:
         if row.split == "train" and row.text in seen and rng.random() < SHARE:
-            row = changed(row, rng.choice(CHANGES)(row.text, rng))
+            row = with_text(row, rng.choice(CHANGES)(row.text, rng))
         seen.add(row.text)
         result.append(row)
     return result

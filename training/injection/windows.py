@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from tokenizers import Tokenizer
 
-from ..runtime import Exported
+from ..runtime import ExportedModel
 from . import INJECTION, MAX_LENGTH, SAFE, WINDOW_LENGTH
 from .sets import Text
 
@@ -38,8 +38,8 @@ def windows_of(tokenizer: Tokenizer, rows: Sequence[Text], seed: int) -> list[Wi
     for row, encoding in zip(
         rows, tokenizer.encode_batch([row.text for row in rows], add_special_tokens=False), strict=True
     ):
-        known = orders_of(row, encoding.offsets)
-        start, end = span_of(row, known, rng)
+        known = order_labels(row, encoding.offsets)
+        start, end = select_tokens(row, known, rng)
         frame = np.array([NOT_KNOWN], np.int8)
         result.append(
             Window(
@@ -51,7 +51,7 @@ def windows_of(tokenizer: Tokenizer, rows: Sequence[Text], seed: int) -> list[Wi
     return result
 
 
-def orders_of(row: Text, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
+def order_labels(row: Text, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
     if row.indirect == SAFE:
         return np.full(len(offsets), NO_ORDER, np.int8)
     if row.indirect != INJECTION or not row.orders:
@@ -60,7 +60,7 @@ def orders_of(row: Text, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
     return np.array([any(a < end and b > start for a, b in row.orders) for start, end in spans], np.int8)
 
 
-def span_of(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]:
+def select_tokens(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]:
     """The tokens that are read: all that fit into a row, otherwise a window."""
     count, window = len(known), WINDOW_LENGTH - FRAME
     if count <= MAX_LENGTH - FRAME:
@@ -81,7 +81,7 @@ def span_of(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]
     return start, start + window
 
 
-def cuts(tokens: Sequence[int]) -> list[Sequence[int]]:
+def split_windows(tokens: Sequence[int]) -> list[Sequence[int]]:
     """The parts of a text that the scanner reads, without special tokens."""
     if len(tokens) <= MAX_LENGTH - FRAME:
         return [tokens]
@@ -90,12 +90,12 @@ def cuts(tokens: Sequence[int]) -> list[Sequence[int]]:
     return [tokens[start : start + window] for start in starts]
 
 
-def logits_as_read(model: Exported, texts: Sequence[str], heads: Sequence[str]) -> list[np.ndarray]:
+def logits_of_worst_windows(model: ExportedModel, texts: Sequence[str], heads: Sequence[str]) -> list[np.ndarray]:
     """For each question the logits `[texts, 2]` for the window of each text that is most probably an injection."""
     first, last = model.tokenizer.encode("").ids
     windows, owners = [], []
     for owner, encoding in enumerate(model.tokenizer.encode_batch(list(texts), add_special_tokens=False)):
-        for part in cuts(encoding.ids):
+        for part in split_windows(encoding.ids):
             windows.append([first, *part, last])
             owners.append(owner)
     result = [np.tile(np.array([np.inf, -np.inf], np.float32), (len(texts), 1)) for _ in heads]

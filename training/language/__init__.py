@@ -1,1 +1,1 @@
-"""The model that recognises the natural language of a text: `models/language`."""
+"""The model `models/language`, which detects the natural language of a text."""

@@ -19,7 +19,7 @@ FEATURES = {
         {"kind": "tokens", "min": 1, "max": 1, "lower": True},
     ],
 }
-# Groups of languages that are so close that confusing them is a small mistake.
+# Groups of similar languages. Confusing them is a minor mistake.
 WEIGHT = 1.0
 
 
@@ -28,14 +28,14 @@ def named(raw: dict) -> tuple[int, float] | None:
     return None if index is None else (index, WEIGHT)
 
 
-# Codes of the sets of other tasks that differ from ours.
+# Language codes of the sets of other tasks by our codes, where they differ.
 OTHER_CODES = {"nb": "no", "nn": "no"}
-# The script that is used of a language which the sets have in several.
+# The script to use for languages that the sets have in several scripts.
 SCRIPTS = {"ar": "Arab", "zh": "Hans"}
 
 
 def ordinary(raw: dict) -> tuple[int, float] | None:
-    """Rows of a set that was made for another task and names its languages."""
+    """Picks rows of a set of another task that states languages."""
     code = OTHER_CODES.get(raw["lang"], raw["lang"])
     if code not in LABEL_INDICES or raw.get("script", "") not in ("", SCRIPTS.get(code, raw.get("script", ""))):
         return None
@@ -53,8 +53,8 @@ SETS = [
 
 
 def augment(rows: list[Row], seed: int) -> list[Row]:
-    """Holds out a tenth of the Leipzig rows and nothing else, and also cuts sentences to pieces: one of up to five words, and two for
-    each of one and two words, which are harder."""
+    """Holds out a tenth of the Leipzig rows and no others, and adds pieces of sentences: one of up to five words, and two each of one and two
+    words, which are harder."""
     found = []
     pick = random.Random(seed)
     for row in rows:
@@ -73,17 +73,17 @@ def augment(rows: list[Row], seed: int) -> list[Row]:
             size = pick.randint(2, 8)
             start = pick.randrange(len(row.text) - size + 1)
             found.append(replace(row, text=row.text[start : start + size]))
-    return weighted(found)
+    return weight_rows(found)
 
 
-# The numbers of words in the short pieces of each sentence, and the length from which a word can tell its language.
+# The numbers of words in the short pieces of a sentence, and the minimum length of an informative word.
 SHORT = (1, 1, 2, 2)
 WORD = 4
 UNSPACED = {LABEL_INDICES[label] for label in ("zh", "ja", "th")}
 
 
-def weighted(rows: list[Row]) -> list[Row]:
-    """Gives all languages a similar weight, however many rows they have. Leipzig's sentences weigh most: they are most like real texts."""
+def weight_rows(rows: list[Row]) -> list[Row]:
+    """Balances the weights of all languages. Leipzig's sentences have the highest weight, because they are most similar to real texts."""
     counts: dict[int, int] = {}
     for row in rows:
         if row.split == "train":
@@ -98,7 +98,7 @@ def weighted(rows: list[Row]) -> list[Row]:
 
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
-    """Accuracy by kind of text, over the languages of llm-guard and over all languages."""
+    """Accuracy by kind of text, for the languages of llm-guard and for all languages."""
     kinds = np.array([row.kind for row in rows])
     truth = np.array([row.label for row in rows])
     right = probabilities.argmax(axis=1) == truth

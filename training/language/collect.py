@@ -1,8 +1,8 @@
 """python -m training.language.collect --help: collects texts of many languages from packages.
 
 - sentences, pairs of words and words from the `testdata` of the crates `lingua-<name>-language-model` (Leipzig Corpora);
-- words by their frequency from the Python package `wordfreq`, strung together at random;
-- translations of programs (`*.mo`) below a folder into which Debian packages were unpacked.
+- random sequences of words by frequency from the Python package `wordfreq`;
+- program translations (`*.mo`) in a folder of unpacked Debian packages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from .languages import LABELS, NAMES
 
 KINDS = {"sentence": "sentences", "pair": "word-pairs", "word": "single-words"}
-# The codes of wordfreq's lists where they differ from ours.
+# Codes of wordfreq's lists that differ from ours.
 LISTS = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 UNSPACED = {"zh", "ja"}
 PLACEHOLDER = re.compile(r"%[\w.()-]+|\{[^}]*\}|<[^>]*>|&\w+;|\$\w+|[_&](?=\w)")
@@ -43,13 +43,13 @@ def words(seed: int, texts: int) -> Iterator[dict]:
     lists = set(wordfreq.available_languages("small"))
     for code in LABELS:
         name = LISTS.get(code, code)
-        # Croatian, Bosnian and Serbian share one list, with which they cannot be told apart.
+        # Croatian, Bosnian and Serbian share one list, so it can't distinguish them.
         if name not in lists or name == "sh":
             continue
         frequencies = wordfreq.get_frequency_dict(name, wordlist="best")
         pick = random.Random(f"{seed} {code}")
         known = [word for word in frequencies if any(c.isalpha() for c in word)][:60000]
-        # Frequencies are flattened here, since common words appear in all sentences anyway.
+        # Frequencies are flattened, because common words appear in all sentences anyway.
         weights = list(accumulate(frequencies[word] ** 0.6 for word in known))
         for _ in range(texts):
             count = pick.choice([1, 1, 2, 2, 3, 4, 6, 8, 12])
@@ -96,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--registry", type=Path, required=True, help="folder with the unpacked lingua crates")
     parser.add_argument("--packages", type=Path, required=True, help="folder with unpacked Debian packages")
-    parser.add_argument("--out", type=Path, required=True, help="data folder; the sets go into its folder language")
+    parser.add_argument("--out", type=Path, required=True, help="data folder; the sets are written to its folder language")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     out = args.out / "language"

@@ -1,6 +1,6 @@
-"""The languages that the model knows, by their ISO 639-1 codes."""
+"""The languages of the model, as ISO 639-1 codes."""
 
-# The two written forms of Norwegian share one label, since users rarely want only one of them.
+# The two written forms of Norwegian share one label, because users rarely want only one of them.
 NAMES = {
     "af": "afrikaans", "ar": "arabic", "az": "azerbaijani", "be": "belarusian", "bg": "bulgarian", "bn": "bengali",
     "bs": "bosnian", "ca": "catalan", "cs": "czech", "cy": "welsh", "da": "danish", "de": "german", "el": "greek",

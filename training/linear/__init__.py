@@ -1,1 +1,1 @@
-"""What the trainings of all linear models over hashed features share. These run in `crates/guard-core/src/lang`."""
+"""Shared code for training linear models over hashed features, which run in `crates/guard-core/src/lang`."""

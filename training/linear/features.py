@@ -1,4 +1,4 @@
-"""Features of texts. They are made in Rust only, by the code that runs in the product: with `guard-dev features`."""
+"""Features of texts. `guard-dev features` computes them with the Rust code of the product."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ROOT = Path(__file__).parent.parent.parent
 
 @cache
 def guard_dev() -> Path:
-    """The program of crates/guard-dev, built if needed."""
+    """Builds the program of crates/guard-dev if needed, and returns its path."""
     subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "guard-dev"], cwd=ROOT, check=True)
     return ROOT / "target" / "release" / "guard-dev"
 
 
 def matrix(texts: Iterable[str], spec: dict) -> sparse.csr_matrix:
-    """The features of texts: a row for each text, a column for each bucket. `spec` is `features` of the model's config.json."""
+    """The feature matrix of texts: a row for each text, a column for each bucket. `spec` is `features` of the model's config.json."""
     with tempfile.TemporaryDirectory() as folder:
         spec_file, rows_file, out_file = (Path(folder) / name for name in ("spec.json", "rows.jsonl", "out.bin"))
         spec_file.write_text(json.dumps(spec))
@@ -41,6 +41,6 @@ def read(path: Path) -> sparse.csr_matrix:
         columns = np.fromfile(file, "<u4", values).astype(np.int32)
         data = np.fromfile(file, "<f4", values)
     found = sparse.csr_matrix((data, columns, starts), shape=(rows, buckets))
-    # Features of two groups may have the same bucket, so their values are added up.
+    # Features of two groups may share a bucket, so their values are summed.
     found.sum_duplicates()
     return found

@@ -1,4 +1,4 @@
-"""Fits a linear model, in one thread: with `guard-dev fit`."""
+"""Fits a linear model with `guard-dev fit`, in one thread."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def fit(
     count: int,
     settings: Settings,
 ) -> Weights:
-    """Multinomial logistic regression on all buckets, or on those that `select` chooses where the settings bound their number.
+    """Multinomial logistic regression on all buckets, or on those of `select` if the settings limit their number.
 
-    `originals` marks the rows that are whole texts and not pieces of others. Only they count for the frequency of a bucket.
+    `originals` marks rows that are whole texts, not pieces of others. Only they count for the frequency of a bucket.
     """
     texts = matrix[np.flatnonzero(originals)]
     bounded = settings.buckets is not None
@@ -43,7 +43,7 @@ def fit(
         subprocess.run([guard_dev(), "fit", features_file, labels_file, out_file, *map(str, numbers)], check=True)
         found = np.fromfile(out_file, "<f4").reshape(len(chosen) + 1, count)
     weights = np.zeros((matrix.shape[1], count), np.float32)
-    # A bucket that occurs in few texts says nothing about other texts, so it gets no weight.
+    # A bucket that occurs in few texts does not generalize, so it gets no weight.
     rows_with = np.bincount(texts.indices, minlength=matrix.shape[1])[chosen]
     weights[chosen] = found[1:] * (rows_with >= settings.seen)[:, None]
     return Weights(weights, found[0])

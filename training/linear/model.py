@@ -20,13 +20,13 @@ class Settings:
     epochs: int = 12
     rate: float = 0.05
     smoothing: float = 0.02
-    # How many buckets get weights: those that say most about the label. None means all.
+    # The number of buckets with weights: those that vary most between labels. None means all.
     buckets: int | None = None
-    # How many weights are kept, the largest first. Each takes two bytes of the model file.
+    # The number of weights that are kept, the largest first. Each takes two bytes of the model file.
     weights: int = 800_000
-    # The share of a row's features that is left out in each training step, so that no single word decides.
+    # The share of a row's features that each training step drops, so that no single word decides.
     dropout: float = 0.2
-    # A bucket that occurs in fewer training rows than this gets no weight.
+    # A bucket in fewer training rows gets no weight.
     seen: int = 3
     seed: int = 20240611
 
@@ -90,14 +90,14 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def select(features: sparse.csr_matrix, labels: np.ndarray, count: int, settings: Settings) -> np.ndarray:
-    """The buckets that occur in enough rows and whose frequency varies most between the labels."""
+    """Selects the buckets that occur in enough rows and whose frequency varies most between the labels."""
     rows = np.bincount(features.indices, minlength=features.shape[1])
     frequent = np.flatnonzero(rows >= settings.seen)
     presence = features[:, frequent]
     presence.data[:] = 1
     owners = sparse.csr_matrix((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(count, len(labels)))
     sizes = np.bincount(labels, minlength=count)
-    # Every label has the same weight, however many rows it has.
+    # Every label has the same weight, independent of its number of rows.
     shares = np.asarray((owners @ presence).todense())[sizes > 0] / sizes[sizes > 0][:, None]
     mean = shares.mean(axis=0)
     scores = ((shares - mean) ** 2).sum(axis=0) / (mean * (1 - mean) + 0.02)
@@ -108,20 +108,20 @@ def quantize(weights: Weights, settings: Settings) -> Quantized:
     """Keeps the largest weights, as multiples of 1/127 of the largest weight of each label."""
     table = weights.weights
     if table.shape[1] > 2:
-        # Softmax ignores what the weights of all labels have in common. Without that part most weights are near 0 and can be dropped.
+        # Softmax ignores the common part of the weights of all labels. Without it most weights are near 0 and can be dropped.
         table = table - np.median(table, axis=1, keepdims=True)
     magnitudes = np.abs(table[table != 0])
     if len(magnitudes) > settings.weights:
         edge = np.partition(magnitudes, -settings.weights)[-settings.weights]
         table = np.where(np.abs(table) >= edge, table, 0)
-    # A quantile instead of the maximum: a few very large weights must not make the steps of all others coarse.
+    # A quantile instead of the maximum, so that a few very large weights do not coarsen all others.
     tops = np.array([np.quantile(np.abs(c[c != 0]), 0.9995) if c.any() else 1.0 for c in table.T])
     scales = tops / 127
     return Quantized(np.clip(np.rint(table / scales), -127, 127).astype(np.int8), scales, weights.biases)
 
 
 def calibrate(model: Quantized, features: sparse.csr_matrix, labels: np.ndarray) -> float:
-    """Folds the temperature with the least log loss into the model. Returns the factor of the logits."""
+    """Folds the temperature with the least log loss into the model, and returns the factor of the logits."""
     logits = model.logits(features)
 
     def loss(factor: float) -> float:
@@ -136,7 +136,7 @@ def calibrate(model: Quantized, features: sparse.csr_matrix, labels: np.ndarray)
 def write_config(
     path: Path, labels: Sequence[str], features: dict, guard: dict, aliases: dict[str, str] | None = None
 ) -> None:
-    """Writes a config.json with the labels in Hugging Face's form, and with `features`, `aliases` and `guard`, which are our own."""
+    """Writes a config.json with the labels in Hugging Face's format, and with our own keys `features`, `aliases` and `guard`."""
     config = {
         "model_type": MODEL_TYPE,
         "id2label": {str(index): label for index, label in enumerate(labels)},

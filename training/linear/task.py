@@ -1,4 +1,4 @@
-"""One training of a linear model, from rows to a model folder with figures. A `Task` states what differs between models."""
+"""Trains a linear model, from rows to a model folder with figures. A `Task` has the differences between models."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class Task:
     # `features` of the config.json.
     features: dict
     sets: Sequence[datasets.Spec]
-    # Makes further rows from those of the sets, such as windows, composed texts and noise. Each keeps its split.
+    # Adds rows made from those of the sets, such as windows, composed texts and noise. Each keeps its split.
     augment: Callable[[list[datasets.Row], int], list[datasets.Row]] = lambda rows, seed: rows
-    # Whether a row is a whole text: what the many pieces of one text share says nothing about other texts.
+    # Whether a row is a whole text: common features of the pieces of one text do not generalize.
     original: Callable[[datasets.Row], bool] = lambda row: True
     settings: model.Settings = field(default_factory=model.Settings)
     # The function that finds the weights.
     fit: Callable[..., model.Weights] = fit
-    # Other names of the labels, in lower case.
+    # Aliases of the labels in lower case.
     aliases: dict[str, str] = field(default_factory=dict)
-    # The threshold for which the scores are made; it is written into the card.
+    # The threshold for which the scores are calibrated. The card states it.
     threshold: float = 0.5
     license: str = "Apache-2.0"
-    # Computes further figures of the held-out rows, which are printed and put into the report.
+    # Computes additional figures of the held-out rows for the output and the report.
     figures: Callable[[list[datasets.Row], np.ndarray], dict] | None = None
-    # Changes scales and biases after the temperature was fitted. Arguments: model, calibration features, calibration rows.
+    # Adjusts scales and biases after the temperature. Arguments: model, calibration features, calibration rows.
     adjust: Callable[[model.Quantized, sparse.csr_matrix, list[datasets.Row]], dict] | None = None
 
 
@@ -47,17 +47,17 @@ def arguments(task: Task) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=f"python -m training.{task.name.replace('-', '_')}")
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
-    parser.add_argument("--sets", default="", help="names of sets to use; default: all of the licence classes")
+    parser.add_argument("--sets", default="", help="names of sets to use; default: all sets of the licence classes")
     parser.add_argument("--seed", type=int, default=task.settings.seed)
     parser.add_argument("--epochs", type=int, default=task.settings.epochs)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--out", type=Path, help="train: folder for model.bin, config.json and report.json")
-    where.add_argument("--evaluate", type=Path, help="only evaluate the model in this folder")
+    where.add_argument("--evaluate", type=Path, help="evaluate the model in this folder without training")
     return parser.parse_args()
 
 
 def rows_of(task: Task, folder: Path, licences: Sequence[str], sets: Sequence[str], seed: int) -> list[datasets.Row]:
-    """The rows of all splits. The same arguments always give the same rows."""
+    """The rows of all splits. Equal arguments give equal rows."""
     return task.augment(datasets.load(datasets.choose(task.sets, licences, sets), folder, seed), seed)
 
 
@@ -71,7 +71,7 @@ def run(task: Task) -> None:
         args.seed,
     )
     for split in datasets.SPLITS:
-        print(split, dict(Counter(task.labels[row.label] for row in datasets.part(rows, split))), flush=True)
+        print(split, dict(Counter(task.labels[row.label] for row in datasets.rows_of_split(rows, split))), flush=True)
     folder = args.out or args.evaluate
     if args.out:
         folder.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ def run(task: Task) -> None:
 def train(
     task: Task, rows: list[datasets.Row], folder: Path, settings: model.Settings, licences: Sequence[str]
 ) -> None:
-    training, held = datasets.part(rows, "train"), datasets.part(rows, "calibration")
+    training, held = datasets.rows_of_split(rows, "train"), datasets.rows_of_split(rows, "calibration")
     matrix = features.matrix((row.text for row in training), task.features)
     fitted = task.fit(
         matrix,
@@ -112,8 +112,8 @@ def train(
 
 
 def evaluate(task: Task, rows: list[datasets.Row], folder: Path, report: Path | None) -> dict:
-    """Figures of the stored model on rows that were used neither for training nor for calibration."""
-    dev = datasets.part(rows, "dev")
+    """Figures of the saved model on held-out rows."""
+    dev = datasets.rows_of_split(rows, "dev")
     config = model.read_config(folder / "config.json")
     quantized = model.Quantized.load(folder / "model.bin")
     probabilities = quantized.probabilities(features.matrix((row.text for row in dev), config["features"]))

@@ -1,1 +1,1 @@
-"""The model that recognises malicious URLs (benign, phishing, malware, defacement): `models/malicious-urls`."""
+"""The model `models/malicious-urls`, which classifies URLs: benign, phishing, malware, defacement."""

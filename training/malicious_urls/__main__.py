@@ -1,7 +1,7 @@
 """python -m training.malicious_urls --data DIR --out DIR: trains, calibrates, quantizes and evaluates the model.
 
-`--split domain` puts all URLs of a registered domain into one split, which gives the figures for sites that the model has never seen
-(the default is `url`). `--leave-out SET` trains without a set and measures on all of its rows.
+`--split domain` puts all URLs of a registered domain into one split, for figures on unseen sites (default: `url`). `--leave-out SET` trains
+without a set and evaluates all of its rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..datasets import CALIBRATION_PERCENT, DEV_PERCENT, Row, digest
 from ..linear.fit import fit
 from ..linear.model import Quantized, Settings, Weights
 from ..linear.task import Task, run
-from . import known
+from . import well_known_sites
 from .domains import normalised, registered
 from .sets import LABELS, SETS
 
@@ -35,12 +35,12 @@ FEATURES = {
     ],
 }
 THRESHOLD = 0.5
-# Up to so many URLs of a domain count fully.
+# The number of URLs of a domain that count fully.
 FEW = 6
 
 
-def splitting(by: str, left_out: str):
-    """Gives each URL its split, by the hash of its normalised form or of its registered domain."""
+def split_by(by: str, left_out: str):
+    """Splits the URLs by the hash of their normalised form or of their registered domain."""
 
     def augment(rows: list[Row], seed: int) -> list[Row]:
         seen: dict[str, Row] = {}
@@ -61,25 +61,25 @@ def splitting(by: str, left_out: str):
         found = [replace(row, weight=row.weight * share(sizes[registered(row.text)])) for row in found]
         source = registered if by == "domain" else normalised
         held = {source(row.text) for row in found if row.split != "train"}
-        composed = [row for row in known.rows(seed) if source(row.text) not in held]
-        return found + composed + known.imitations(seed)
+        composed = [row for row in well_known_sites.rows(seed) if source(row.text) not in held]
+        return found + composed + well_known_sites.imitations(seed)
 
     return augment
 
 
 def share(size: int) -> float:
-    """The weight of each URL of a domain with so many. The hundreds of URLs of one site say hardly more than six of them."""
+    """The weight of each URL of a domain with `size` URLs. Hundreds of URLs of one site are hardly more informative than six."""
     return min(1.0, (FEW / size) ** 0.5)
 
 
-def against_benign(*arguments) -> Weights:
-    """Subtracts the weights of "benign" from those of all labels: the same scores from three weights for each bucket instead of four."""
+def fit_against_benign(*arguments) -> Weights:
+    """Subtracts the weights of "benign" from those of all labels: equal scores with three weights for each bucket instead of four."""
     fitted = fit(*arguments)
     return Weights(fitted.weights - fitted.weights[:, :1], fitted.biases - fitted.biases[0])
 
 
 def decide(model: Quantized, features: sparse.csr_matrix, rows: list[Row]) -> dict:
-    """Fits scale and bias with the least log loss of benign against the rest. The temperature was fitted to all four labels."""
+    """Fits scale and bias with the least log loss for benign against the rest. The temperature is fitted to all four labels."""
     logits = model.logits(features)
     margin = np.logaddexp.reduce(logits[:, 1:], axis=1) - logits[:, 0]
     scale, bias = metrics.fit_line(margin, np.array([float(row.label != 0) for row in rows]))
@@ -89,7 +89,7 @@ def decide(model: Quantized, features: sparse.csr_matrix, rows: list[Row]) -> di
 
 
 def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
-    """Figures of benign against the rest, at the threshold."""
+    """Figures of benign against the rest at the threshold."""
     bad, score = np.array([row.label != 0 for row in rows]), 1 - probabilities[:, 0]
     sets = np.array([row.set for row in rows])
     found = {}
@@ -112,10 +112,10 @@ def task(split: str = "url", left_out: str = "") -> Task:
         LABELS,
         FEATURES,
         SETS,
-        augment=splitting(split, left_out),
+        augment=split_by(split, left_out),
         settings=Settings(epochs=8, rate=0.4, weights=1_000_000, dropout=0.3, smoothing=0.005, seen=1),
         threshold=THRESHOLD,
-        fit=against_benign,
+        fit=fit_against_benign,
         figures=figures,
         adjust=decide,
     )

@@ -1,8 +1,7 @@
 """python -m training.malicious_urls.collect --help: collects URLs from packages.
 
 - `documentation`: ordinary links from the documentation of packages;
-- `sites` (`--filters easylist.txt filters.min.txt`): the sites for which there are cosmetic filters, from the Debian package
-  `webext-ublock-origin-firefox`.
+- `sites` (`--filters easylist.txt filters.min.txt`): sites with cosmetic filters, from the Debian package `webext-ublock-origin-firefox`.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from .domains import registered
 URL = re.compile(rb"https?://[A-Za-z0-9._~:/?#@!$&*+,;=%-]+")
 FILES = {".md", ".txt", ".html", ".rst", ".json", ".toml", ".xml", ".rs"}
 NAMES = {"METADATA", "copyright", "README", "PKG-INFO"}
-# A rule that hides something on these sites, as adblockers write it.
+# A cosmetic filter rule of an ad blocker, with its sites.
 COSMETIC = re.compile(r"([a-z0-9.,-]+)#[@?$]?#")
 
 
 def sites(lines: Iterable[str], count: int) -> Iterator[dict]:
-    """Sites that adblockers have rules for: they are visited, whatever they are worth."""
+    """Sites with ad blocker rules: people visit them."""
     found = set()
     for line in lines:
         if match := COSMETIC.match(line):
@@ -47,10 +46,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="*", type=Path, help="folders with installed packages, such as /usr/share/doc")
     parser.add_argument("--list", type=Path, nargs="*", default=[], help="files with one URL a line")
-    parser.add_argument("--out", type=Path, required=True, help="data folder; the set goes into its folder urls")
+    parser.add_argument("--out", type=Path, required=True, help="data folder; the set is written to its folder urls")
     parser.add_argument("--per-domain", type=int, default=25)
     parser.add_argument("--filters", type=Path, nargs="*", default=[])
-    parser.add_argument("--sites", type=int, default=20_000, help="the most sites taken from --filters")
+    parser.add_argument("--sites", type=int, default=20_000, help="the maximum number of sites from --filters")
     args = parser.parse_args()
     (args.out / "urls").mkdir(parents=True, exist_ok=True)
     if args.filters:
@@ -72,13 +71,13 @@ def documentation(folders: list[Path], lists: list[Path], per_domain: int) -> It
     for url in found:
         url = url.split(")")[0].rstrip(".,;:!?*&#-_")
         domain = registered(url)
-        # IP addresses, names without a domain and templates are not links to real pages.
+        # IP addresses, names without a domain and templates do not link to real pages.
         if domain and "." in domain and not re.search(r"[%$&]7B|\$|\*|example|localhost", url):
             by_domain[domain].add(url)
     for domain, urls in sorted(by_domain.items()):
         kept = sorted(urls)
         random.Random(domain).shuffle(kept)
-        # The site without a path is added, since people mostly name sites like that.
+        # The site without a path is added, because people mostly name sites like that.
         for url in [f"https://{domain}/", *kept[:per_domain]]:
             yield {"text": url, "label": "benign", "source": "documentation"}
 

@@ -1,4 +1,4 @@
-"""Normalises URLs and finds registered domains, by the Public Suffix List of the package publicsuffixlist."""
+"""Normalises URLs and finds registered domains with the Public Suffix List of the package publicsuffixlist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ KNOWN = PublicSuffixList(accept_unknown=False)
 
 
 def normalised(url: str) -> str:
-    """The URL without scheme, `www.` and final slash, which tell from which collection it comes and not whether it is malicious."""
+    """The URL without scheme, `www.` and trailing slash, which depend on the collection and not on the class."""
     return re.sub(r"^(?:[a-z]+:/*)?(?:www\.)?", "", url.strip().lower()).rstrip("/")
 
 
@@ -34,7 +34,7 @@ def registered(url: str) -> str:
 
 
 def is_url(text: str) -> bool:
-    """Whether a row is exactly one URL. Some lists also contain parts of paths, mail addresses, names with spaces and two URLs in a row."""
+    """Whether a row is exactly one URL. Some lists also contain path fragments, mail addresses, names with spaces and pairs of URLs."""
     if re.search(r"\s|\\n", text.strip()):
         return False
     name = host(text)

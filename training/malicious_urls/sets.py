@@ -1,4 +1,4 @@
-"""The data sets of the model of malicious URLs, and how their rows are used."""
+"""The data sets of the malicious-URL model and the use of their rows."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def named(weight: float = 1.0):
     )
 
 
-# All rows are read as training rows: `splitting` decides what is held out.
+# All rows are read as training rows; `split_by` decides which are held out.
 SETS = [
     Spec("malicious_phish", "urls/malicious_phish_part.jsonl.gz", UNCLEAR, named(), split="train"),
     Spec("phishing_pdd", "urls/phishing_pdd.jsonl.gz", UNCLEAR, named(), split="train"),
     Spec("malicious_f24", "urls/malicious_f24.jsonl.gz", UNCLEAR, named(), split="train"),
-    # Links from the documentation of packages, as people really write them.
+    # Real links from the documentation of packages.
     Spec("documentation", "urls/documentation.jsonl.gz", OPEN, named(), split="train"),
-    # Names of sites without a path, which the sets above have nearly only of malicious ones.
+    # Sites without a path. Nearly all such URLs in the other sets are malicious.
     Spec("sites", "urls/sites.jsonl.gz", OPEN, named(), split="train"),
 ]

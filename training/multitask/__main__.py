@@ -10,10 +10,10 @@ import torch
 
 from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
-from ..runtime import Exported
-from ..start_weights import layers_from, start_from
+from ..runtime import ExportedModel
+from ..start_weights import load_layers, load_start_weights
 from . import HEADS, LANGUAGES, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
-from .evaluate import comparing_of, edges_of, evaluate
+from .evaluate import fit_comparison, best_logit_thresholds, evaluate
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 from .sets import TASKS
@@ -66,32 +66,32 @@ def main() -> None:
     else:
         learnt = [e for e in examples if e.split == "train"]
         if args.start:
-            start_from(model, args.start)
+            load_start_weights(model, args.start)
         elif args.layers_of:
-            layers_from(model, args.layers_of, with_heads=True)
+            load_layers(model, args.layers_of, with_heads=True)
         else:
             some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
-            model.start_meaning(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
+            model.initialize_meaning_head(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
         losses = Losses(model, tokenizer, learnt)
         trainer.optimise(model, losses.lengths(), losses.plan(settings, dict(args.share)), losses, settings)
         model.save(work / "weights.safetensors")
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
-    ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
+    ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
-    def exported() -> Exported:
+    def exported() -> ExportedModel:
         export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
-        return Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
+        return ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
     # Moves the scores of emotions and refusals so that 0.5 is their best threshold.
     plain = exported()
     with torch.no_grad():
         for task in ("emotion", "refusal"):
-            edges = edges_of(task, examples, plain)
+            edges = best_logit_thresholds(task, examples, plain)
             model.head.bias[model.head_slices()[task]] -= torch.from_numpy(edges).float()
     int8 = exported()
-    comparing = comparing_of(examples, int8)
+    comparing = fit_comparison(examples, int8)
     guard = {
         "name": NAME,
         "version": VERSION,
@@ -106,7 +106,7 @@ def main() -> None:
     export.write_config(model, labels, guard, args.out / "config.json", activations, LANGUAGES)
 
     clinc = datasets.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"
-    fp32 = Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)
+    fp32 = ExportedModel(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads)
     report = evaluate([e for e in examples if e.split != "train"], int8, fp32, comparing, clinc)
     (work / "report.json").write_text(json.dumps(report, indent=2) + "\n")
 

@@ -29,7 +29,7 @@ def doubts(logits: Mapping[str, np.ndarray]) -> bool:
     return float(sigmoid(logits[HEAD]).max()) > DOUBTFUL
 
 
-PLACE = text_exit.Place(
+PLACE = text_exit.ExitConfig(
     layers=6, nothing={HEAD: (NOTHING,) * len(TOXICITY)}, max_tokens=LONGEST[HEAD], alone_doubts=doubts, alone=ALONE
 )
 

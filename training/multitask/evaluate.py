@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import datasets, metrics
-from ..runtime import Exported, softmax
+from ..runtime import ExportedModel, softmax
 from . import EMOTIONS, HEADS, TOXICITY
 from .model import LONGEST, LONGEST_PAIR
 from .sets import Example
@@ -59,7 +59,7 @@ def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
     return float(grid[int(np.argmax([f1(truth, scores > edge) for edge in grid]))])
 
 
-def edges_of(task: str, examples: Sequence[Example], model: Exported) -> np.ndarray:
+def best_logit_thresholds(task: str, examples: Sequence[Example], model: ExportedModel) -> np.ndarray:
     """For each label the logit of its best threshold, by F1 on the calibration part. Rare labels have lower ones."""
     held = [e for e in examples if e.task == task and e.split == "calibration"]
     if not held:
@@ -75,7 +75,7 @@ def edges_of(task: str, examples: Sequence[Example], model: Exported) -> np.ndar
 
 
 class Reader:
-    def __init__(self, model: Exported, comparing: dict):
+    def __init__(self, model: ExportedModel, comparing: dict):
         self.model, self.comparing = model, comparing
         self.known: dict[str, np.ndarray] = {}
 
@@ -117,7 +117,7 @@ def below(values: np.ndarray, minimum: float, share: float) -> float:
     return float(metrics.logit(minimum) - np.quantile(values, share, method="lower"))
 
 
-def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict[str, float]]:
+def fit_comparison(examples: Sequence[Example], model: ExportedModel) -> dict[str, dict[str, float]]:
     """How cosines, logits of relevance and probabilities of entailment become scores; from the calibration parts.
 
     The default minimum scores of Relevance and FactualConsistency are those of llm-guard. With the offsets few good answers are below.
@@ -150,7 +150,7 @@ def comparing_of(examples: Sequence[Example], model: Exported) -> dict[str, dict
     return found
 
 
-def of_topics(reader: Reader, examples: Sequence[Example]) -> dict:
+def topic_figures(reader: Reader, examples: Sequence[Example]) -> dict:
     yes, no = [], []
     for e in examples:
         vectors = reader.vectors("topics", [e.text, *e.yes, *e.no])
@@ -181,7 +181,7 @@ def zero_shot(reader: Reader, file: Path) -> dict:
     return {"rows": len(rows), "accuracy": float((said == truth).mean()), "by_domain": by}
 
 
-def of_scores(task: str, examples: Sequence[Example], scores: np.ndarray) -> dict:
+def score_figures(task: str, examples: Sequence[Example], scores: np.ndarray) -> dict:
     target = np.array([e.target for e in examples])
     if task == "nli":
         allowed = target[np.arange(len(target)), scores.argmax(1)]
@@ -213,7 +213,7 @@ def first(examples: Sequence[Example], count: int) -> list[Example]:
     return sorted(examples, key=lambda e: datasets.digest(e.text + e.pair))[:count]
 
 
-def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, comparing: dict, clinc: Path) -> dict:
+def evaluate(examples: Sequence[Example], int8: ExportedModel, fp32: ExportedModel, comparing: dict, clinc: Path) -> dict:
     report: dict = {}
     reader, exact = Reader(int8, comparing), Reader(fp32, comparing)
     groups: dict[tuple[str, str], list[Example]] = defaultdict(list)
@@ -225,10 +225,10 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
     for (task, name), members in sorted(groups.items()):
         chosen = first(members, 1500 if task == "emotion" else MEASURED)
         if task == "topics":
-            result = of_topics(reader, chosen) if chosen[0].no else {}
+            result = topic_figures(reader, chosen) if chosen[0].no else {}
         else:
             scores = reader.scores(task, chosen)
-            result = {"rows": len(chosen)} | of_scores(task, chosen, scores)
+            result = {"rows": len(chosen)} | score_figures(task, chosen, scores)
             for key in (f"{task} {chosen[0].lang}", f"{task} all"):
                 by_lang[task, key][0].extend(chosen)
                 by_lang[task, key][1].extend(scores)
@@ -239,7 +239,7 @@ def evaluate(examples: Sequence[Example], int8: Exported, fp32: Exported, compar
             compared += len(reference)
         report[f"{task} | {name}"] = result
     for (task, key), (members, scores) in sorted(by_lang.items()):
-        report[key] = {"rows": len(members)} | of_scores(task, members, np.array(scores))
+        report[key] = {"rows": len(members)} | score_figures(task, members, np.array(scores))
     if clinc.exists():
         report["topics | clinc zero-shot"] = zero_shot(reader, clinc)
     report["int8"] = {"mean_difference": float(np.mean(differences)), "changed": changed, "of": compared}

@@ -57,7 +57,7 @@ class MultiTask(Classifier):
         return [*super().head_parameters(), self.scale, self.offset]
 
     @torch.no_grad()
-    def start_meaning(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Self:
+    def initialize_meaning_head(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Self:
         """Sets the head "meaning" to the principal components of the base model's vectors, so that texts that are near there are near here."""
         self.eval()
         ids = trainer.encode(tokenizer, texts, LONGEST["topics"])
@@ -101,7 +101,7 @@ def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Te
 WORDS_OF_A_PREMISE = 120
 
 
-def around(document: str, claim: str) -> str:
+def relevant_excerpt(document: str, claim: str) -> str:
     """The part of a long document, from the beginning of a sentence on, that shares most words with a claim.
 
     The scanner reads a document in windows, and the one that supports a claim best counts.
@@ -131,7 +131,7 @@ class Losses:
             members = [index for index, example in enumerate(examples) if example.task == task]
             chosen = [examples[index] for index in members]
             if task == "nli":
-                ids = trainer.encode(tokenizer, [(around(e.text, e.pair), e.pair) for e in chosen], LONGEST[task])
+                ids = trainer.encode(tokenizer, [(relevant_excerpt(e.text, e.pair), e.pair) for e in chosen], LONGEST[task])
             else:
                 ids = trainer.encode(tokenizer, [e.text for e in chosen], LONGEST[task])
             for index, row in zip(members, ids, strict=True):
@@ -179,7 +179,7 @@ class Losses:
         if task == "topics":
             return self.topics(batch)
         if task == "relevance":
-            return self.compared(batch) + self.read_together(batch)
+            return self.vector_loss(batch) + self.cross_encoder_loss(batch)
         pooled = self.model.pooled(*_padded([self.ids[i] for i in batch])).float()
         logits, target = self.model.logits_of(task, pooled), torch.stack([self.targets[i] for i in batch])
         if task == "nli":
@@ -195,7 +195,7 @@ class Losses:
     def _meanings(self, ids: Sequence[Sequence[int]]) -> torch.Tensor:
         return self.model.logits_of("meaning", self.model.pooled(*_in_few_shapes(ids)).float())[: len(ids)]
 
-    def _judged(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
+    def _pair_loss(self, task: str, cosines: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
         """Sigmoid loss of pairs (Zhai et al., 2023, arXiv:2303.15343)."""
         index = COMPARING.index(task)
         return balanced(self.model.scale[index] * cosines + self.model.offset[index], truth)
@@ -213,9 +213,9 @@ class Losses:
         row_of = {word: index for index, word in enumerate(words)}
         texts = self._meanings([self.ids[i] for i in batch])[[row for row, *_ in asked]]
         cosines = (texts * vectors[[row_of[word] for _, word, _ in asked]]).sum(1)
-        return self._judged("topics", cosines, torch.tensor([truth for *_, truth in asked]))
+        return self._pair_loss("topics", cosines, torch.tensor([truth for *_, truth in asked]))
 
-    def compared(self, batch: list[int]) -> torch.Tensor:
+    def vector_loss(self, batch: list[int]) -> torch.Tensor:
         """The loss of relevance by vectors, which many answers can be compared with at no cost."""
         asked, given = (self._meanings([ids[i] for i in batch]) for ids in (self.ids, self.pairs))
         cosines, truth = [(asked * given).sum(1)], [torch.cat([self.targets[i] for i in batch])]
@@ -224,9 +224,9 @@ class Losses:
             differs = [self.examples[i].text != self.examples[batch[j]].text for i, j in zip(batch, other, strict=True)]
             cosines.append((asked * given[other]).sum(1)[differs])
             truth.append(torch.zeros(sum(differs)))
-        return self._judged("relevance", torch.cat(cosines), torch.cat(truth))
+        return self._pair_loss("relevance", torch.cat(cosines), torch.cat(truth))
 
-    def read_together(self, batch: list[int]) -> torch.Tensor:
+    def cross_encoder_loss(self, batch: list[int]) -> torch.Tensor:
         """The loss of relevance where prompt and answer are read together, which tells near misses from answers."""
         pairs = [(self.examples[i].text, self.examples[i].pair) for i in batch]
         truth = [self.examples[i].target[0] for i in batch]

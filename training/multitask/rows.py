@@ -37,10 +37,10 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
             seen.add(key)
             split = spec.split or datasets.split_of(example.text)
             group, most = split, spec.cap if split == "train" else None
-            if spec.of_a_language is not None:
-                group, most = f"{split} {example.lang}", spec.of_a_language
+            if spec.max_per_language is not None:
+                group, most = f"{split} {example.lang}", spec.max_per_language
                 if split != "train":
-                    group, most = f"{group} {example.target[:1]}", datasets.HELD_OF_A_LANGUAGE
+                    group, most = f"{group} {example.target[:1]}", datasets.MAX_HELD_OUT_PER_LANGUAGE
             counts[group] += 1
             if most is not None and counts[group] > most:
                 continue

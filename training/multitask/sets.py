@@ -47,7 +47,7 @@ class TaskSet:
     split: str = ""
     repeat: int = 1
     # The most training rows of one language, for sets with many of them. The other parts keep at most 30 of a language and label.
-    of_a_language: int | None = None
+    max_per_language: int | None = None
 
 
 # The finer labels of the sources, and what they say about our labels. What is not listed here stays unknown.
@@ -133,12 +133,12 @@ def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
     return read
 
 
-def of_asia(raw: dict) -> Example | None:
+def sample_bengali(raw: dict) -> Example | None:
     """A quarter of the rows in Bengali: all of them are toxic, so that more would teach that Bengali is."""
     return None if raw["lang"] == "bn" and datasets.digest(raw["text"], "bn") % 4 else toxicity()(raw)
 
 
-def silent(task: str) -> Callable[[dict], Example]:
+def harmless_rows(task: str) -> Callable[[dict], Example]:
     """Takes harmless texts of many languages as rows in which a task finds nothing."""
 
     def read(raw: dict) -> Example:
@@ -252,22 +252,22 @@ OF_LANGUAGES = {
 
 def sets() -> Iterator[TaskSet]:
     for file, (licence, cap) in TOXIC.items():
-        read = of_asia if file == "asia" else toxicity()
+        read = sample_bengali if file == "asia" else toxicity()
         yield TaskSet(file, f"toxicity/{file}.jsonl.gz", licence, read, cap)
     yield TaskSet(
         "rtplx",
         "toxicity/rtplx_28_languages.jsonl.gz",
         "open",
         toxicity(),
-        of_a_language=1100,
+        max_per_language=1100,
     )
     for file, (licence, tasks) in OF_LANGUAGES.items():
         for task, most in tasks.items():
             path = f"injection/harmless_{file}.jsonl.gz"
-            yield TaskSet(f"{file}_{task}", path, licence, silent(task), of_a_language=most)
+            yield TaskSet(f"{file}_{task}", path, licence, harmless_rows(task), max_per_language=most)
     # Only measured: sources that nothing was learnt from.
     treebanks = "injection/harmless_treebanks.jsonl.gz"
-    yield TaskSet("treebanks", treebanks, "non-commercial", silent("toxicity"), split="dev", of_a_language=0)
+    yield TaskSet("treebanks", treebanks, "non-commercial", harmless_rows("toxicity"), split="dev", max_per_language=0)
     yield TaskSet("ethos", "toxicity/ethos.jsonl.gz", "copyleft", toxicity(), split="dev")
     yield TaskSet("ethos_multilabel", "toxicity/ethos_multilabel.jsonl.gz", "copyleft", toxicity(), split="dev")
     yield TaskSet("jigsaw_sample", "toxicity/jigsaw_sample.jsonl.gz", "open", toxicity(complete=True), repeat=2)

@@ -1,11 +1,11 @@
-"""The model that finds names of people, places and organisations: labels and limits."""
+"""The NER model for people, places and organisations: labels and limits."""
 
 NAME = "ner"
 VERSION = "0.3.0"
-# The languages that names were learnt in, each with measured figures.
+# The training languages, each with measured figures.
 LANGUAGES = "am ar da de el en es fa fi fr hr id it ko lv ne nl no pl pt ro ru sk sr sv sw uk zh".split()
 TYPES = ["PERSON", "LOCATION", "ORGANIZATION"]
 # The BIO scheme (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040): B- begins a name, I- continues it.
 LABELS = ["O", *(f"{prefix}-{kind}" for kind in TYPES for prefix in "BI")]
-# The most tokens of a text in training, and the tokens of a window in use: shorter windows cost less and find as many names.
+# The maximum tokens of a text in training, and the tokens of a window in the product: shorter windows cost less and find as many names.
 MAX_LENGTH, READ_LENGTH = 256, 128

@@ -13,14 +13,14 @@ from tokenizers import Tokenizer
 
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
-from ..runtime import Exported
-from ..start_weights import layers_from, start_from
+from ..runtime import ExportedModel
+from ..start_weights import load_layers, load_start_weights
 from . import LABELS, LANGUAGES, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
-from .rows import SpanRow, add_data_arguments, joined, rows_for
+from .rows import SpanRow, add_data_arguments, join_rows, rows_for
 from .tags import cut_before_places, labels_of, tag_loss
 
-# The learning rate. Labels of tokens are learnt better with a higher rate than labels of texts.
+# The learning rate. Token labels need a higher rate than text labels.
 RATE = 1.2e-4
 
 
@@ -33,14 +33,14 @@ def train(model: encoder.Tagger, tokenizer: Tokenizer, rows: Sequence[SpanRow], 
         return tag_loss(model, [ids[i] for i in batch], [labels[i] for i in batch])
 
     lengths = [len(row) for row in ids]
-    trainer.optimise(model, lengths, trainer.plan_of(lengths, settings), loss_of, settings)
+    trainer.optimise(model, lengths, trainer.plan_batches(lengths, settings), loss_of, settings)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.ner", description=__doc__)
     add_data_arguments(parser)
     add_training_arguments(parser, epochs=2, rate=RATE)
-    parser.add_argument("--rows", type=int, default=0, help="evaluate on so many rows of a set at most; default: all")
+    parser.add_argument("--rows", type=int, default=0, help="maximum number of rows of a set to evaluate; default: all")
     return parser.parse_args()
 
 
@@ -66,17 +66,17 @@ def main() -> None:
     tokenizer = cut_before_places(base.tokenizer())
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
     if args.start:
-        start_from(model, args.start)
+        load_start_weights(model, args.start)
     elif args.layers_of:
-        layers_from(model, args.layers_of, with_heads=True)
+        load_layers(model, args.layers_of, with_heads=True)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
-        train(model, tokenizer, joined([row for row in rows if row.split == "train"], settings.seed), settings)
+        train(model, tokenizer, join_rows([row for row in rows if row.split == "train"], settings.seed), settings)
         model.save(work / "weights.safetensors")
 
     held = [row.text for row in rows if row.split == "calibration"]
-    ranges = export.ranges_of(model, tokenizer, held, MAX_LENGTH)
+    ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     guard = {
@@ -90,11 +90,11 @@ def main() -> None:
     export.write_tagger_config(model, LABELS, guard, args.out / "config.json")
     early_exit.add(args.out, *early_exit.texts_for(args, rows), settings.seed, settings.threads)
 
-    found, spans = evaluate(dev, Exported(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
+    found, spans = evaluate(dev, ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads))
     print(table(found), flush=True)
-    exact, same = evaluate(dev, Exported(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads))
+    exact, same = evaluate(dev, ExportedModel(work / "model.fp32.onnx", args.out / "tokenizer.json", args.threads))
     changed = sum(a != b for a, b in zip(spans, same, strict=True))
-    print(f"texts with other spans in fp32: {changed} of {len(dev)}", flush=True)
+    print(f"texts with different spans in fp32: {changed} of {len(dev)}", flush=True)
     (work / "report.json").write_text(json.dumps({"int8": found, "fp32": exact, "changed": changed}, indent=2) + "\n")
 
 

@@ -1,12 +1,12 @@
-"""python -m training.ner.early_exit --data DIR --model DIR --out DIR: lets pieces far from any name leave the model early.
+"""python -m training.ner.early_exit --data DIR --model DIR --out DIR: lets pieces far from names leave the model early.
 
-After the lowest `LAYERS` layers a small network predicts for each piece whether the whole model will take it for part of a name. A
-piece leaves, as outside of names, where no piece within `REACH` is predicted to be one. The others continue, and attend only to each
-other. This is early exit of tokens (Li et al., 2021, arXiv:2105.13878), where each token leaves by itself. Most texts contain few names,
-so most pieces pass only a quarter of the layers.
+After the lowest `LAYERS` layers a small network predicts for each piece whether the whole model will label it as part of a name. A piece
+leaves, labelled as outside of names, if no piece within `REACH` is predicted to be part of one. The others continue and attend only to each
+other. This is token-level early exit (Li et al., 2021, arXiv:2105.13878). Most texts contain few names, so most pieces pass only a quarter of
+the layers.
 
-The network learns from what the model itself says about texts, right or wrong. It is inserted into the finished int8 graph, whose
-weights stay unchanged.
+The network learns from the answers of the model itself, right or wrong. It is inserted into the finished int8 graph, whose weights do not
+change.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from torch.nn import functional as F
 
 from .. import datasets, metrics, trainer
 from ..export import Graph
-from ..runtime import Exported
+from ..runtime import ExportedModel
 from . import LABELS, READ_LENGTH
-from .rows import SpanRow, add_data_arguments, joined, rows_for
+from .rows import SpanRow, add_data_arguments, join_rows, rows_for
 from .tags import OUTSIDE
 
 LAYERS, REACH, HIDDEN = 3, 16, 64
-# The number of pieces from which the network learns, and the weight of those that belong to names.
+# The number of training pieces of the network, and the weight of those in names.
 PIECES, NAMED_WEIGHT = 600_000, 3.0
 EPOCHS, BATCH, RATE = 6, 1024, 3e-3
-# The share of the pieces of names in the calibration part that may leave early.
+# The maximum share of calibration pieces in names that leave early.
 LOST = 1e-4
-# The logit of "outside" for a piece that left early. Its other logits are 0.
+# The logit of "outside" for a piece that left early; its other logits are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"
 # The same vectors, divided by the factors of the next layer's attention: see `export.py`.
@@ -45,8 +45,8 @@ LOGITS, MASK = "logits", "mask_int"
 
 
 @dataclass(frozen=True)
-class Exit:
-    """The weights of the network, and the logit above which a piece may belong to a name."""
+class ExitNetwork:
+    """The weights of the network, and the logit above which a piece may be in a name."""
 
     hidden: np.ndarray  # [size, HIDDEN]
     hidden_bias: np.ndarray
@@ -54,8 +54,8 @@ class Exit:
     above: float
 
 
-def insert(model: onnx.ModelProto, exit: Exit) -> None:
-    """Inserts the exit into the graph of a tagger, int8 or fp32. In a batch a piece continues where it does so in any row."""
+def insert(model: onnx.ModelProto, exit: ExitNetwork) -> None:
+    """Inserts the exit into the graph of a tagger, int8 or fp32. A position of a batch continues if it does so in any row."""
     front, back = Graph(), Graph()
     front.node("MatMul", [WATCHED, front.weight("exit.hidden.weight", exit.hidden)], "exit.hidden.product")
     front.node("Add", ["exit.hidden.product", front.weight("exit.hidden.bias", exit.hidden_bias)], "exit.hidden")
@@ -66,7 +66,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     front.node("MaxPool", ["exit.highest"], "exit.near", kernel_shape=[2 * REACH + 1], pads=[REACH, REACH])
     front.node("Greater", ["exit.near", front.weight("exit.above", np.float32(exit.above))], "exit.staying")
     front.node("Reshape", ["exit.staying", front.weight("exit.flat", np.array([-1], np.int64))], "exit.pieces")
-    # The special pieces at both ends always continue, so that a row is never empty and attention finds them as in training.
+    # The special pieces at both ends always continue, so that a row is never empty and attention has them as in training.
     ends = [front.weight(f"exit.{name}", np.array([at], np.int64)) for name, at in (("first", 1), ("last", -1))]
     front.node("Slice", ["exit.pieces", *ends], "exit.inner")
     always = front.weight("exit.always", np.array([True]))
@@ -89,7 +89,7 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
 
     nodes = list(model.graph.node)
     if any("exit.kept" in node.output for node in nodes):
-        raise SystemExit("the model has an exit already")
+        raise SystemExit("the model already has an exit")
     at = next(index for index, node in enumerate(nodes) if WATCHED in node.output) + 1
     renamed = {WATCHED: "exit.vectors", SMOOTHED: "exit.smoothed", MASK: "exit.mask"}
     for node in nodes[at:]:
@@ -102,8 +102,8 @@ def insert(model: onnx.ModelProto, exit: Exit) -> None:
     model.graph.initializer.extend([*front.weights, *back.weights])
 
 
-def read(model: Exported, texts: Sequence[str], pieces: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The vectors after the lowest layers, and which pieces the model takes for names, for texts with so many pieces in all."""
+def read(model: ExportedModel, texts: Sequence[str], pieces: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The vectors after the lowest layers and the pieces that the model labels as names, for texts of up to `pieces` pieces in total."""
     for text in texts:
         if pieces <= 0:
             return
@@ -113,7 +113,7 @@ def read(model: Exported, texts: Sequence[str], pieces: int) -> Iterator[tuple[n
 
 
 def learn(rows: Sequence[tuple[np.ndarray, np.ndarray]], seed: int) -> tuple[nn.Sequential, int]:
-    """Trains the network. Returns it with the number of pieces from which it learnt."""
+    """Trains the network, and returns it with its number of training pieces."""
     torch.manual_seed(seed)
     vectors = torch.from_numpy(np.concatenate([row for row, _ in rows]))
     named = torch.from_numpy(np.concatenate([row for _, row in rows])).float()
@@ -134,36 +134,36 @@ def learn(rows: Sequence[tuple[np.ndarray, np.ndarray]], seed: int) -> tuple[nn.
 
 
 @torch.no_grad()
-def nearest(network: nn.Sequential, vectors: np.ndarray) -> np.ndarray:
-    """For each piece of a row the highest logit within `REACH`."""
+def max_nearby_logit(network: nn.Sequential, vectors: np.ndarray) -> np.ndarray:
+    """The highest logit within `REACH` of each piece of a row."""
     found = network(torch.from_numpy(vectors).float())[:, 0]
     return F.max_pool1d(found[None], 2 * REACH + 1, stride=1, padding=REACH)[0].numpy()
 
 
 def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
-    """Inserts an exit into the model of a folder. It learns from the texts `learnt`; the texts `held` determine its threshold."""
+    """Inserts an exit into a model. It learns from the texts `learnt`; the texts `held` determine its threshold."""
     graph = folder / "model.onnx"
-    watched = Exported(graph, folder / "tokenizer.json", threads, watched=[WATCHED])
+    watched = ExportedModel(graph, folder / "tokenizer.json", threads, watched=[WATCHED])
     network, pieces = learn(list(read(watched, learnt, PIECES)), seed)
-    rows = [(nearest(network, vectors), named) for vectors, named in read(watched, held, PIECES) if len(named)]
+    rows = [(max_nearby_logit(network, vectors), named) for vectors, named in read(watched, held, PIECES) if len(named)]
     reached, named = (np.concatenate([row[part] for row in rows]) for part in (0, 1))
     above = float(np.quantile(reached[named], LOST, method="lower")) - 1e-3
     stay = metrics.share_above(reached, above)
     print(
-        f"early exit: learnt from {pieces} pieces; of {len(named)} held out {named.mean():.1%} are named and {stay:.1%} go on",
+        f"early exit: learnt from {pieces} pieces; of {len(named)} held out {named.mean():.1%} are named and {stay:.1%} continue",
         flush=True,
     )
     hidden, _, name = network
     weights = [value.detach().numpy().T for value in (hidden.weight, hidden.bias, name.weight)]
     model = onnx.load(str(graph), load_external_data=False)
-    insert(model, Exit(*weights, above - name.bias.item()))
+    insert(model, ExitNetwork(*weights, above - name.bias.item()))
     onnx.save(model, str(graph))
 
 
 def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[str], list[str]]:
-    """The texts to learn from, shuffled, and those for calibration: texts with names, and ordinary requests and answers."""
+    """The shuffled training texts and the calibration texts: texts with names, and ordinary requests and answers."""
     marked = {
-        split: joined([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
+        split: join_rows([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
     }
     file = datasets.data_folder(args.data) / "relevance" / "instruction_answers.jsonl.gz"
     raws = list(datasets.read_jsonl(file)) if "non-commercial" in args.licences.split(",") else []
@@ -178,8 +178,8 @@ def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[s
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.ner.early_exit", description=__doc__)
     add_data_arguments(parser)
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model of names without an exit")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the model with one")
+    parser.add_argument("--model", required=True, type=Path, help="folder of a NER model without an exit")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the model with an exit")
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""Measures a model that finds names."""
+"""Evaluates a NER model."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..runtime import Exported
+from ..runtime import ExportedModel
 from ..spans import Span
 from . import MAX_LENGTH, TYPES
 from .tags import decode
 
 
-class Marked(Protocol):
+class SpanText(Protocol):
     text: str
     spans: Sequence[Span]
     set: str
 
 
-def figures(rows: Sequence[Marked], found: Sequence[Sequence[Span]]) -> dict[str, dict[str, float]]:
-    """Precision, recall and F1 of spans, by set, and by type within a set. A span counts where its ends and its type are right."""
+def figures(rows: Sequence[SpanText], found: Sequence[Sequence[Span]]) -> dict[str, dict[str, float]]:
+    """Precision, recall and F1 of exact spans with their type, by set and by type within a set."""
     counts: dict[str, Counter] = {}
     for row, spans in zip(rows, found, strict=True):
         for kind in ("", *TYPES):
@@ -37,8 +37,8 @@ def figures(rows: Sequence[Marked], found: Sequence[Sequence[Span]]) -> dict[str
     }
 
 
-def evaluate(rows: Sequence[Marked], model: Exported, head: str = "logits") -> tuple[dict, list[list[Span]]]:
-    """The figures of a model that reads each text as a whole, and the spans that it found."""
+def evaluate(rows: Sequence[SpanText], model: ExportedModel, head: str = "logits") -> tuple[dict, list[list[Span]]]:
+    """The figures of a model that reads each text as a whole, and its spans."""
     encodings = model.tokenizer.encode_batch([row.text for row in rows])
     logits = model.logits([row.text for row in rows], MAX_LENGTH, head)
     found = [decode(row.text, e.offsets, own) for row, e, own in zip(rows, encodings, logits, strict=True)]

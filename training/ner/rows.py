@@ -12,9 +12,9 @@ from .. import datasets, trainer
 from ..spans import UNSPACED, Span
 from .sets import sets
 
-# How many neighbouring rows of a set are joined into one training text, and with which probability.
+# The number of neighbouring rows that are joined into one training text, and the probability of it.
 JOINED = {1: 0.45, 2: 0.25, 3: 0.15, 4: 0.15}
-# The shares of training texts in lower case, as in chats, and in capitals, as in forms.
+# The shares of training texts in lower case, like chats, and in capitals, like forms.
 LOWER, UPPER = 0.06, 0.02
 
 
@@ -35,7 +35,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def rows_for(args: argparse.Namespace) -> list[SpanRow]:
-    """The rows of all splits, unchanged. Of rows with the same normalised text only the first is kept."""
+    """The unchanged rows of all splits. Only the first of duplicate rows is kept."""
     licences = args.licences.split(",")
     folder, seen, rows = datasets.data_folder(args.data), set(), []
     for spec in sets():
@@ -48,27 +48,27 @@ def rows_for(args: argparse.Namespace) -> list[SpanRow]:
             if read and key and key not in seen:
                 seen.add(key)
                 own.append(SpanRow(*read, spec.name, raw["lang"], spec.split or datasets.split_of(read[0])))
-        own = capped(own, spec.cap, args.seed)
-        # The whole set is repeated at once, so that a row never stands beside itself.
+        own = limit_rows(own, spec.cap, args.seed)
+        # The whole set is repeated, so that a row is never next to itself.
         rows += own + [row for _ in range(spec.repeat - 1) for row in own if row.split == "train"]
     return rows
 
 
-def capped(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
-    """At most `cap` training rows, chosen by the hash of their text. They keep their order, because files are sorted by language."""
+def limit_rows(rows: list[SpanRow], cap: int | None, seed: int) -> list[SpanRow]:
+    """At most `cap` training rows, selected by the hash of their text, in their order: files are sorted by language."""
     training = sorted((r for r in rows if r.split == "train"), key=lambda r: datasets.digest(r.text, str(seed)))
     left_out = {row.text for row in training[cap:]} if cap is not None else set()
     return [row for row in rows if row.split != "train" or row.text not in left_out]
 
 
-def cased(row: SpanRow, rng: random.Random) -> SpanRow:
+def change_case(row: SpanRow, rng: random.Random) -> SpanRow:
     chance = rng.random()
     text = row.text.lower() if chance < LOWER else row.text.upper() if chance < LOWER + UPPER else row.text
-    # The spans would be wrong where a letter has another number of code points in the other case, such as "ß".
+    # A letter such as "ß" has another number of code points in the other case, which would shift the spans.
     return SpanRow(text, row.spans, row.set, row.lang, row.split) if len(text) == len(row.text) else row
 
 
-def joined(rows: Iterable[SpanRow], seed: int) -> list[SpanRow]:
+def join_rows(rows: Iterable[SpanRow], seed: int) -> list[SpanRow]:
     """Joins neighbouring rows of a set and language into one text, so that the model learns from paragraphs too."""
     rng = random.Random(seed)
     result: list[SpanRow] = []
@@ -80,7 +80,7 @@ def joined(rows: Iterable[SpanRow], seed: int) -> list[SpanRow]:
         while at < len(members):
             count = rng.choices([*JOINED], [*JOINED.values()])[0]
             text, spans = "", []
-            for row in (cased(member, rng) for member in members[at : at + count]):
+            for row in (change_case(member, rng) for member in members[at : at + count]):
                 if text:
                     text += "\n" if rng.random() < 0.2 else "" if lang in UNSPACED else " "
                 spans += [(start + len(text), end + len(text), kind) for start, end, kind in row.spans]

@@ -1,4 +1,4 @@
-"""Turns spans into labels of pieces, and labels back into spans."""
+"""Converts spans to labels of pieces, and labels to spans."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ OUTSIDE = LABELS.index("O")
 
 Offsets = Sequence[tuple[int, int]]
 
-# Pieces of the vocabulary that consist of the name of a place and the word before it, such as "in Beijing". The name alone could not
-# be found in them.
+# Vocabulary pieces that contain a place and the word before it, such as "in Beijing". The model could not label the place alone.
 WITH_PLACES = ("在北京", "在上海", "在中国", "在美国", "是中国")
-# A score so low that the unigram model always finds a better way to cut a text than with this piece.
+# A score so low that the unigram model never uses the piece.
 NEVER = -1000.0
 
 
 def cut_before_places(tokenizer: Tokenizer) -> Tokenizer:
-    """The same tokenizer, but it never gives the pieces `WITH_PLACES`. All ids stay the same."""
+    """Returns a tokenizer that never emits the pieces `WITH_PLACES`. All ids stay the same."""
     described = json.loads(tokenizer.to_str())
     for piece in described["model"]["vocab"]:
         if piece[0] in WITH_PLACES:
@@ -35,7 +34,7 @@ def cut_before_places(tokenizer: Tokenizer) -> Tokenizer:
     return Tokenizer.from_str(json.dumps(described))
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -44,16 +43,16 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def labels_of(text: str, offsets: Offsets, spans: Iterable[Span]) -> list[int]:
-    """The label index of every piece, or IGNORED for a piece without a visible character.
+    """The label index of each piece, or IGNORED for a piece without a visible character.
 
-    `offsets` are the start and end of each piece in the text, in code points.
+    `offsets` has the start and end of each piece in code points.
     """
     kinds: list[tuple[int, str] | None] = [None] * len(text)
     for number, (start, end, kind) in enumerate(spans):
         kinds[start:end] = [(number, kind)] * (end - start)
     labels, last = [], None
     for piece in offsets:
-        start, end = trimmed(text, *piece)
+        start, end = trim_span(text, *piece)
         if start == end:
             labels.append(IGNORED)
             continue
@@ -71,7 +70,7 @@ def tag_loss(
     ids: Sequence[Sequence[int]],
     labels: Sequence[Sequence[int]],
 ) -> torch.Tensor:
-    """Cross entropy of the labels of all pieces. Labels beyond the end of a text that was cut are ignored."""
+    """Cross entropy of the labels of all pieces. Labels beyond the end of a truncated text are ignored."""
     tokens, mask = trainer.pad(ids)
     wanted = np.full(tokens.shape, IGNORED)
     for index, (row, own) in enumerate(zip(ids, labels, strict=True)):
@@ -82,7 +81,7 @@ def tag_loss(
 
 
 def _moves() -> np.ndarray:
-    """0 where a label may follow another, and minus infinity where not: I-X may only follow B-X and I-X."""
+    """Transition scores: 0 if a label may follow another, else minus infinity. I-X may only follow B-X and I-X."""
     moves = np.zeros((len(LABELS), len(LABELS)))
     for to, label in enumerate(LABELS):
         if label[0] == "I":
@@ -95,8 +94,8 @@ MOVES = _moves()
 
 
 def decode(text: str, offsets: Offsets, logits: np.ndarray) -> list[Span]:
-    """The spans of the most probable valid sequence of labels (Viterbi, 1967)."""
-    real = [(trimmed(text, *piece), row) for piece, row in zip(offsets, logits, strict=False)]
+    """The spans of the most probable valid label sequence (Viterbi, 1967)."""
+    real = [(trim_span(text, *piece), row) for piece, row in zip(offsets, logits, strict=False)]
     real = [(span, row) for span, row in real if span[0] < span[1]]
     if not real:
         return []

@@ -1,4 +1,4 @@
-"""Makes gibberish: shuffled sentences, random words, keyboard mashing and other noise, in Latin and Cyrillic script."""
+"""Generates gibberish: shuffled sentences, random words, keyboard mashing and other noise, in Latin and Cyrillic script."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .. import datasets
 from ..code import prose
 from . import CLEAN, MILD, NOISE, SALAD
 
-# How many rows are made in each split for each clean row that has enough words.
+# The number of generated rows by split for each clean row with enough words.
 MILD_SHARE = {"train": 0.8, "calibration": 0.4, "dev": 0.3}
 SALAD_SHARE = {"train": 0.6, "calibration": 0.3, "dev": 0.3}
-# How many rows are made in each split for each clean row of any length.
+# The number of generated rows by split for each clean row.
 NOISE_SHARE = {"train": 0.2, "calibration": 0.2, "dev": 0.2}
 SHORT_SHARE = {"train": 0.15, "calibration": 0.1, "dev": 0.1}
-# With fewer words than this, one can hardly say that their order is wrong.
+# With fewer words, a wrong order is hard to tell.
 ORDERED = 5
 
 KEYBOARDS = (
@@ -32,7 +32,7 @@ HEX = "0123456789abcdef"
 
 
 def mashing(choice: random.Random) -> str:
-    """Letters as fingers type them that wander over a keyboard, mostly within a row and mostly to a near key."""
+    """Keyboard mashing: letters of nearby keys, mostly in one row."""
     rows = choice.choice(KEYBOARDS)
     home = choice.random() < 0.5
     words = []
@@ -96,7 +96,7 @@ def noise(choice: random.Random) -> str:
 
 
 def swapped(words: list[str], choice: random.Random) -> str:
-    """A sentence in which half of the words have changed positions."""
+    """A sentence with half of the words in other positions."""
     positions = choice.sample(range(len(words)), max(3, len(words) // 2))
     order = positions[:]
     while sum(a == b for a, b in zip(order, positions, strict=True)) > len(positions) // 3:
@@ -122,7 +122,7 @@ SHORT = (
 
 
 def short(choice: random.Random) -> str:
-    """A short text that is neither a sentence nor gibberish: a reply, a name, a number, an identifier, a hash."""
+    """A short clean text that is no sentence: a reply, a name, a number, an identifier, a hash."""
     kind = choice.randrange(6)
     if kind <= 2:
         return choice.choice(
@@ -165,12 +165,12 @@ def short(choice: random.Random) -> str:
 
 
 def bag(text: str) -> str:
-    """A key that is the same for a sentence and all its shuffled forms."""
+    """A key that is equal for a sentence and all its shuffled forms."""
     return "".join(sorted(datasets.normalise(text)))
 
 
 def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
-    """Adds made rows to those of the sets. A row that is made of another one has the split of that one."""
+    """Adds generated rows to those of the sets. A row derived from another one has its split."""
     # Nothing may be learnt from a sentence whose shuffled form is held out.
     dev = {bag(row.text) for row in rows if row.split == "dev"}
     held = dev | {bag(row.text) for row in rows if row.split == "calibration"}
@@ -201,16 +201,16 @@ def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
             )
         for label, text in made:
             result.append(replace(group[0], text=text[:2000], label=label, kind="made", weight=1.0))
-    # Short made texts are often equal. Those that are trained on must not be measured.
+    # Short generated texts are often equal. Training texts must not be evaluated.
     learnt = {datasets.identity(row.text) for row in result if row.split == "train" and row.kind == "made"}
     result = [
         row for row in result if row.split == "train" or row.kind != "made" or datasets.identity(row.text) not in learnt
     ]
-    return [careless(row, random.Random(datasets.digest(row.text, str(seed)))) for row in result]
+    return [type_carelessly(row, random.Random(datasets.digest(row.text, str(seed)))) for row in result]
 
 
-def careless(row: datasets.Row, choice: random.Random) -> datasets.Row:
-    """Writes one training row in five as people type in chats: without capitals and, half of the time, without a full stop."""
+def type_carelessly(row: datasets.Row, choice: random.Random) -> datasets.Row:
+    """Writes one training row in five like in chats: without capitals and, half of the time, without a full stop."""
     if row.split != "train" or choice.random() > 0.2 or row.kind == "code":
         return row
     text = row.text.lower()

@@ -1,7 +1,7 @@
 """Composes URLs of ordinary pages of well-known sites, and of pages that imitate them.
 
-Phishing imitates these sites, and a model that has seen imitations only would take the real ones for phishing. The domains were
-written down for guard. The URLs are used for training only, and the links of `test/fixtures/ordinary-links.txt` are left out.
+Phishing imitates these sites. A model that has only seen imitations would take the real sites for phishing. The list of domains was written
+for guard. The URLs are used for training only, without the links of `test/fixtures/ordinary-links.txt`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ signin.aws.amazon.com id.atlassian.com accounts.firefox.com login.salesforce.com
 volkswagen.de siemens.com bosch.com telekom.de vodafone.com orange.fr att.com verizon.com t-mobile.com swisscom.ch
 """.split()
 
-# On these sites a path is nothing but a random key.
+# Sites whose paths are random keys.
 SHORTENERS = {"bit.ly", "tinyurl.com", "t.co", "goo.gl", "ow.ly", "is.gd", "youtu.be", "lnkd.in", "redd.it"}
 
 SUBDOMAINS = [
@@ -80,12 +80,12 @@ guide intro start overview tutorial python rust settings team project news world
 market review release update install config server client network cloud data model image video photo summer winter garden kitchen recipe
 library public group event partner career student teacher lesson history art design paper letter energy storage billing invoice
 """.split()
-# False alarms on these sites would be the most annoying.
+# Sites where false positives are most annoying.
 WEIGHT = 3.0
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 
-# What pages that imitate a site put around its name. Every form is known from warnings about phishing.
+# Brands and the forms of URLs that imitate them. Every form is known from phishing warnings.
 IMITATED = """
 paypal.com apple.com amazon.com microsoft.com google.com facebook.com instagram.com whatsapp.com netflix.com linkedin.com dropbox.com
 ebay.com chase.com wellsfargo.com bankofamerica.com hsbc.com santander.com sparkasse.de dhl.com fedex.com usps.com coinbase.com binance.com

@@ -1,4 +1,4 @@
-"""python -m training.injection.levers --data DIR --base DIR --out FILE: compares ways of training.
+"""python -m training.injection.compare_training --data DIR --base DIR --out FILE: compares ways of training.
 
 Every model learns from the same part of the rows for one epoch, and is measured in fp32 on the same rows of the dev part. Only
 differences between lines of one run mean something, since the published model learns from many times as much.
@@ -45,7 +45,7 @@ SOFT = 0.7
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m training.injection.levers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m training.injection.compare_training", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument("--base", type=Path, required=True, help="folder made by training.multilingual")
     parser.add_argument("--out", type=Path, required=True, help="where to write the figures as JSON")
@@ -68,17 +68,17 @@ def with_origin(row: datasets.Row) -> datasets.Row:
     return replace(row, text=("document: " if fetched else "user: ") + row.text)
 
 
-class Levers:
+class TrainingComparison:
     def __init__(self, args: argparse.Namespace):
         self.args = args
         self.settings = trainer.Settings(seed=args.seed, epochs=1, threads=args.threads, max_tokens=MAX_LENGTH)
         trainer.fix_seeds(args.seed, args.threads)
         rows = [row for row in rows_for(args) if row.label != UNKNOWN]
         self.tokenizer = encoder.Base(args.base, 12).tokenizer()
-        self.dev = in_order(datasets.part(rows, "dev"))[: args.measured]
-        self.held = in_order(datasets.part(rows, "calibration"))
+        self.dev = in_order(datasets.rows_of_split(rows, "dev"))[: args.measured]
+        self.held = in_order(datasets.rows_of_split(rows, "calibration"))
         self.learnt, room = [], args.tokens
-        for row in in_order(datasets.part(rows, "train")):
+        for row in in_order(datasets.rows_of_split(rows, "train")):
             room -= len(trainer.encode(self.tokenizer, [row.text], MAX_LENGTH)[0])
             if room < 0:
                 break
@@ -124,7 +124,7 @@ class Levers:
                 return (1 - SOFT) * hard + SOFT * F.cross_entropy(logits, wanted[batch])
 
             lengths = [len(row) for row in ids]
-            trainer.optimise(model, lengths, trainer.plan_of(lengths, settings), loss_of, settings)
+            trainer.optimise(model, lengths, trainer.plan_batches(lengths, settings), loss_of, settings)
         print(f"{layers} layers, seed {seed}: {time.monotonic() - start:.0f} s", flush=True)
         return model
 
@@ -138,40 +138,40 @@ def n_grams(learnt: Sequence[datasets.Row], texts: Sequence[str]) -> np.ndarray:
 
 
 def main() -> None:
-    levers = Levers(arguments())
-    args, tokenizer, learnt = levers.args, levers.tokenizer, levers.learnt
-    print(f"{len(learnt)} rows to learn from, {len(levers.dev)} measured", flush=True)
-    texts = [row.text for row in levers.dev]
+    comparison = TrainingComparison(arguments())
+    args, tokenizer, learnt = comparison.args, comparison.tokenizer, comparison.learnt
+    print(f"{len(learnt)} rows to learn from, {len(comparison.dev)} measured", flush=True)
+    texts = [row.text for row in comparison.dev]
 
-    first = levers.trained(12, args.seed, learnt)
+    first = comparison.trained(12, args.seed, learnt)
     one = margins(first, tokenizer, texts)
-    levers.report("12 layers", one)
+    comparison.report("12 layers", one)
     taught = margins(first, tokenizer, [row.text for row in learnt])
 
-    pieces = n_grams(learnt, [*texts, *(row.text for row in levers.held)])
-    levers.report("n-grams alone", pieces[: len(texts)])
+    pieces = n_grams(learnt, [*texts, *(row.text for row in comparison.held)])
+    comparison.report("n-grams alone", pieces[: len(texts)])
     # The weights of the two are fitted on rows from which neither has learnt.
-    of_held = margins(first, tokenizer, [row.text for row in levers.held])
+    of_held = margins(first, tokenizer, [row.text for row in comparison.held])
     both = LogisticRegression(C=1e6, class_weight="balanced")
-    both.fit(np.stack([of_held, pieces[len(texts) :]], 1), [row.label for row in levers.held])
-    levers.report("12 layers with n-grams", both.decision_function(np.stack([one, pieces[: len(texts)]], 1)))
+    both.fit(np.stack([of_held, pieces[len(texts) :]], 1), [row.label for row in comparison.held])
+    comparison.report("12 layers with n-grams", both.decision_function(np.stack([one, pieces[: len(texts)]], 1)))
 
-    second = levers.trained(12, args.seed + 1, learnt)
+    second = comparison.trained(12, args.seed + 1, learnt)
     two = margins(second, tokenizer, texts)
-    levers.report("another seed", two)
-    levers.report("two seeds averaged", (one + two) / 2)
+    comparison.report("another seed", two)
+    comparison.report("two seeds averaged", (one + two) / 2)
 
     soft = metrics.sigmoid((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
-    student = levers.trained(12, args.seed + 2, learnt, soft)
-    levers.report("taught by two seeds", margins(student, tokenizer, texts))
+    student = comparison.trained(12, args.seed + 2, learnt, soft)
+    comparison.report("taught by two seeds", margins(student, tokenizer, texts))
 
     for layers in (6, 4):
-        model = levers.trained(layers, args.seed, learnt)
-        levers.report(f"{layers} layers", margins(model, tokenizer, texts))
+        model = comparison.trained(layers, args.seed, learnt)
+        comparison.report(f"{layers} layers", margins(model, tokenizer, texts))
 
-    knowing = levers.trained(12, args.seed, [with_origin(row) for row in learnt])
-    levers.report(
-        "told where the text is from", margins(knowing, tokenizer, [with_origin(row).text for row in levers.dev])
+    knowing = comparison.trained(12, args.seed, [with_origin(row) for row in learnt])
+    comparison.report(
+        "told where the text is from", margins(knowing, tokenizer, [with_origin(row).text for row in comparison.dev])
     )
 
 

@@ -54,11 +54,11 @@ HARD, OF_A_SET = 0.15, 500
 SCORED = 3000
 
 
-def hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, tokenizer: Tokenizer) -> list[Text]:
+def find_hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, tokenizer: Tokenizer) -> list[Text]:
     """Training rows that are not among `rows`, and that the model takes for injections, the worst of each set first."""
     used = {datasets.identity(row.text) for row in rows}
     chosen = datasets.choose([spec for spec in SETS if spec.name in TRUSTED], args.licences.split(","), None)
-    whole = [replace(spec, caps=None, of_a_language=None, repeat=1) for spec in chosen]
+    whole = [replace(spec, caps=None, max_per_language=None, repeat=1) for spec in chosen]
     scored: Counter[str] = Counter()
     pool: list[Text] = []
     for row in datasets.load(whole, datasets.data_folder(args.data), args.seed):
