@@ -79,7 +79,7 @@ describe("metrics", () => {
   });
 
   it("of a server are described in its documentation, and those of the documentation exist", () => {
-    const page = read("../../docs/server-and-deployment.md");
+    const page = read("../../docs/observability.md");
     const table = page.split("\n").filter((line) => /^\| `(?:guard|process|nodejs)_/.test(line));
     const described = new Set(table.flatMap((line) => metricsOf(line.split(" | ")[0] ?? "")));
     for (const name of kinds.keys()) expect(described, name).toContain(name);
