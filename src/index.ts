@@ -23,6 +23,7 @@ export type * from "./guard/guard.ts";
 export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/options.ts";
 export { RemoteGuard } from "./guard/remote/remote-guard.ts";
 export type { AnsweredToolCall } from "./messages/conversation.ts";
+export { pinTools } from "./messages/pin-tools.ts";
 export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
@@ -54,6 +55,7 @@ export { riskScore } from "./scan/score.ts";
 export { SOURCES, type Source } from "./scan/source.ts";
 export { Vault, type VaultEntry } from "./scan/vault.ts";
 export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./scan/verdict-cache.ts";
+export { type PlantedCanary, plantCanary } from "./scanners/canary/canary-token.ts";
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
 export {
   type Build,
@@ -62,18 +64,17 @@ export {
   type PluginScannerDefinition,
   type ScannerBody,
   type ScannerEnvironment,
-} from "./scanners/define.ts";
+} from "./scanners/definition.ts";
 export * as input from "./scanners/generated/input-scanners.ts";
 export * as output from "./scanners/generated/output-scanners.ts";
 export * from "./scanners/generated/scanners.ts";
 export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";
-export { type PlantedCanary, plantCanary } from "./scanners/parts/canary-token.ts";
+export type { CustomNerModel } from "./scanners/parts/custom-ner-model.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
-export type { OwnNerModel } from "./scanners/parts/own-ner-model.ts";
-export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognized.ts";
+export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognizers.ts";
 export type { Threshold } from "./scanners/parts/threshold.ts";
-export { type PinStore, pinTools, type ToolPins } from "./scanners/parts/tool-pins.ts";
-export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection.ts";
+export type { PinStore, ToolPins } from "./scanners/parts/tool-pins.ts";
+export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection/prompt-injection.ts";
 export type { AnswerStream, StreamStep } from "./stream/answer-stream.ts";
 export { type ScannedStream, type StreamScanOptions, scanOutputStream } from "./stream/scan-output-stream.ts";
 export type { StreamOptions, StreamReport } from "./stream/stream-options.ts";

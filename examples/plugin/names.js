@@ -6,7 +6,7 @@ const KNOWN = new Map([
   ["Globex", "ORG"],
 ]);
 
-/** @type {import("guard-scan").OwnNerModel} */
+/** @type {import("guard-scan").CustomNerModel} */
 export const names = {
   types: ["PER", "ORG"],
   find(text) {

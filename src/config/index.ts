@@ -7,7 +7,7 @@ import {
   isDefinedScanner,
   type ScannerClass,
   type ScannerEnvironment,
-} from "../scanners/define.ts";
+} from "../scanners/definition.ts";
 import type { ScannerLists } from "../service/service-types.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import type { Environment } from "../support/environment.ts";

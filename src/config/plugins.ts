@@ -3,7 +3,7 @@ import { isImportPath, PluginLoader, type PluginOrigin, pluginOrigin } from "../
 import { PLUGIN_NAME } from "../plugins/packages.ts";
 import type { Side } from "../scan/scanner.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
-import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
+import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { metaOf, toSnakeCase } from "../support/options.ts";

@@ -1,6 +1,6 @@
 import { Engine } from "../models/engine.ts";
 import { scannerClass } from "../scanners/catalog.ts";
-import { modelsOf } from "../scanners/models-of.ts";
+import { modelNames } from "../scanners/model-names.ts";
 import { fromSnakeCase, parseOptions } from "../support/options.ts";
 import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
@@ -35,7 +35,7 @@ function modelsNamedIn(config: Config): { name: string; maxLength: number | unde
     const { options: schema } = scannerClass(side, type);
     const options = parseOptions(schema, fromSnakeCase(schema, params ?? {}));
     const { modelMaxLength: maxLength } = options as { modelMaxLength?: number };
-    return modelsOf({ options }).map((name) => ({ name, maxLength }));
+    return modelNames({ options }).map((name) => ({ name, maxLength }));
   });
   return [...new Map(models.map((model) => [JSON.stringify(model), model])).values()];
 }

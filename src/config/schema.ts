@@ -3,7 +3,7 @@ import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation/scan-conversation.ts";
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
 import { SCANNED } from "../scan/source.ts";
-import { type DefinedScanner, isDefinedScanner } from "../scanners/define.ts";
+import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
 import { checkOptions, fromSnakeCase } from "../support/options.ts";

@@ -1,7 +1,7 @@
 import type { Engine } from "../models/engine.ts";
 import { modelFacts } from "../models/model-facts.ts";
 import type { Scanner } from "../scan/scanner.ts";
-import { modelsOf } from "../scanners/models-of.ts";
+import { modelNames } from "../scanners/model-names.ts";
 import type { ScannerLists } from "../service/service-types.ts";
 
 /** Where a configuration comes from. */
@@ -22,7 +22,7 @@ export function startLines(
   engine: Engine,
 ): LogLine[] {
   const all = [...lists.values()].flatMap(({ input, output }) => [...input, ...output]);
-  const names = [...new Set(all.flatMap(modelsOf))].sort();
+  const names = [...new Set(all.flatMap(modelNames))].sort();
   return [
     ...(source ? [[{ ...source }, "configuration"] as const] : []),
     ...[...lists].map(
@@ -39,7 +39,7 @@ export function startLines(
 /** A scanner with its models, such as `Toxicity (embedded:multitask)`. */
 function shown(scanner: Scanner): string {
   const { name, type } = scanner;
-  const models = modelsOf(scanner);
+  const models = modelNames(scanner);
   const called = name === type ? type : `${name} (a ${type})`;
   return models.length > 0 ? `${called} (${models.join(", ")})` : called;
 }

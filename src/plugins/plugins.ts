@@ -7,10 +7,10 @@ import {
   defineScanner,
   type PluginScannerDefinition,
   type ScannerBody,
-} from "../scanners/define.ts";
-import { isOwnNerModel, type OwnNerModel } from "../scanners/parts/own-ner-model.ts";
-import type { Recognizer } from "../scanners/parts/recognized.ts";
-import type { InjectionClassifier } from "../scanners/prompt-injection.ts";
+} from "../scanners/definition.ts";
+import { type CustomNerModel, isCustomNerModel } from "../scanners/parts/custom-ner-model.ts";
+import type { Recognizer } from "../scanners/parts/recognizers.ts";
+import type { InjectionClassifier } from "../scanners/prompt-injection/prompt-injection.ts";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
@@ -23,7 +23,7 @@ export interface Plugins {
   recognizer: Recognizer;
   classifier: InjectionClassifier;
   "scoring function": ScoringFunction;
-  "NER model": OwnNerModel;
+  "NER model": CustomNerModel;
 }
 
 /** What a module has to export for a plugin of a kind, in words. */
@@ -47,7 +47,7 @@ export function asPlugin<Kind extends keyof Plugins>(kind: Kind, value: unknown)
     ]);
   };
   if (kind === "scanner") return scannerOf(definitionOf(value) ?? refuse()) as Plugins[Kind];
-  if (kind === "NER model" ? !isOwnNerModel(value) : typeof value !== "function") refuse();
+  if (kind === "NER model" ? !isCustomNerModel(value) : typeof value !== "function") refuse();
   return value as Plugins[Kind];
 }
 

@@ -1,4 +1,4 @@
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
 import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
 import { labelScanner } from "./parts/label-scanner.ts";

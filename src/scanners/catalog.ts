@@ -2,7 +2,7 @@ import type { Side } from "../scan/scanner.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { fromSnakeCase } from "../support/options.ts";
-import type { BuiltInScanner, DefinedScanner, ScannerClass, ScannerEnvironment } from "./define.ts";
+import type { BuiltInScanner, DefinedScanner, ScannerClass, ScannerEnvironment } from "./definition.ts";
 import * as registry from "./registry.ts";
 
 /** Every scanner, in alphabetical order of the types. */

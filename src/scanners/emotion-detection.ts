@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { notASetting } from "../support/options.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { GuardValidationError } from "../support/errors.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
 import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { linearModel, pieceScanner } from "./parts/piece-scanner.ts";
-import { partsByReading } from "./parts/stream-parts.ts";
+import { streamingOf } from "./parts/sentence-streaming.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 /** The labels that mean gibberish, which are those of llm-guard's model. */
@@ -63,7 +63,7 @@ export const Gibberish = defineScanner({
     const bad = labelIndices(known, wanted);
     return pieceScanner(build, model, {
       finding: "gibberish",
-      streaming: partsByReading(matchType === "sentence" ? "sentence" : "full"),
+      streaming: streamingOf(matchType === "sentence" ? "sentence" : "full"),
       windows: (pieces) => pieces.length,
       async judge(text, { signal }) {
         if (NO_LANGUAGE.test(text)) return [];

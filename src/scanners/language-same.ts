@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { languageModelOptions, languageTeller } from "./parts/language-detector.ts";
 import { ofLinearModel } from "./parts/model-options.ts";
 

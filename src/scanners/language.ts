@@ -2,7 +2,7 @@ import { z } from "zod";
 import { knownAs, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { PASSED, riskScore } from "../scan/score.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { languageModelOptions, languageTeller, type ToldLanguage } from "./parts/language-detector.ts";
 import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";

@@ -4,9 +4,9 @@ import { addon, native } from "../native.ts";
 import { notASetting } from "../support/options.ts";
 import { Turns } from "../support/turns.ts";
 import { urlsOf } from "../text/urls.ts";
-import { defineScanner } from "./define.ts";
-import { type Classified, pieceClassifier } from "./parts/classifier.ts";
+import { defineScanner } from "./definition.ts";
 import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { type Classified, pieceClassifier } from "./parts/piece-classifier.ts";
 import { pieceScanner } from "./parts/piece-scanner.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 

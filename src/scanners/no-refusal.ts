@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { matchTypeOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
 

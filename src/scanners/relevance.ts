@@ -4,7 +4,7 @@ import { MeaningHead, type PartVector } from "../models/meaning.ts";
 import { passed, wholeText } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
 import { madeFrom } from "../support/errors.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
 import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./parts/model-options.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
 import { Turns } from "../support/turns.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import {
   coverageOf,
   editsInTurns,

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { overlap } from "../text/overlap.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { redactions, withEdits } from "./parts/redaction.ts";
 
 /**

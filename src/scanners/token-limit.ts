@@ -4,7 +4,7 @@ import { passed, type ScanContext, type Verdict, wholeText } from "../scan/scann
 import { FAILED } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { andThen } from "../support/maybe-async.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 
 /** Counts the tokens of a text that exceeds a limit, and says where it must be cut. */
 type Counter = ReturnType<TokenEncoding["counter"]>;

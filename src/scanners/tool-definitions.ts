@@ -7,7 +7,7 @@ import { FAILED } from "../scan/score.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { notASetting } from "../support/options.ts";
 import { mapRows } from "../text/rows.ts";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { findingOf, matchesOf } from "./parts/rule-scanner.ts";
 import { changeSince, LEAST_KEY, memoryStore, type PinStore, pinOf, randomKey } from "./parts/tool-pins.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineScanner } from "./define.ts";
+import { defineScanner } from "./definition.ts";
 import { deobfuscateOption } from "./parts/disguises.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";

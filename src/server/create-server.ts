@@ -20,7 +20,7 @@ import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { restrictedModels } from "../models/training-data.ts";
 import { VerdictCache } from "../scan/verdict-cache.ts";
-import type { ScannerEnvironment } from "../scanners/define.ts";
+import type { ScannerEnvironment } from "../scanners/definition.ts";
 import { thisMachine } from "../service/admission/machine.ts";
 import { admissionOf, ScanService } from "../service/service.ts";
 import type { ScannerLists } from "../service/service-types.ts";

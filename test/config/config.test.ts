@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ignoredKeys } from "../../src/config/ignored-keys.ts";
 import { buildScanners, checkConfig, loadConfig, parseConfig, parseRates } from "../../src/config/index.ts";
-import type { BuiltInScanner } from "../../src/scanners/define.ts";
+import type { BuiltInScanner } from "../../src/scanners/definition.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
 
 const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";

@@ -16,7 +16,7 @@ import {
   type ScoringFunction,
   scanPrompt,
 } from "../../src/index.ts";
-import type { DefinedScanner } from "../../src/scanners/define.ts";
+import type { DefinedScanner } from "../../src/scanners/definition.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-plugins-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { readConversation } from "../../src/messages/read.ts";
 import type { Side } from "../../src/scan/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
-import type { BuiltInScanner, Example } from "../../src/scanners/define.ts";
+import type { BuiltInScanner, Example } from "../../src/scanners/definition.ts";
 import { scanned } from "../support/rewritten.ts";
 
 // Every scanner names texts that it passes and texts that it fails; they stand on its page, so they must be true.

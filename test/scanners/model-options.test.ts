@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { modelsOf } from "../../src/scanners/models-of.ts";
+import { modelNames } from "../../src/scanners/model-names.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
 import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
@@ -99,7 +99,7 @@ describe("llm-guard's options of models", () => {
 
   it("name the models for names of people", () => {
     const params = { model_path: names, entity_types: ["PERSON"] };
-    expect(modelsOf(createScanner("input", "Anonymize", params))).toEqual([names]);
+    expect(modelNames(createScanner("input", "Anonymize", params))).toEqual([names]);
     expect(() => createScanner("input", "Anonymize", { model_path: exclusiveClassifier })).toThrow(
       /^modelPath: it judges texts/,
     );

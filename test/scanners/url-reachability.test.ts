@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { URLReachability } from "../../src/scanners/generated/output-scanners.ts";
-import { refusal } from "../../src/scanners/parts/public-address.ts";
+import { refusal } from "../../src/scanners/url-reachability/public-addresses.ts";
 
 let server: Server;
 let dns: Socket;

@@ -16,7 +16,7 @@ import {
 } from "../../src/models/evaluation.ts";
 import { MANIFEST, manifestOf } from "../../src/models/manifest.ts";
 import { scannerClasses } from "../../src/scanners/catalog.ts";
-import type { ScannerClass } from "../../src/scanners/define.ts";
+import type { ScannerClass } from "../../src/scanners/definition.ts";
 import type { RecognizerConf } from "../../src/scanners/parts/ner-model.ts";
 import { settingsOf } from "../../src/scanners/parts/threshold.ts";
 import { fromSnakeCase, parseOptions, toSnakeCase } from "../../src/support/options.ts";

@@ -3,7 +3,7 @@ import { authEntry, configSchema, profile } from "../../src/config/schema.ts";
 import { PLUGIN_NAME } from "../../src/plugins/packages.ts";
 import type { Side } from "../../src/scan/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
-import type { DefinedScanner, ScannerClass } from "../../src/scanners/define.ts";
+import type { DefinedScanner, ScannerClass } from "../../src/scanners/definition.ts";
 import { metaOf, toSnakeCase, unwrap } from "../../src/support/options.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;

@@ -9,7 +9,7 @@ import {
   whereItLooks,
 } from "../../src/cli/scanners/reference.ts";
 import type { Side } from "../../src/scan/scanner.ts";
-import type { Example } from "../../src/scanners/define.ts";
+import type { Example } from "../../src/scanners/definition.ts";
 import { code, escaped, kebabCase, table } from "./markdown.ts";
 
 /** What is said of every generated page, where a reader of the page does not see it. */

@@ -9,8 +9,8 @@ import { Engine } from "../../models/engine.ts";
 import { type ModelFacts, modelFacts } from "../../models/model-facts.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
 import { scannerClasses } from "../../scanners/catalog.ts";
-import { differencesOf } from "../../scanners/differences.ts";
-import { modelsOf } from "../../scanners/models-of.ts";
+import { differencesOf } from "../../scanners/difference.ts";
+import { modelNames } from "../../scanners/model-names.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { LONG_TEXTS } from "../bench/ordinary-texts.ts";
 import { milliseconds, SLOW, timed } from "../bench/timing.ts";
@@ -92,7 +92,7 @@ async function notesOf(
   scanner: Scanner,
   { engine, all, config, measured }: Surroundings,
 ): Promise<Omit<Note, "path">[]> {
-  const models = modelsOf(scanner).map((name) => modelFacts(name, engine));
+  const models = modelNames(scanner).map((name) => modelFacts(name, engine));
   const missing = models.filter(({ here }) => !here);
   let time: number | undefined;
   try {
@@ -103,7 +103,7 @@ async function notesOf(
   }
   const took = time === undefined ? "" : `${milliseconds(time)} ms for 1,000 characters here`;
   const shared = all.filter(
-    (other) => other !== scanner && models.some(({ model }) => modelsOf(other).includes(model)),
+    (other) => other !== scanner && models.some(({ model }) => modelNames(other).includes(model)),
   );
   const together =
     shared.length > 0

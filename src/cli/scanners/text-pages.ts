@@ -1,6 +1,6 @@
 import type { OfferedPlugin } from "../../plugins/packages.ts";
 import type { Side } from "../../scan/scanner.ts";
-import type { Example } from "../../scanners/define.ts";
+import type { Example } from "../../scanners/definition.ts";
 import { columns, indented } from "../layout.ts";
 import { type ScannerOption, type ScannerReference, TEXTS, whereItLooks } from "./reference.ts";
 

@@ -5,10 +5,10 @@ import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRowsInTurns } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import type { Build, ScannerBody } from "../define.ts";
-import { pieceClassifier } from "./classifier.ts";
+import type { Build, ScannerBody } from "../definition.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
 import { unclosedBlock } from "./open-spans.ts";
+import { pieceClassifier } from "./piece-classifier.ts";
 import { pieceScanner } from "./piece-scanner.ts";
 import { type Threshold, thresholdOption } from "./threshold.ts";
 

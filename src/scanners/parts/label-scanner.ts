@@ -3,7 +3,7 @@ import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { passed, type ScanContext } from "../../scan/scanner.ts";
 import { madeFrom } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
-import type { Build, ScannerBody } from "../define.ts";
+import type { Build, ScannerBody } from "../definition.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
 import {
   languageJudge,
@@ -13,7 +13,7 @@ import {
 } from "./foreign-languages.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
-import { partsByReading } from "./stream-parts.ts";
+import { streamingOf } from "./sentence-streaming.ts";
 import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
 
 /**
@@ -76,7 +76,7 @@ export function labelScanner(
   const head = new LabelHead(model, labels);
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   const byLanguage = languageJudge({ type, engine, model, head: labels.head, treatment });
-  const streaming = partsByReading(matchType);
+  const streaming = streamingOf(matchType);
   return {
     ...(streaming ? { streaming } : {}),
     asks: () => ({ model, head: labels.head }),

@@ -7,7 +7,7 @@ import { addon, native } from "../../native.ts";
 import { madeFrom } from "../../support/errors.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import type { Build } from "../define.ts";
+import type { Build } from "../definition.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
 
 /** The options of language scanners that say which model detects the languages. */

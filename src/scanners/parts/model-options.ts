@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import { notASetting, ofLlmGuard } from "../../support/options.ts";
-import type { Difference } from "../differences.ts";
+import type { Difference } from "../difference.ts";
 import { modelPathOptions } from "./model-path.ts";
 
 /** The model that guard's own classifiers share. One run of the model over a text serves all of them. */

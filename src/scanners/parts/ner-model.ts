@@ -10,8 +10,8 @@ import { isRecord } from "../../support/is-record.ts";
 import { ofLlmGuard } from "../../support/options.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { splitSentences } from "../../text/sentences.ts";
-import { isOwnNerModel, type OwnNerModel, ownSpanModel, type SpanModel } from "./own-ner-model.ts";
-import { TYPE } from "./recognized.ts";
+import { type CustomNerModel, customSpanModel, isCustomNerModel, type SpanModel } from "./custom-ner-model.ts";
+import { TYPE } from "./recognizers.ts";
 
 /** The type that llm-guard gives to entities that are not looked for. */
 const NOTHING = "O";
@@ -59,14 +59,14 @@ const SURE_OF_ONE_WORD = 0.8;
 
 /** The option that names a model, or is one. */
 export const nerModelOption = z
-  .custom<string | OwnNerModel>(
-    (value) => (typeof value === "string" && value !== "") || isOwnNerModel(value),
+  .custom<string | CustomNerModel>(
+    (value) => (typeof value === "string" && value !== "") || isCustomNerModel(value),
     "expected embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, owner/name, or a plugin",
   )
   .meta({
     plugin: "NER model",
-    typescript: "string | OwnNerModel",
-    typescriptFrom: "scanners/parts/own-ner-model.ts",
+    typescript: "string | CustomNerModel",
+    typescriptFrom: "scanners/parts/custom-ner-model.ts",
     jsonSchema: PLUGIN_REFERENCE,
   });
 
@@ -101,7 +101,7 @@ type NerModelOptions = z.output<typeof nerModel>;
  */
 export type NerModelConf =
   | string
-  | OwnNerModel
+  | CustomNerModel
   | z.input<typeof nerModel>
   | Readonly<Record<Uppercase<string>, unknown>>;
 
@@ -112,7 +112,7 @@ function inCamelCase(key: string): string {
 }
 
 function asOptions(value: unknown, index: number, context: z.RefinementCtx): unknown {
-  if (typeof value === "string" || isOwnNerModel(value)) return { defaultModel: value };
+  if (typeof value === "string" || isCustomNerModel(value)) return { defaultModel: value };
   if (!isRecord(value)) return value;
   const spellings = new Map<string, string>();
   return Object.fromEntries(
@@ -170,7 +170,7 @@ export class NerModel {
     this.#model =
       typeof defaultModel === "string"
         ? spanModelOf(madeFrom("defaultModel", () => engine.model(defaultModel, { maxLength })))
-        : ownSpanModel(defaultModel);
+        : customSpanModel(defaultModel);
     this.#types = this.#typesIfHere();
   }
 

@@ -11,11 +11,11 @@ import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRowsInTurns } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import type { Difference } from "../differences.ts";
+import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
-import { type Recognizer, recognizedBy, TYPE } from "./recognized.ts";
-import { OF_MODELS } from "./without-placeholders.ts";
+import { OF_MODELS } from "./placeholders.ts";
+import { type Recognizer, recognizedBy, TYPE } from "./recognizers.ts";
 
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
@@ -82,7 +82,7 @@ export const personalDataOptions = {
   recognizers: z
     .array(callable)
     .default([])
-    .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/recognized.ts" })
+    .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/recognizers.ts" })
     .describe("Functions (text) => [{ start, end, type, score }] that find more; in a file, plugins that export one."),
   recognizerConf: recognizerConf.describe(
     "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +

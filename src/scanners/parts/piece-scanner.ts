@@ -4,8 +4,8 @@ import { type Finding, passed, type ScanContext, type Streaming, wholeText } fro
 import { riskScore } from "../../scan/score.ts";
 import { madeFrom } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
-import type { Build, ScannerBody } from "../define.ts";
-import type { PieceClassifier } from "./classifier.ts";
+import type { Build, ScannerBody } from "../definition.ts";
+import type { PieceClassifier } from "./piece-classifier.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
 
 /** A piece of a text, as a model judges it. */

@@ -1,66 +1,22 @@
-import type { PiiFinding } from "../../native.ts";
-import type { VaultEntry } from "../../scan/vault.ts";
-import type { PiiScan } from "./personal-data.ts";
+import { addon } from "../../native.ts";
 
-/**
- * Numbers of placeholders in a text that are not below this do not raise the numbers that follow. Otherwise a text with a huge
- * number would make all later numbers huge.
- */
-const HIGHEST = 1_000_000;
+/** Types of personal data that only models of names find. */
+export const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
 
-/**
- * Numbers values. The same value of the same type has the same placeholder for as long as the vault lives, and no new placeholder
- * is one that the text already contains.
- */
-export class Placeholders {
-  /** The placeholders by type and value. Fakes are stored by value alone, because nobody can tell the type of a fake. */
-  readonly #known = new Map<string, string>();
-  readonly #last = new Map<string, number>();
-  readonly #taken = new Set<string>();
+let pattern: RegExp | undefined;
 
-  /**
-   * @param entries the entries of the vault.
-   * @param numbers the numbers of the parts of the text that look like placeholders.
-   */
-  constructor(entries: Iterable<VaultEntry>, numbers: PiiScan["numbers"]) {
-    for (const [placeholder, value] of entries) {
-      const [, type, number] = /^\[REDACTED_(\S+)_(\d+)\]$/u.exec(placeholder) ?? [];
-      this.#known.set(key(value, type), placeholder);
-      if (type !== undefined) this.#count(type, Number(number));
-    }
-    for (const { entity, number } of numbers) {
-      if (number < HIGHEST) this.#count(entity, number);
-      else this.#taken.add(key(String(number), entity));
-    }
-  }
-
-  /** Returns the placeholder or the fake that a value already has. */
-  known({ entity }: PiiFinding, value: string): string | undefined {
-    return this.#known.get(key(value, entity)) ?? this.#known.get(key(value));
-  }
-
-  /** Gives a value the fake, or a new placeholder when there is no fake. */
-  add({ entity }: PiiFinding, value: string, fake?: string): string {
-    const placeholder = fake ?? this.#next(entity);
-    this.#known.set(key(value, fake === undefined ? entity : undefined), placeholder);
-    return placeholder;
-  }
-
-  #next(entity: string): string {
-    const type = entity.toUpperCase();
-    let number = (this.#last.get(type) ?? 0) + 1;
-    while (this.#taken.has(key(String(number), type))) number++;
-    this.#last.set(type, number);
-    return `[REDACTED_${entity}_${number}]`;
-  }
-
-  #count(entity: string, number: number): void {
-    const type = entity.toUpperCase();
-    this.#last.set(type, Math.max(number, this.#last.get(type) ?? 0));
-  }
+/** The placeholders of the types that guard knows, such as `[REDACTED_EMAIL_ADDRESS_1]`, and the plain `[REDACTED]`. */
+function placeholders(): RegExp {
+  pattern ??= new RegExp(`\\[REDACTED(?:_(?:${[...addon.piiEntities(), ...OF_MODELS].join("|")})_\\d{1,9})?\\]`, "g");
+  return pattern;
 }
 
-/** Makes a key from a type and a value. A type has no spaces, so the first space is the border between the two. */
-function key(value: string, type = ""): string {
-  return `${type} ${value}`;
+/**
+ * Returns a text with blanks in place of guard's own placeholders, of the same length. A model that never learnt from such words takes
+ * them for something suspicious: "Write to [REDACTED_EMAIL_ADDRESS_1]." scores 0.99 as an injection, and with blanks 0.00.
+ *
+ * Placeholders of other types stay: anybody could write an order as a type.
+ */
+export function blankPlaceholders(text: string): string {
+  return text.includes("[REDACTED") ? text.replace(placeholders(), ({ length }) => " ".repeat(length)) : text;
 }

@@ -1,9 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { readConversation } from "../../messages/read.ts";
 import type { ToolDefinition } from "../../scan/conversation-text.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { GuardValidationError } from "../../support/errors.ts";
 
 /** The fewest characters of a key. With fewer, whoever sees a pin could guess the key. */
 export const LEAST_KEY = 16;
@@ -58,27 +56,4 @@ export function changeSince(pinned: string, pin: string): string | undefined {
     ...(schema === newSchema ? [] : ["its schema"]),
   ];
   return changed.length > 0 ? changed.join(" and ") : "another field of it";
-}
-
-/**
- * Returns the pins of definitions of tools by their names, for the option `toolPins` of ToolDefinitions. A definition that differs from
- * its pin in anything but the order of keys fails there. Read the definitions before you pin them.
- *
- * @param tools the definitions, in the format of OpenAI, Anthropic or MCP. Pins of one format do not fit another.
- * @param key the key of the hashes, which has at least 16 characters and is to be kept secret: the option `pinKey`.
- * @throws GuardValidationError for a short key, for what is no definition, and for two tools with one name.
- */
-export function pinTools(tools: readonly Record<string, unknown>[], key: string): Record<string, string> {
-  if (typeof key !== "string" || key.length < LEAST_KEY) {
-    throw new GuardValidationError([{ path: "key", message: `expected a text of at least ${LEAST_KEY} characters` }]);
-  }
-  const pins = new Map<string, string>();
-  for (const { toolDefinition, path } of readConversation({ messages: [{ role: "user", content: "" }], tools }).texts) {
-    if (!toolDefinition) continue;
-    if (pins.has(toolDefinition.name)) {
-      throw new GuardValidationError([{ path, message: `another tool is called ${toolDefinition.name} too` }]);
-    }
-    pins.set(toolDefinition.name, pinOf(toolDefinition, key));
-  }
-  return Object.fromEntries(pins);
 }

@@ -6,7 +6,7 @@ import { serviceOptions } from "../../config/service-options.ts";
 import type { Engine } from "../../models/engine.ts";
 import { embeddedFolder } from "../../models/model-files.ts";
 import { pluginOrigin } from "../../plugins/load.ts";
-import { isDefinedScanner } from "../../scanners/define.ts";
+import { isDefinedScanner } from "../../scanners/definition.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 

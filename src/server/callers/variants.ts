@@ -1,7 +1,7 @@
 import { buildScanner, type Config } from "../../config/index.ts";
 import { LISTS } from "../../config/profiles.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
-import type { ScannerEnvironment } from "../../scanners/define.ts";
+import type { ScannerEnvironment } from "../../scanners/definition.ts";
 import type { ScanService } from "../../service/service.ts";
 import { didYouMean } from "../../support/did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";

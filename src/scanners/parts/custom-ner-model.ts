@@ -1,10 +1,10 @@
 import type { AnswerCache } from "../../models/call-context.ts";
 import type { ModelSpan } from "../../native.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { checkedEntities, type RecognizedEntity } from "./recognized.ts";
+import { checkedEntities, type RecognizedEntity } from "./recognizers.ts";
 
 /** A NER model that is a program: one of the calling program or of a plugin. It can stand wherever the name of a NER model can. */
-export interface OwnNerModel {
+export interface CustomNerModel {
   /** The labels that its entities can have as their `type`: `PER` or `PERSON`, `ORG`, or names of its own. */
   readonly types: readonly string[];
   /** Loads what it needs. When nobody calls this, the first text has to do so. */
@@ -36,9 +36,9 @@ export interface SpanModel {
 }
 
 /** Tells whether a value is a NER model that is a program. */
-export function isOwnNerModel(value: unknown): value is OwnNerModel {
+export function isCustomNerModel(value: unknown): value is CustomNerModel {
   if (!isRecord(value)) return false;
-  const { types, find, load, close } = value as Partial<OwnNerModel>;
+  const { types, find, load, close } = value as Partial<CustomNerModel>;
   return (
     typeof find === "function" &&
     Array.isArray(types) &&
@@ -49,7 +49,7 @@ export function isOwnNerModel(value: unknown): value is OwnNerModel {
 }
 
 /** Makes a model of spans from a NER model that is a program. */
-export function ownSpanModel(model: OwnNerModel): SpanModel {
+export function customSpanModel(model: CustomNerModel): SpanModel {
   const kinds = [...model.types];
   return {
     kinds: () => kinds,

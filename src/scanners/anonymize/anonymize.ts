@@ -1,17 +1,17 @@
 import { z } from "zod";
-import { passed } from "../scan/scanner.ts";
-import { Vault } from "../scan/vault.ts";
-import { GuardValidationError } from "../support/errors.ts";
-import { defineScanner } from "./define.ts";
-import { anonymize } from "./parts/anonymization.ts";
-import { FakeValues } from "./parts/fake-values.ts";
+import { passed } from "../../scan/scanner.ts";
+import { Vault } from "../../scan/vault.ts";
+import { GuardValidationError } from "../../support/errors.ts";
+import { defineScanner } from "../definition.ts";
 import {
   coverageOf,
   findingsOf,
   ofPersonalData,
   PersonalDataDetector,
   personalDataOptions,
-} from "./parts/personal-data.ts";
+} from "../parts/personal-data.ts";
+import { anonymize } from "./anonymization.ts";
+import { FakeValues } from "./fake-values.ts";
 
 export const Anonymize = defineScanner({
   type: "Anonymize",

@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { LookupFunction } from "node:net";
 import { GuardValidationError } from "../../support/errors.ts";
-import { isAddress, parseNetwork, refusal } from "./public-address.ts";
+import { isAddress, parseNetwork, refusal } from "./public-addresses.ts";
 
 /** The bytes of response headers that are read at most. Nothing of a body is read. */
 const MAX_HEADERS = 16 * 1024;
@@ -11,7 +11,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const PORTS: Record<string, number> = { "http:": 80, "https:": 443 };
 
 /** The settings that say how URLs are requested. They are the options of URLReachability. */
-export interface ReachOptions {
+export interface ProbeOptions {
   /** Statuses that count as reached. */
   successStatusCodes: readonly number[];
   /** The seconds that one URL may take, with all of its redirects and look-ups. */
@@ -28,12 +28,12 @@ export interface ReachOptions {
 class Unreached extends Error {}
 
 /** Requests URLs, at public addresses only. */
-export class UrlReacher {
-  readonly #options: ReachOptions;
+export class UrlProber {
+  readonly #options: ProbeOptions;
   readonly #networks;
 
   /** @throws GuardValidationError for a DNS server that is not an address. */
-  constructor(options: ReachOptions) {
+  constructor(options: ProbeOptions) {
     this.#options = options;
     this.#networks = options.allowedNetworks.map(parseNetwork).filter((network) => network !== undefined);
     try {

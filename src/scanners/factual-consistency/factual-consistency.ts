@@ -1,21 +1,21 @@
-import { supportOf } from "../models/comparing.ts";
-import { EntailmentHead, type Support } from "../models/entailment.ts";
-import { type Finding, passed, wholeText } from "../scan/scanner.ts";
-import { riskScore } from "../scan/score.ts";
-import { madeFrom } from "../support/errors.ts";
-import type { Sentence } from "../text/sentences.ts";
-import { defineScanner } from "./define.ts";
-import { claimsOf } from "./parts/claims.ts";
+import { supportOf } from "../../models/comparing.ts";
+import { EntailmentHead, type Support } from "../../models/entailment.ts";
+import { type Finding, passed, wholeText } from "../../scan/scanner.ts";
+import { riskScore } from "../../scan/score.ts";
+import { madeFrom } from "../../support/errors.ts";
+import type { Sentence } from "../../text/sentences.ts";
+import { defineScanner } from "../definition.ts";
 import {
   languageJudge,
   lengthOf,
   onUntrainedLanguageOption,
   type UntrainedPart,
   withUntrained,
-} from "./parts/foreign-languages.ts";
-import { engineOptions, modelOption, ofLanguages } from "./parts/model-options.ts";
-import { haveUnknownNumbers } from "./parts/numbers-of-claims.ts";
-import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
+} from "../parts/foreign-languages.ts";
+import { engineOptions, modelOption, ofLanguages } from "../parts/model-options.ts";
+import { resolveMinimum, thresholdOption } from "../parts/threshold.ts";
+import { haveUnknownNumbers } from "./claim-numbers.ts";
+import { claimsOf } from "./claims.ts";
 
 /** A sentence, and how far the prompt supports it. */
 interface JudgedSentence extends Sentence {

@@ -3,7 +3,7 @@ import type { LinearClassifier } from "../../models/linear.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import type { ScanContext } from "../../scan/scanner.ts";
 import { GuardValidationError, madeFrom } from "../../support/errors.ts";
-import type { Build } from "../define.ts";
+import type { Build } from "../definition.ts";
 
 /** The part of a scan that a classifier needs. */
 type Asking = Pick<ScanContext, "signal" | "answers">;

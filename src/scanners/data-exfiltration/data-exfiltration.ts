@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { addon, native } from "../native.ts";
-import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
-import { FAILED } from "../scan/score.ts";
-import type { Source } from "../scan/source.ts";
-import { Turns } from "../support/turns.ts";
-import { type LinkTarget, linkTargets } from "../text/link-targets.ts";
-import { overlap } from "../text/overlap.ts";
-import { mapRows } from "../text/rows.ts";
-import { urlsOf } from "../text/urls.ts";
-import { defineScanner } from "./define.ts";
-import { hasPlaceholder, isProse, partsOf, type UrlPart, wordsIn } from "./parts/carried-data.ts";
-import { hiddenMessages } from "./parts/hidden-message.ts";
-import { unclosedLink } from "./parts/open-spans.ts";
-import { REDACTED, redactions, withEdits } from "./parts/redaction.ts";
-import { addressesIn } from "./parts/tool-taint.ts";
+import { addon, native } from "../../native.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
+import type { Source } from "../../scan/source.ts";
+import { Turns } from "../../support/turns.ts";
+import { type LinkTarget, linkTargets } from "../../text/link-targets.ts";
+import { overlap } from "../../text/overlap.ts";
+import { mapRows } from "../../text/rows.ts";
+import { urlsOf } from "../../text/urls.ts";
+import { defineScanner } from "../definition.ts";
+import { unclosedLink } from "../parts/open-spans.ts";
+import { REDACTED, redactions, withEdits } from "../parts/redaction.ts";
+import { addressesIn } from "../parts/tool-taint.ts";
+import { hiddenMessages } from "./hidden-messages.ts";
+import { hasPlaceholder, isProse, type UrlPart, urlParts, wordsIn } from "./url-parts.ts";
 
 /**
  * How many consecutive words of the conversation a part of a URL may not have. Images load without anybody's doing, so that few are
@@ -136,7 +136,7 @@ export const DataExfiltration = defineScanner({
             const domains = native(() => addon.registrableDomains(portion.map(({ url }) => url.hostname)));
             for (const [at, carrier] of portion.entries()) {
               if (turns.isOver) await turns.next();
-              carrier.parts = partsOf(carrier.url, carrier.target.target, domains[at] ?? "");
+              carrier.parts = urlParts(carrier.url, carrier.target.target, domains[at] ?? "");
             }
           }
           const places = await judged(carriers, context, rules, turns);

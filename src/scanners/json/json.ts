@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { addon, native } from "../native.ts";
-import type { Edit } from "../scan/edits.ts";
-import { type Finding, type Verdict, wholeText } from "../scan/scanner.ts";
-import { FAILED, PASSED } from "../scan/score.ts";
-import { shortPath } from "../support/short-path.ts";
-import { Turns } from "../support/turns.ts";
-import { mapRowsInTurns } from "../text/rows.ts";
-import type { Span } from "../text/span.ts";
-import { defineScanner } from "./define.ts";
-import { repairJson } from "./parts/json-repair.ts";
-import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
-import { withEdits } from "./parts/redaction.ts";
+import { addon, native } from "../../native.ts";
+import type { Edit } from "../../scan/edits.ts";
+import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
+import { FAILED, PASSED } from "../../scan/score.ts";
+import { shortPath } from "../../support/short-path.ts";
+import { Turns } from "../../support/turns.ts";
+import { mapRowsInTurns } from "../../text/rows.ts";
+import type { Span } from "../../text/span.ts";
+import { defineScanner } from "../definition.ts";
+import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
+import { withEdits } from "../parts/redaction.ts";
+import { repairJson } from "./json-repair.ts";
 
 /** A piece of JSON in a text. */
 interface Piece extends Span {

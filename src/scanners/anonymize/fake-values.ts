@@ -3,7 +3,7 @@ import type { Faker } from "@faker-js/faker";
 import type { PiiFinding } from "../../native.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { unmetNeed } from "../../support/optional-packages.ts";
-import type { PersonalDataDetector } from "./personal-data.ts";
+import type { PersonalDataDetector } from "../parts/personal-data.ts";
 
 /** How many times another value is made when the one before is already taken. */
 const ATTEMPTS = 20;

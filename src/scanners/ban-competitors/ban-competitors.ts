@@ -1,19 +1,19 @@
 import { z } from "zod";
-import type { Engine } from "../models/engine.ts";
-import { addon, type RuleScan } from "../native.ts";
-import { passed, type ScanContext, type Verdict } from "../scan/scanner.ts";
-import { GuardValidationError, madeFrom } from "../support/errors.ts";
-import { ofLlmGuard } from "../support/options.ts";
-import { overlapping } from "../text/span.ts";
-import { ruleOptions } from "./common-options.ts";
-import { defineScanner } from "./define.ts";
-import { engineOptions } from "./parts/model-options.ts";
-import { NerModel, nerModelOption, recognizerConf } from "./parts/ner-model.ts";
-import { longestOf } from "./parts/open-spans.ts";
-import type { OwnNerModel } from "./parts/own-ner-model.ts";
-import { REDACTED } from "./parts/redaction.ts";
-import { matchesOf, matchVerdict, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
-import { russianForms } from "./parts/russian-forms.ts";
+import type { Engine } from "../../models/engine.ts";
+import { addon, type RuleScan } from "../../native.ts";
+import { passed, type ScanContext, type Verdict } from "../../scan/scanner.ts";
+import { GuardValidationError, madeFrom } from "../../support/errors.ts";
+import { ofLlmGuard } from "../../support/options.ts";
+import { overlapping } from "../../text/span.ts";
+import { ruleOptions } from "../common-options.ts";
+import { defineScanner } from "../definition.ts";
+import type { CustomNerModel } from "../parts/custom-ner-model.ts";
+import { engineOptions } from "../parts/model-options.ts";
+import { NerModel, nerModelOption, recognizerConf } from "../parts/ner-model.ts";
+import { longestOf } from "../parts/open-spans.ts";
+import { REDACTED } from "../parts/redaction.ts";
+import { matchesOf, matchVerdict, ruleCheck, ruleVerdict } from "../parts/rule-scanner.ts";
+import { russianForms } from "./russian-forms.ts";
 
 /** The entity type that a model must give a name for it to count as a competitor. */
 const ORGANIZATION = "ORGANIZATION";
@@ -119,7 +119,7 @@ export const BanCompetitors = defineScanner({
   },
 });
 
-function organisationsOf(path: string | OwnNerModel, maxLength: number | undefined, engine: Engine): NerModel {
+function organisationsOf(path: string | CustomNerModel, maxLength: number | undefined, engine: Engine): NerModel {
   const [options] = recognizerConf.parse(path);
   const model = new NerModel(options as NonNullable<typeof options>, engine, maxLength);
   checkFindsOrganisations(model);

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { madeFrom } from "../support/errors.ts";
-import { withSignal } from "../support/with-signal.ts";
-import { defineScanner } from "./define.ts";
-import { deobfuscateOption, scoreDisguised } from "./parts/disguises.ts";
-import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
-import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./parts/label-verdict.ts";
-import { engineOptions, matchTypeOption, modelOption, ofLanguages, ofReading } from "./parts/model-options.ts";
-import { partsByReading } from "./parts/stream-parts.ts";
-import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
-import { type TopicJudge, topicJudge } from "./parts/topics.ts";
+import { madeFrom } from "../../support/errors.ts";
+import { withSignal } from "../../support/with-signal.ts";
+import { defineScanner } from "../definition.ts";
+import { deobfuscateOption, scoreDisguised } from "../parts/disguises.ts";
+import { languageJudge, onUntrainedLanguageOption, withUntrained } from "../parts/foreign-languages.ts";
+import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "../parts/label-verdict.ts";
+import { engineOptions, matchTypeOption, modelOption, ofLanguages, ofReading } from "../parts/model-options.ts";
+import { streamingOf } from "../parts/sentence-streaming.ts";
+import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
+import { type TopicJudge, topicJudge } from "./topics.ts";
 
 const phrase = z.string().regex(/\S/, "expected a topic");
 
@@ -85,7 +85,7 @@ export const BanTopics = defineScanner({
       }
       return withSignal(judging, signal);
     };
-    const streaming = partsByReading(matchType);
+    const streaming = streamingOf(matchType);
     return {
       ...(streaming ? { streaming } : {}),
       asks: () => ({ model, head: "meaning" }),

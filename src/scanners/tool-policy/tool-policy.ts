@@ -1,21 +1,21 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { Engine } from "../models/engine.ts";
-import { addon, built, native } from "../native.ts";
-import type { MessageText } from "../scan/conversation-text.ts";
-import { type ConversationContext, type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
-import { FAILED } from "../scan/score.ts";
-import { canonicalJson } from "../support/canonical-json.ts";
-import { GuardError, madeFrom } from "../support/errors.ts";
-import { isRecord } from "../support/is-record.ts";
-import { notASetting } from "../support/options.ts";
-import { lengthIn } from "../text/offsets.ts";
-import { urlsOf } from "../text/urls.ts";
-import { defineScanner } from "./define.ts";
-import { JsonSchema, patternDeadline } from "./parts/json-schema.ts";
-import { PersonalDataDetector, personalDataOptions } from "./parts/personal-data.ts";
-import { type Argument, anyOf, argumentsAt, argumentsIn } from "./parts/tool-arguments.ts";
-import { addressesIn, Corpus, commandsIn } from "./parts/tool-taint.ts";
+import type { Engine } from "../../models/engine.ts";
+import { addon, built, native } from "../../native.ts";
+import type { MessageText } from "../../scan/conversation-text.ts";
+import { type ConversationContext, type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
+import { canonicalJson } from "../../support/canonical-json.ts";
+import { GuardError, madeFrom } from "../../support/errors.ts";
+import { isRecord } from "../../support/is-record.ts";
+import { notASetting } from "../../support/options.ts";
+import { lengthIn } from "../../text/offsets.ts";
+import { urlsOf } from "../../text/urls.ts";
+import { defineScanner } from "../definition.ts";
+import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
+import { PersonalDataDetector, personalDataOptions } from "../parts/personal-data.ts";
+import { addressesIn, Corpus, commandsIn } from "../parts/tool-taint.ts";
+import { type Argument, anyOf, argumentsAt, argumentsIn } from "./tool-arguments.ts";
 
 /** How many schemas of definitions are kept compiled. */
 const KEPT_SCHEMAS = 500;

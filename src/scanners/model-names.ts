@@ -1,7 +1,7 @@
 import { isRecord } from "../support/is-record.ts";
 
 /** Lists the models that a scanner was told to use, as its options name them. A scanner that is not guard's own has none. */
-export function modelsOf(scanner: object): string[] {
+export function modelNames(scanner: object): string[] {
   const { options } = scanner as { options?: unknown };
   if (!isRecord(options)) return [];
   const { model, classifier, recognizerConf } = options;

@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import { type Finding, passed } from "../scan/scanner.ts";
-import { FAILED, PASSED } from "../scan/score.ts";
-import { type FoundUrl, urlsOf } from "../text/urls.ts";
-import { defineScanner } from "./define.ts";
-import { parseNetwork } from "./parts/public-address.ts";
-import { UrlReacher } from "./parts/url-reacher.ts";
+import { type Finding, passed } from "../../scan/scanner.ts";
+import { FAILED, PASSED } from "../../scan/score.ts";
+import { type FoundUrl, urlsOf } from "../../text/urls.ts";
+import { defineScanner } from "../definition.ts";
+import { parseNetwork } from "./public-addresses.ts";
+import { UrlProber } from "./url-prober.ts";
 
 /** How many URLs are requested at the same time. */
 const CONCURRENCY = 8;
@@ -68,7 +68,7 @@ differently from GET, and this costs no more.`,
     fails: ["The report is at http://127.0.0.1/report.pdf"],
   },
   create({ options }) {
-    const reacher = new UrlReacher(options);
+    const reacher = new UrlProber(options);
     const verdictOn = async (text: string, found: readonly FoundUrl[], signal: AbortSignal | undefined) => {
       const urls = [...new Set(found.map(({ url }) => url))];
       const asked = urls.slice(0, options.maxUrls);

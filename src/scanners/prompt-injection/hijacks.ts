@@ -1,7 +1,7 @@
 import { type Abortable, addon, native } from "../../native.ts";
 import { andThen } from "../../support/maybe-async.ts";
 import type { Span } from "../../text/span.ts";
-import { matchesOf } from "./rule-scanner.ts";
+import { matchesOf } from "../parts/rule-scanner.ts";
 
 /** The probability of a part with such an order in it: nearly certain, and below what a model may say at most. */
 const CERTAIN = 0.99;

@@ -1,19 +1,19 @@
 import pLimit from "p-limit";
 import { z } from "zod";
-import type { AnswerCache } from "../models/call-context.ts";
-import { LabelHead, type LabelScore } from "../models/label-head.ts";
-import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
-import { type Detection, type Finding, passed } from "../scan/scanner.ts";
-import { riskScore } from "../scan/score.ts";
-import type { Source } from "../scan/source.ts";
-import { GuardError, madeFrom } from "../support/errors.ts";
-import { isRecord } from "../support/is-record.ts";
-import { kindOf } from "../support/plain-words.ts";
-import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
-import { isWithin } from "../text/part.ts";
-import { splitSentences } from "../text/sentences.ts";
-import { defineScanner } from "./define.ts";
-import type { Calibration } from "./parts/calibration.ts";
+import type { AnswerCache } from "../../models/call-context.ts";
+import { LabelHead, type LabelScore } from "../../models/label-head.ts";
+import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
+import { type Detection, type Finding, passed } from "../../scan/scanner.ts";
+import { riskScore } from "../../scan/score.ts";
+import type { Source } from "../../scan/source.ts";
+import { GuardError, madeFrom } from "../../support/errors.ts";
+import { isRecord } from "../../support/is-record.ts";
+import { kindOf } from "../../support/plain-words.ts";
+import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
+import { isWithin } from "../../text/part.ts";
+import { splitSentences } from "../../text/sentences.ts";
+import { defineScanner } from "../definition.ts";
+import type { Calibration } from "../parts/calibration.ts";
 import {
   coverageOf,
   deobfuscateOption,
@@ -22,13 +22,13 @@ import {
   type ScoredText,
   scoreDisguised,
   worstOf,
-} from "./parts/disguises.ts";
-import { languageJudge, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
-import { hijackFinder, withHijacks } from "./parts/hijacks.ts";
-import { saysTooLittle } from "./parts/little-text.ts";
-import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
-import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
-import { withoutPlaceholders } from "./parts/without-placeholders.ts";
+} from "../parts/disguises.ts";
+import { languageJudge, onUntrainedLanguageOption, withUntrained } from "../parts/foreign-languages.ts";
+import { engineOptions, modelOption, ofLanguages, ofReading, ofThreshold } from "../parts/model-options.ts";
+import { blankPlaceholders } from "../parts/placeholders.ts";
+import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
+import { isFragment } from "./fragments.ts";
+import { hijackFinder, withHijacks } from "./hijacks.ts";
 
 /**
  * A classifier that the caller provides. It returns the probability of an injection, or this probability with a category, or the
@@ -115,7 +115,7 @@ export const PromptInjection = defineScanner({
       .meta({
         plugin: "classifier",
         typescript: "InjectionClassifier",
-        typescriptFrom: "scanners/prompt-injection.ts",
+        typescriptFrom: "scanners/prompt-injection/prompt-injection.ts",
         jsonSchema: PLUGIN_REFERENCE,
       })
       .optional()
@@ -170,7 +170,7 @@ export const PromptInjection = defineScanner({
       const { judge, byLanguage } = questions[QUESTIONS[source]];
       return scoreDisguised<InjectionPart>(
         // A classifier of the caller is given what stands there.
-        model ? withoutPlaceholders(text) : text,
+        model ? blankPlaceholders(text) : text,
         { matchType, deobfuscate },
         async (view) => {
           const ask = (part: string) => judge(part, signal, answers);
@@ -192,7 +192,7 @@ export const PromptInjection = defineScanner({
         asks: (source: Source) => ({
           model,
           head: HEADS[QUESTIONS[source]],
-          everyText: { strategy: matchType, read: withoutPlaceholders },
+          everyText: { strategy: matchType, read: blankPlaceholders },
         }),
       }),
       load: async (signal) => {
@@ -256,8 +256,8 @@ function byModel(head: LabelHead, { question, matchType, skipsFragments }: Askin
           category < 0
             ? likeliest(injections)
             : kindOfAttack(question, top(heads[category]?.labels ?? [], scores[category] ?? []));
-        const isFragment = skipsFragments && saysTooLittle(text, { start, end });
-        const probability = isFragment ? 0 : sum(injections.map(({ score }) => score));
+        const isHarmless = skipsFragments && isFragment(text, { start, end });
+        const probability = isHarmless ? 0 : sum(injections.map(({ score }) => score));
         return {
           start,
           end,

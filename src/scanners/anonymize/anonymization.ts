@@ -3,8 +3,8 @@ import { applyEdits, type Edit } from "../../scan/edits.ts";
 import type { Vault, VaultEntry } from "../../scan/vault.ts";
 import { Turns } from "../../support/turns.ts";
 import { mapRows } from "../../text/rows.ts";
+import { editsInTurns, type PiiScan } from "../parts/personal-data.ts";
 import type { FakeValues } from "./fake-values.ts";
-import { editsInTurns, type PiiScan } from "./personal-data.ts";
 import { Placeholders } from "./placeholders.ts";
 
 /** How many times new fakes are made for values whose fake turned out to be in the text already. */

@@ -23,7 +23,7 @@ const IMAGE_FILE = /\.(?:png|jpe?g|gif|webp|svg|avif|bmp|ico|tiff?|heic)$/i;
  * @param written the URL as it was written: its host may have capitals, which base64 needs.
  * @param domain the registrable domain of its host, or an empty text where it has none, such as an IP address.
  */
-export function partsOf(url: URL, written: string, domain: string): UrlPart[] {
+export function urlParts(url: URL, written: string, domain: string): UrlPart[] {
   const parts: UrlPart[] = [];
   const add = (where: UrlPart["where"], raw: string, isFileName = false, isJoined = false) => {
     const text = percentDecoded(raw.slice(0, LONGEST_PART));

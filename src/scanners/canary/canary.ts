@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
-import { FAILED } from "../scan/score.ts";
-import { readNumbers } from "../text/numbers.ts";
-import { overlap } from "../text/overlap.ts";
-import { overlapping, type Span } from "../text/span.ts";
-import { defineScanner } from "./define.ts";
+import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
+import { readNumbers } from "../../text/numbers.ts";
+import { overlap } from "../../text/overlap.ts";
+import { overlapping, type Span } from "../../text/span.ts";
+import { defineScanner } from "../definition.ts";
+import { redactions, withEdits } from "../parts/redaction.ts";
 import {
   CANARY,
   NO_CANARY,
@@ -13,8 +14,7 @@ import {
   type WrittenToken,
   withMarker,
   writtenForms,
-} from "./parts/canary-token.ts";
-import { redactions, withEdits } from "./parts/redaction.ts";
+} from "./canary-token.ts";
 
 /**
  * The fewest consecutive characters of a token that count as the token.

@@ -22,7 +22,7 @@ const CUT_BEHIND = /^[\p{L}\p{M}]{1,64}/u;
  *
  * @param span the part; a word that it cuts counts as a whole.
  */
-export function saysTooLittle(text: string, { start, end }: Span): boolean {
+export function isFragment(text: string, { start, end }: Span): boolean {
   const before = CUT_BEFORE.exec(text.slice(Math.max(0, start - 64), start))?.[0] ?? "";
   const behind = CUT_BEHIND.exec(text.slice(end, end + 64))?.[0] ?? "";
   const words = new Set<string>();

@@ -1,7 +1,7 @@
 import { addon, native } from "../../native.ts";
 import { Turns } from "../../support/turns.ts";
 import type { Span } from "../../text/span.ts";
-import { readable } from "./carried-data.ts";
+import { readable } from "./url-parts.ts";
 
 /** Invisible characters that say something. */
 export interface HiddenMessage extends Span {

@@ -9,7 +9,7 @@ const OVERLAP = 400;
  * them whenever it reads them. One that reads windows is given what is new together with the sentences before it. Readings of the
  * beginning, or of the beginning and the end, need the whole answer.
  */
-export function partsByReading(reading: LongTextStrategy): PartStreaming | undefined {
+export function streamingOf(reading: LongTextStrategy): PartStreaming | undefined {
   if (reading === "sentence") return { reads: "sentences", overlap: 0 };
   return reading === "windows" || reading === "chunks" ? { reads: "sentences", overlap: OVERLAP } : undefined;
 }

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { addon, built, native, type SecretRules } from "../native.ts";
-import { composeEdits, type Edit, EditedText } from "../scan/edits.ts";
-import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
-import { FAILED } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
-import { mapRows } from "../text/rows.ts";
-import type { Span } from "../text/span.ts";
-import { ruleOptions } from "./common-options.ts";
-import { defineScanner } from "./define.ts";
-import { type NamedString, namedStrings } from "./parts/named-strings.ts";
-import { unclosedSecret } from "./parts/open-spans.ts";
+import { addon, built, native, type SecretRules } from "../../native.ts";
+import { composeEdits, type Edit, EditedText } from "../../scan/edits.ts";
+import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scan/scanner.ts";
+import { FAILED } from "../../scan/score.ts";
+import { andThen } from "../../support/maybe-async.ts";
+import { mapRows } from "../../text/rows.ts";
+import type { Span } from "../../text/span.ts";
+import { ruleOptions } from "../common-options.ts";
+import { defineScanner } from "../definition.ts";
+import { unclosedSecret } from "../parts/open-spans.ts";
+import { type NamedString, namedStrings } from "./named-strings.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
 type RedactMode = Parameters<SecretRules["scan"]>[1];

@@ -19,7 +19,7 @@ import { isRecord } from "../support/is-record.ts";
 import { onFirstUse } from "../support/on-first-use.ts";
 import { parseOptions } from "../support/options.ts";
 import type { commonOptions } from "./common-options.ts";
-import type { Difference } from "./differences.ts";
+import type { Difference } from "./difference.ts";
 import { type OptionsSchema, optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";
 import type { ToolPins } from "./parts/tool-pins.ts";
