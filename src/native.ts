@@ -116,7 +116,7 @@ function guardError(error: unknown): unknown {
  * @param pathIn the path of a value in the scanner's options, from its path in the options of the addon. Default: the same.
  * @throws GuardValidationError with the path of the value that the addon refused.
  */
-export function built<T>(make: () => T, pathIn: (path: string) => string = (path) => path): T {
+export function buildNative<T>(make: () => T, pathIn: (path: string) => string = (path) => path): T {
   try {
     return native(make) as T;
   } catch (error) {

@@ -36,8 +36,8 @@ export const serve: Command = {
     const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
     const wanted = values.workers === undefined ? undefined : readWorkers(values.workers);
-    const { keepProcessSmall } = await import("../support/small-process.ts");
-    keepProcessSmall();
+    const { limitProcessMemory } = await import("../support/process-memory.ts");
+    limitProcessMemory();
     const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);
     const { workersOf } = await import("../config/workers.ts");

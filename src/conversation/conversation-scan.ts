@@ -20,8 +20,8 @@ import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { Vault } from "../scan/vault.ts";
 import { defaultVerdictCache, type VerdictCache } from "../scan/verdict-cache.ts";
-import { callSignal } from "../support/stop.ts";
-import { Turns } from "../support/turns.ts";
+import { callSignal } from "../support/lazy-abort-controller.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import { assembledTexts } from "./assembled-texts.ts";
 import type { ConversationScanners } from "./conversation-scanners.ts";
@@ -37,7 +37,7 @@ import { type ScanJob, scanJobs } from "./scan-jobs.ts";
 /** How a conversation is scanned. */
 export interface ConversationScanOptions extends Omit<RunOptions, "scope" | "stop"> {
   /**
-   * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
+   * How many user messages are scanned together; 1 slice that off. When the model has not answered more than this, all of those are
    * scanned together. The default is 3.
    */
   window?: number;
@@ -83,8 +83,8 @@ class ConversationScan {
   readonly #unit: OffsetUnit;
   readonly #window: number;
   readonly #endCall: () => void;
-  /** All groups take turns together, so that the event loop is blocked no longer than by one of them. */
-  readonly #turns: Turns;
+  /** All groups take slice together, so that the event loop is blocked no longer than by one of them. */
+  readonly #slice: TimeSlice;
   readonly #answers = new AnswerCache();
   readonly #jobs: Record<Scanned, ScanJob[]>;
   readonly #results = new Map<ScanJob, TextResult>();
@@ -111,7 +111,7 @@ class ConversationScan {
     this.#unit = options.offsets ?? "utf16";
     this.#window = options.window ?? 3;
     this.#endCall = end;
-    this.#turns = new Turns(signal);
+    this.#slice = new TimeSlice(signal);
     this.#jobs = scanJobs(this.#groups, lists, { rewrite, replacing: this.#replacing });
   }
 
@@ -205,7 +205,7 @@ class ConversationScan {
         .filter((job) => this.#isRewriting(job));
       jobs.sort((a, b) => (order.get(a.text) ?? 0) - (order.get(b.text) ?? 0));
       for (const job of jobs) {
-        if (this.#turns.isOver) await this.#turns.next();
+        if (this.#slice.isOver) await this.#slice.next();
         const result = await this.#scanJob(job, this.#options);
         if (this.#options.failFast && result && !isValid(result)) return;
       }
@@ -218,7 +218,7 @@ class ConversationScan {
     await mapTexts(
       this.#jobs[group].filter((job) => !this.#isRewriting(job)),
       (job) => this.#scanJob(job, group === "user" ? this.#options : this.#judging),
-      this.#turns,
+      this.#slice,
     );
   }
 
@@ -252,7 +252,7 @@ class ConversationScan {
     if (first && results.length === 1) return first;
     const collector = new ResultCollector();
     for (const result of results) {
-      if (this.#turns.isOver) await this.#turns.next();
+      if (this.#slice.isOver) await this.#slice.next();
       collector.add(result);
     }
     return collector.result;
@@ -347,7 +347,7 @@ class ConversationScan {
     scope: Scope,
   ): Promise<ScanResult[]> {
     if (scanners.length === 0 || texts.length === 0) return [];
-    if (this.#turns.isOver) await this.#turns.next();
+    if (this.#slice.isOver) await this.#slice.next();
     const options = Object.assign({}, this.#judging, { scope });
     const results = await mapTexts(assembledTexts(texts), (text) =>
       scanText(scanners, text, this.#contextOf(source), options),

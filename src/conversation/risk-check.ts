@@ -7,7 +7,7 @@ import type { RunOptions } from "../scan/scan-options.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
-import { withSignal } from "../support/with-signal.ts";
+import { awaitUnlessAborted } from "../support/promises.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { AgedToolResult } from "./message-groups.ts";
 import type { ConversationRisk } from "./risk.ts";
@@ -52,7 +52,7 @@ export async function checkRisk(
       texts.toolResults,
     );
     onWork?.(work);
-    const assessment = await withSignal(work, signal);
+    const assessment = await awaitUnlessAborted(work, signal);
     const { isValid, score } = assessment;
     const findings = isValid ? [] : contributions(texts, assessment, risk.minScore, options.offsets);
     return check({ isValid, outcome: isValid ? "passed" : "flagged", score, findings });

@@ -7,7 +7,7 @@ import type { Scanner } from "../scan/scanner.ts";
 import { round } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { parseOptions } from "../support/options.ts";
-import { kindOf } from "../support/plain-words.ts";
+import { describeKind } from "../support/schema-messages.ts";
 import { mapTexts } from "./map-texts.ts";
 
 /** The options of {@link ConversationRisk}. */
@@ -174,7 +174,7 @@ export class ConversationRisk {
     const score = await this.#score(text, signal, answers);
     if (!Number.isFinite(score) || score < 0) {
       // Only numbers are quoted: a function that returns a text may return the one that it was given.
-      const returned = typeof score === "number" ? score : kindOf(score);
+      const returned = typeof score === "number" ? score : describeKind(score);
       throw new GuardError(
         "GUARD_SCANNER",
         `the scoring function returned ${returned} where a number from 0 on was due`,

@@ -1,4 +1,4 @@
-import { readConversationInTurns } from "../messages/read.ts";
+import { readConversationInSlices } from "../messages/read.ts";
 import type { ChatRequest, Message } from "../scan/chat-request.ts";
 import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
@@ -90,7 +90,7 @@ export async function scanConversation(
   ]);
   const suppress = suppressedNames(rest.suppress);
   checkSuppressed(suppress, [...named, ...Object.values(lists).flat()]);
-  const conversation = await readConversationInTurns({ messages, tools, system }, rest.signal);
+  const conversation = await readConversationInSlices({ messages, tools, system }, rest.signal);
   const { sanitizedPrompt, sanitized, engineTiming, ...result } = await scanTexts(
     conversationScanners(named, lists),
     conversation,

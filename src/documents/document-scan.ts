@@ -12,8 +12,8 @@ import type { Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { Vault } from "../scan/vault.ts";
 import { GuardError } from "../support/errors.ts";
-import { callSignal } from "../support/stop.ts";
-import { Turns } from "../support/turns.ts";
+import { callSignal } from "../support/lazy-abort-controller.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { type Judgement, judgementOf, type MaskedText, maskText } from "./masking.ts";
 
 /** How documents are scanned. */
@@ -87,7 +87,7 @@ async function scanAll(
   let end = unique.length;
   const limit = pLimit(PARALLEL);
   // Short documents are scanned synchronously, so that nothing else would let the event loop go on.
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const scanned = unique.map((text, index) =>
     limit(async () => {
       if (index >= end) return;
@@ -95,7 +95,7 @@ async function scanAll(
       results.set(text, result);
       if (stopAtFirstFailure && !isValid(result)) end = Math.min(end, index + 1);
       // Not before the scan: later documents would overtake one that waits, and they have to begin in their order.
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
     }),
   );
   try {

@@ -1,7 +1,7 @@
 import { answerSteps } from "../stream/answer-steps.ts";
 import type { AnswerStream } from "../stream/answer-stream.ts";
 import { GuardValidationError } from "../support/errors.ts";
-import { type ItemSource, itemsOf } from "../support/items.ts";
+import { type ItemSource, openItems } from "../support/items.ts";
 import { throwIfBlocked } from "./blocked.ts";
 import type { GuardReport } from "./guard.ts";
 
@@ -39,7 +39,7 @@ export async function* guardedText(
     }
   };
   const textOf = (piece: string | Uint8Array) => (typeof piece === "string" ? piece : decoded(piece));
-  const pieces = itemsOf(source as ItemSource<string | Uint8Array>);
+  const pieces = openItems(source as ItemSource<string | Uint8Array>);
   for await (const { text, report } of answerSteps(answer, pieces, { textOf, signal })) {
     if (report) {
       throwIfBlocked("answer", report);

@@ -1,5 +1,5 @@
-import { readableOf } from "../support/items.ts";
-import { within } from "../support/within.ts";
+import { toReadableStream } from "../support/items.ts";
+import { awaitWithin } from "../support/promises.ts";
 import type { StreamGuard } from "./format.ts";
 import { type SseEvent, SseReader, sseBytes } from "./sse.ts";
 
@@ -25,7 +25,7 @@ export function guardedStream(
     stop(error);
     return onError(error);
   });
-  return readableOf(bytesOf(events), (reason) => {
+  return toReadableStream(bytesOf(events), (reason) => {
     stop(reason);
     onCancel(reason);
   });
@@ -46,7 +46,7 @@ async function* guardedEvents(
   read.catch(() => {});
   for (;;) {
     // A failure of upstream is not one of guard: the reader is told of it as it is.
-    const arrived = await within(read, guard.channels.waiting);
+    const arrived = await awaitWithin(read, guard.channels.waiting);
     try {
       if (!arrived) {
         yield* await guard.channels.flush();

@@ -1,7 +1,7 @@
-import { packageOnFirstUse } from "../support/package-on-first-use.ts";
+import { lazyPackage } from "../support/lazy-package.ts";
 
 /** Loaded by the first text that could have long numbers. */
-const parser = packageOnFirstUse<typeof import("jsonc-parser")>("jsonc-parser");
+const parser = lazyPackage<typeof import("jsonc-parser")>("jsonc-parser");
 
 /** A number of so many digits after what a value follows in JSON. Most bodies have none, and are not read once more. */
 const COULD_BE_LONG = /[[:,\s]-?\d{16}/;

@@ -1,5 +1,5 @@
 import { isRecord } from "../support/is-record.ts";
-import { isIdentity, isInUtf8 } from "../support/media-type.ts";
+import { isIdentityEncoding, isUtf8 } from "../support/media-type.ts";
 import { AmbiguousJsonError, parseStrict } from "../support/strict-json.ts";
 import { unreadable } from "./errors.ts";
 import type { Format } from "./format.ts";
@@ -47,12 +47,12 @@ export async function readBody(
   { form, request }: Pick<Format, "form" | "request">,
 ): Promise<WireBody> {
   const encoding = headers.get("content-encoding");
-  if (!isIdentity(encoding)) {
+  if (!isIdentityEncoding(encoding)) {
     throw unreadable("content-encoding", `a body in ${encoding} cannot be read; send it without`);
   }
   const isForm = body instanceof FormData || (headers.get("content-type") ?? "").startsWith("multipart/");
   if (form && (isForm || !request)) return { form: body instanceof FormData ? body : await readForm(body, headers) };
-  if (!isInUtf8(headers.get("content-type"))) throw unreadable("content-type", "expected JSON in UTF-8");
+  if (!isUtf8(headers.get("content-type"))) throw unreadable("content-type", "expected JSON in UTF-8");
   let json: unknown;
   let numbers: LongNumbers;
   try {

@@ -9,7 +9,7 @@ import type {
 } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { Guard } from "../guard/guard.ts";
-import { readableOf } from "../support/items.ts";
+import { toReadableStream } from "../support/items.ts";
 import { checkVersion } from "../support/package-versions.ts";
 import { judgeResult, textResult } from "./ai-sdk/answer.ts";
 import { readCall } from "./ai-sdk/call.ts";
@@ -91,11 +91,11 @@ async function stream(
     const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
     const answer = new GuardedAnswer(judge, options.onBlocked);
     const parts = endingWith(left, answer.parts(result.stream, signal));
-    return { ...result, stream: readableOf(parts, (reason) => left.abort(reason)) };
+    return { ...result, stream: toReadableStream(parts, (reason) => left.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;
     const { onBlocked } = options;
-    return { stream: readableOf(startedParts(onBlocked(error))) };
+    return { stream: toReadableStream(startedParts(onBlocked(error))) };
   }
 }
 

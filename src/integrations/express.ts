@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import type { Request, RequestHandler, Response } from "express";
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { GuardedCall } from "../guard/guard.ts";
-import { clientGone } from "../support/client-gone.ts";
+import { disconnectSignal } from "../support/disconnect.ts";
 import { checkInstalledVersion } from "../support/optional-packages.ts";
 import {
   blockedReply,
@@ -52,7 +52,7 @@ export function guardExpress({ guard, ...options }: GuardExpressOptions): Reques
   checkRouteOptions(options);
   const { suppress } = options;
   return (request, response, next) => {
-    const signal = clientGone(response);
+    const signal = disconnectSignal(response);
     request.guard ??= guard.call({ signal, ...(suppress ? { suppress } : {}) });
     const fail = async (error: unknown) => {
       try {

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { GuardBlockedError } from "../guard/blocked.ts";
 import type { GuardedCall } from "../guard/guard.ts";
-import { clientGone } from "../support/client-gone.ts";
+import { disconnectSignal } from "../support/disconnect.ts";
 import {
   blockedReply,
   checkRouteOptions,
@@ -59,7 +59,7 @@ export const guardFastify = fp<GuardFastifyOptions>(
     app.decorateRequest("guard", null as unknown as GuardedCall);
     const signals = new WeakMap<FastifyRequest, AbortSignal>();
     app.addHook("onRequest", async (request, reply) => {
-      const signal = clientGone(reply.raw);
+      const signal = disconnectSignal(reply.raw);
       signals.set(request, signal);
       const { suppress } = optionsOf(request);
       request.guard = guard.call({ signal, ...(suppress ? { suppress } : {}) });

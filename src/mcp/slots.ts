@@ -2,7 +2,7 @@ import { type JsonToken, readJson, replaceInJson } from "../messages/json-string
 import { decodeFile } from "../messages/media.ts";
 import { isProse } from "../messages/names.ts";
 import { isRecord } from "../support/is-record.ts";
-import { shortPath } from "../support/short-path.ts";
+import { shortenPath } from "../support/shorten-path.ts";
 
 /** A string of a message, with its place, and how to put another string there. */
 export interface Slot {
@@ -68,20 +68,20 @@ export class SlotReader {
 
   #readName(name: string, path: string): void {
     // Other names say nothing by themselves.
-    if (isProse(name)) this.slots.push({ path: shortPath(path), text: name });
+    if (isProse(name)) this.slots.push({ path: shortenPath(path), text: name });
   }
 
   #readString(text: string, path: string, write: (text: string) => void): void {
     if (text === "") return;
     const read = readJson(text, false);
     if (!read) {
-      this.slots.push({ path: shortPath(path), text, write });
+      this.slots.push({ path: shortenPath(path), text, write });
       return;
     }
     const replacements = new Map<JsonToken, string>();
     for (const { value, path: inside, token } of read.pieces) {
       const change = (changed: string) => void replacements.set(token, changed);
-      this.slots.push({ path: shortPath(`${path} → ${inside}`), text: value, write: change });
+      this.slots.push({ path: shortenPath(`${path} → ${inside}`), text: value, write: change });
     }
     this.#commits.push(() => {
       if (replacements.size > 0) write(replaceInJson(read.json, replacements));

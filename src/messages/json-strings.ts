@@ -1,8 +1,8 @@
-import { packageOnFirstUse } from "../support/package-on-first-use.ts";
+import { lazyPackage } from "../support/lazy-package.ts";
 import { isProse } from "./names.ts";
 
 /** Loaded by the first text that is JSON. */
-const parser = packageOnFirstUse<typeof import("jsonc-parser")>("jsonc-parser");
+const parser = lazyPackage<typeof import("jsonc-parser")>("jsonc-parser");
 
 /** The kinds of tokens, as `SyntaxKind` of jsonc-parser numbers them. It is an enum of its types only. */
 const KIND = {

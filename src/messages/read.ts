@@ -2,7 +2,7 @@ import type { ChatRequest } from "../scan/chat-request.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { readChatMessage } from "./chat.ts";
 import type { Conversation } from "./conversation.ts";
 import { fault } from "./part.ts";
@@ -31,13 +31,13 @@ export function readConversation(request: ChatRequest): Conversation {
  *
  * @param signal ends the work. The promise then rejects with its reason.
  */
-export async function readConversationInTurns(request: ChatRequest, signal?: AbortSignal): Promise<Conversation> {
-  const turns = new Turns(signal);
+export async function readConversationInSlices(request: ChatRequest, signal?: AbortSignal): Promise<Conversation> {
+  const slice = new TimeSlice(signal);
   const steps = reading(request);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
   }
 }
 

@@ -2,7 +2,7 @@ import type { MessageText, ToolCall, ToolDefinition } from "../scan/conversation
 import type { Source } from "../scan/source.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { shortPath } from "../support/short-path.ts";
+import { shortenPath } from "../support/shorten-path.ts";
 import { isLongNumber, type JsonText, type JsonToken, readJson, shortKey } from "./json-strings.ts";
 import { isProse } from "./names.ts";
 
@@ -75,7 +75,7 @@ export class Draft {
     }
     slot.json = read.json;
     for (const piece of read.pieces) {
-      this.pieces.push({ value: piece.value, path: shortPath(`${path} → ${piece.path}`), slot, token: piece.token });
+      this.pieces.push({ value: piece.value, path: shortenPath(`${path} → ${piece.path}`), slot, token: piece.token });
     }
     return read.value;
   }
@@ -143,7 +143,7 @@ export class Draft {
 
 /** A path as findings show it. */
 function pathOf(keys: Keys): string {
-  return shortPath(keys.map((key) => (typeof key === "string" ? shortKey(key) : key)).join("/"));
+  return shortenPath(keys.map((key) => (typeof key === "string" ? shortKey(key) : key)).join("/"));
 }
 
 /** The texts of a request that have been read so far. */

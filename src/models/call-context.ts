@@ -1,5 +1,5 @@
 import type { Abortable, Classification, EngineTimings, ModelHead } from "../native.ts";
-import { withSignal } from "../support/with-signal.ts";
+import { awaitUnlessAborted } from "../support/promises.ts";
 import type { ModelIdentity } from "./evaluation.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { ModelObserver } from "./model-observer.ts";
@@ -135,7 +135,7 @@ export class AnswerCache {
     this.#results.answers.set(question, ofQuestion);
     for (let known = ofQuestion.get(text); known; known = ofQuestion.get(text)) {
       try {
-        return (await withSignal(known.answer, signal)) as T;
+        return (await awaitUnlessAborted(known.answer, signal)) as T;
       } catch (error) {
         signal?.throwIfAborted();
         // If the first caller gave up, its error is not an answer for the other callers, so they ask again.

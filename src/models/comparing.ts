@@ -3,23 +3,21 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import type { Abortable } from "../native.ts";
 import { GuardError } from "../support/errors.ts";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The purpose for which the vectors of two texts are compared. */
 export type Purpose = "topics" | "relevance";
 
-const lineSchema = onFirstUse(() => z.object({ scale: z.number().positive(), offset: z.number() }));
-const linesSchema = onFirstUse(() =>
+const lineSchema = lazy(() => z.object({ scale: z.number().positive(), offset: z.number() }));
+const linesSchema = lazy(() =>
   z.object({
     topics: lineSchema().optional(),
     relevance: lineSchema().extend({ pair: z.number().positive().optional() }).optional(),
     support: lineSchema().optional(),
   }),
 );
-const configSchema = onFirstUse(() =>
-  z.object({ guard: z.object({ comparing: linesSchema().optional() }).optional() }),
-);
+const configSchema = lazy(() => z.object({ guard: z.object({ comparing: linesSchema().optional() }).optional() }));
 
 type Line = z.output<ReturnType<typeof lineSchema>>;
 type Lines = z.output<ReturnType<typeof linesSchema>>;

@@ -1,7 +1,7 @@
 import { addon, type EngineInfo, type EngineTimings, type NativeEngine, native, type RuleTasks } from "../native.ts";
-import { allInOrder } from "../support/all-in-order.ts";
 import { GuardError } from "../support/errors.ts";
 import { checkInstalledVersion } from "../support/optional-packages.ts";
+import { awaitInOrder } from "../support/promises.ts";
 import {
   checkEngineOptions,
   DEFAULT_MAX_WINDOWS,
@@ -198,7 +198,7 @@ export class Engine {
     }
     for (const model of [...this.#linear].flatMap((known) => known.deref() ?? [])) models.set(model.folder, model);
     signal?.throwIfAborted();
-    await allInOrder([...models.values()].map((model) => model.selfTest(signal)));
+    await awaitInOrder([...models.values()].map((model) => model.selfTest(signal)));
   }
 
   /** Closes all models that this engine has made; it makes no more. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../support/errors.ts";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The file beside a model's weights that says how often it is wrong. `npm run eval -- --write-cards` writes it. */
@@ -11,7 +11,7 @@ export const EVALUATION_FILE = "evaluation.json";
  * Pairs of a rate of false positives and a threshold. A file has thousands of them, which a schema of tuples takes four times as long to
  * check while a server starts.
  */
-const points = onFirstUse(() =>
+const points = lazy(() =>
   z.array(z.custom<[rate: number, threshold: number]>(isPoint, "expected a rate and a threshold, from 0 to 1")),
 );
 
@@ -21,7 +21,7 @@ function isPoint(value: unknown): boolean {
 }
 
 /** A curve of false positives of one scanner that uses the model. */
-const curveSchema = onFirstUse(() =>
+const curveSchema = lazy(() =>
   z.object({
     scanner: z.string(),
     /** The options of the scanner, other than model and threshold, that the probabilities come from. */
@@ -48,7 +48,7 @@ export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): nu
 }
 
 /** How often a scanner takes harmless texts in one language for bad ones, and whether it tells the two apart there. */
-const languageCurveSchema = onFirstUse(() =>
+const languageCurveSchema = lazy(() =>
   z.object({
     scanner: z.string(),
     /** The head of the model that answers, where the scanner asks several; otherwise the one that it asks. */
@@ -70,7 +70,7 @@ const languageCurveSchema = onFirstUse(() =>
 );
 export type LanguageCurve = z.output<ReturnType<typeof languageCurveSchema>>;
 
-const evaluationSchema = onFirstUse(() =>
+const evaluationSchema = lazy(() =>
   z.object({
     model: z.object({
       name: z.string(),

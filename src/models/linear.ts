@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Abortable, addon, type NativeLinear, native } from "../native.ts";
 import { GuardError } from "../support/errors.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { readModelFile } from "./manifest.ts";
 import { selfTest } from "./self-test.ts";
 
@@ -94,10 +94,10 @@ export class LinearClassifier {
     abortable: Abortable,
   ): Promise<number[][]> {
     const model = await this.load();
-    const turns = new Turns(abortable.signal);
+    const slice = new TimeSlice(abortable.signal);
     const all: number[][] = [];
     for (let at = 0; at < texts.length; at += PORTION) {
-      if (at > 0) await turns.next();
+      if (at > 0) await slice.next();
       const portion = texts.slice(at, at + PORTION);
       const numbers = await native(() => ask(model, portion), abortable);
       const labels = numbers.length / portion.length;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { GuardError } from "../support/errors.ts";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import { readModelFile } from "./manifest.ts";
 
 /** The file of a model's folder with texts of which it is known what the model says. */
@@ -14,7 +14,7 @@ export interface SelfTestAnswer {
 }
 
 const probability = z.number().min(0).max(1);
-const fileSchema = onFirstUse(() =>
+const fileSchema = lazy(() =>
   z.strictObject({
     /** How far a probability may be from what is written here: processors and providers round differently. */
     tolerance: probability.default(0.1),

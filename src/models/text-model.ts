@@ -11,7 +11,7 @@ import {
   native,
 } from "../native.ts";
 import { errorKind, GuardError } from "../support/errors.ts";
-import { withSignal } from "../support/with-signal.ts";
+import { awaitUnlessAborted } from "../support/promises.ts";
 import { type CallContext, type ClassifyOptions, shareAnswer } from "./call-context.ts";
 import { type ModelIdentity, modelIdentity } from "./evaluation.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
@@ -106,7 +106,7 @@ export class TextModel {
 
   /** What the model is; loads it off the event loop, but downloads nothing. Therefore it can be used while a text waits. */
   async described({ signal }: Abortable = {}): Promise<{ heads: ModelHead[]; maxLength: number }> {
-    const model = await withSignal(this.#model(), signal);
+    const model = await awaitUnlessAborted(this.#model(), signal);
     return { heads: model.heads, maxLength: model.maxLength };
   }
 
@@ -165,7 +165,7 @@ export class TextModel {
     { signal, answers }: CallContext,
     opened?: NativeModel,
   ): Promise<T> {
-    const model = opened ?? (await withSignal(this.#model(), signal));
+    const model = opened ?? (await awaitUnlessAborted(this.#model(), signal));
     // The signal may have been aborted after the model was found. A signal that is aborted already calls no new listener.
     signal?.throwIfAborted();
     const abort = new addon.Abort();

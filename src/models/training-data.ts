@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import type { Engine } from "./engine.ts";
 import { EMBEDDED, embeddedFolder } from "./model-files.ts";
 
@@ -11,7 +11,7 @@ import { EMBEDDED, embeddedFolder } from "./model-files.ts";
  */
 export type LicenceClass = "open" | "unclear" | "non-commercial" | "copyleft";
 
-const configSchema = onFirstUse(() =>
+const configSchema = lazy(() =>
   z.looseObject({
     guard: z
       .looseObject({ training_data: z.array(z.enum(["open", "unclear", "non-commercial", "copyleft"])).optional() })

@@ -13,9 +13,9 @@ import type { Recognizer } from "../scanners/parts/recognizers.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection/prompt-injection.ts";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import { parseOptions } from "../support/options.ts";
-import { kindOf } from "../support/plain-words.ts";
+import { describeKind } from "../support/schema-messages.ts";
 
 /** What the plugins of each kind are, once they are loaded. */
 export interface Plugins {
@@ -43,7 +43,7 @@ const EXPECTED: Readonly<Record<keyof Plugins, string>> = {
 export function asPlugin<Kind extends keyof Plugins>(kind: Kind, value: unknown): Plugins[Kind] {
   const refuse = () => {
     throw new GuardValidationError([
-      { path: "", message: `expected ${EXPECTED[kind]}, got ${isRecord(value) ? "an object" : kindOf(value)}` },
+      { path: "", message: `expected ${EXPECTED[kind]}, got ${isRecord(value) ? "an object" : describeKind(value)}` },
     ]);
   };
   if (kind === "scanner") return scannerOf(definitionOf(value) ?? refuse()) as Plugins[Kind];
@@ -61,7 +61,7 @@ function definitionOf(value: unknown): object | undefined {
 const flag = z.boolean().optional();
 
 /** The fields of a definition that guard reads before it builds the scanner. */
-const definitionSchema = onFirstUse(() =>
+const definitionSchema = lazy(() =>
   z.looseObject({
     type: z
       .string()
@@ -107,7 +107,7 @@ function scannerOf(value: object): DefinedScanner {
   });
 }
 
-const BODY = onFirstUse(() =>
+const BODY = lazy(() =>
   z.looseObject({
     sanitizes: flag,
     leavesFindings: flag,
@@ -155,7 +155,7 @@ function issuesOf(error: unknown): readonly ValidationIssue[] | undefined {
 
 /** A message of whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : `it threw ${kindOf(error)}`;
+  return error instanceof Error ? error.message : `it threw ${describeKind(error)}`;
 }
 
 function invalid(message: string): GuardValidationError {

@@ -12,7 +12,7 @@ import { headerChecks } from "../http-server/plugins/header-checks.ts";
 import { lifecycle } from "../http-server/plugins/lifecycle.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
-import { clientGone } from "../support/client-gone.ts";
+import { disconnectSignal } from "../support/disconnect.ts";
 import { GuardError } from "../support/errors.ts";
 import { readBody } from "./body.ts";
 import { callLog, type ProxiedCall } from "./call-log.ts";
@@ -107,7 +107,7 @@ export async function buildProxy({
   app.all("/", async (request, reply) => {
     const { proxied, raw, method } = request as FastifyRequest & { proxied: ProxiedCall };
     const { target, plan, record } = proxied;
-    const signal = clientGone(reply.raw);
+    const signal = disconnectSignal(reply.raw);
     const headers = requestHeaders(raw.rawHeaders, ofGuard);
     if (plan.kind === "passed") {
       const body = request.body as Readable | undefined;

@@ -1,4 +1,4 @@
-import { kindOf } from "../support/plain-words.ts";
+import { describeKind } from "../support/schema-messages.ts";
 import { isPart, isWithin } from "../text/part.ts";
 import { diffEdits, type Edit } from "./edits.ts";
 import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
@@ -41,7 +41,8 @@ function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
   // The sign alone tells the verdict to whoever reads scores only. A score of 0 does not fail a text.
   if (score > 0 === isValid) return `score ${score} contradicts isValid: ${isValid}`;
   if (probability !== undefined && !isWithin(probability, 0, 1)) return "probability is no number from 0 to 1";
-  if (sanitized !== undefined && typeof sanitized !== "string") return `sanitized is ${kindOf(sanitized)}, and no text`;
+  if (sanitized !== undefined && typeof sanitized !== "string")
+    return `sanitized is ${describeKind(sanitized)}, and no text`;
   if (edits !== undefined && sanitized !== undefined) return "edits and sanitized are given both";
   if (edits !== undefined && !areEdits(text, edits)) return "edits is no ordered list of { start, end, replacement }";
   if (!Array.isArray(findings)) return "findings is no array";

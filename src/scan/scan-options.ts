@@ -1,8 +1,8 @@
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { kindOf } from "../support/plain-words.ts";
-import type { Stop } from "../support/stop.ts";
+import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
+import { describeKind } from "../support/schema-messages.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Scope } from "./check-result.ts";
@@ -58,7 +58,7 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   /** Caches verdicts. */
   verdicts?: VerdictCache;
   /** Stops this call. It takes the place of `signal` where the caller stops it too when the call ends early. */
-  stop?: Stop | undefined;
+  stop?: LazyAbortController | undefined;
   /** Is given the text after each scanner that may rewrite it. */
   onRewritten?(scanner: string, text: EditedText): void;
   /** Is given the work of every scanner as it starts. The work may go on after the call was aborted, if a scanner ignores the signal. */
@@ -195,7 +195,7 @@ function notAnObject(options: unknown): GuardValidationError {
       ? `: llm-guard's fail_fast is the option { failFast: ${options} } of the last argument here`
       : "";
   return new GuardValidationError([
-    { path: "options", message: `expected an object of options, got ${kindOf(options)}${hint}` },
+    { path: "options", message: `expected an object of options, got ${describeKind(options)}${hint}` },
   ]);
 }
 
@@ -222,5 +222,5 @@ function faults(known: Readonly<Record<string, OptionCheck>>, options: object): 
 /** Describes what was given. It may quote texts, because the options of a call are written in programs and are not secrets. */
 function described(value: unknown): string {
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
-  return typeof value === "number" ? String(value) : kindOf(value);
+  return typeof value === "number" ? String(value) : describeKind(value);
 }

@@ -1,7 +1,7 @@
 import { AnswerCache } from "../models/call-context.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
+import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
 import { isPromise, type MaybeAsync } from "../support/maybe-async.ts";
-import { ENDED, Stop } from "../support/stop.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
@@ -62,7 +62,7 @@ class TextScan {
   readonly #result: ScanResult = emptyResult();
   readonly #answers: AnswerCache;
   /** Stops the scanners of this call. Where the caller gave only a signal, it is created when something has to be awaited. */
-  #stop: Stop | undefined;
+  #stop: LazyAbortController | undefined;
   #unfollow: (() => void) | undefined;
   /** How many scanners have not ended. */
   #running = 0;
@@ -137,7 +137,7 @@ class TextScan {
       this.#hasEnded = true;
       this.#unfollow?.();
       // Aborting takes longer than the scan of a short text, even if nobody listens. What the caller gave, the caller stops.
-      if (this.#running > 0 && !this.#options.stop) this.#stop?.abort(ENDED);
+      if (this.#running > 0 && !this.#options.stop) this.#stop?.abort(CALL_ENDED);
     }
   }
 
@@ -235,11 +235,11 @@ class TextScan {
     return answer;
   }
 
-  #stopping(): Stop {
+  #stopping(): LazyAbortController {
     if (this.#stop) return this.#stop;
-    this.#stop = new Stop();
+    this.#stop = new LazyAbortController();
     const { signal } = this.#options;
-    if (this.#hasEnded) this.#stop.abort(ENDED);
+    if (this.#hasEnded) this.#stop.abort(CALL_ENDED);
     else this.#unfollow = signal && this.#stop.follow(signal);
     return this.#stop;
   }

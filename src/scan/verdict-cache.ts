@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { isRecord } from "../support/is-record.ts";
 import { parseOptions } from "../support/options.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import type { Coverage, Scanner, Verdict } from "./scanner.ts";
 import type { Source } from "./source.ts";
 import { Vault, type VaultEntry } from "./vault.ts";
@@ -136,10 +136,10 @@ export class VerdictCache {
   /** Fetches what other instances have kept about texts, in one request for all of them. */
   async prefetch(texts: readonly { text: string; source: Source }[]): Promise<void> {
     if (!this.#texts || !this.#shared) return;
-    const turns = new Turns();
+    const slice = new TimeSlice();
     const all = new Set<string>();
     for (const { text, source } of texts) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       all.add(this.#keyOf(text, source));
     }
     const keys = [...all];
@@ -147,7 +147,7 @@ export class VerdictCache {
     if (missing.length === 0) return;
     const values = await this.#shared.store.get(missing);
     for (const [index, key] of missing.entries()) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       const verdicts = values[index] === undefined ? undefined : parsed(values[index]);
       if (verdicts) this.#texts.set(key, verdicts);
     }

@@ -16,7 +16,7 @@ import type { Source } from "../scan/source.ts";
 import { registerSynchronousScan } from "../scan/synchronous.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { onFirstUse } from "../support/on-first-use.ts";
+import { lazy } from "../support/lazy.ts";
 import { parseOptions } from "../support/options.ts";
 import type { commonOptions } from "./common-options.ts";
 import type { Difference } from "./difference.ts";
@@ -251,7 +251,7 @@ export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinit
 
 function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
   const { type } = definition;
-  const schema = onFirstUse(() => optionsSchema(definition.options, defaults));
+  const schema = lazy(() => optionsSchema(definition.options, defaults));
   const made = class extends BodyScanner {
     static readonly type = type;
     static readonly definition: AnyScannerDefinition = definition;

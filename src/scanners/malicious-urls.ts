@@ -2,7 +2,7 @@ import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { notASetting } from "../support/options.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./definition.ts";
 import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
@@ -90,11 +90,11 @@ export const MaliciousURLs = defineScanner({
         const found = await urlsOf(text, { answers, signal });
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
-        const turns = new Turns(signal);
+        const slice = new TimeSlice(signal);
         const standings: number[] = [];
         const judged: string[] = [];
         for (let at = 0; at < urls.length; at += PORTION) {
-          if (at > 0) await turns.next();
+          if (at > 0) await slice.next();
           const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
           const known = await native(() => addon.urlStandings(portion), { signal });
           standings.push(...known.standings);

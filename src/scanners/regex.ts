@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, built, type RuleScan } from "../native.ts";
+import { addon, buildNative, type RuleScan } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
 import { isPromise } from "../support/maybe-async.ts";
@@ -69,7 +69,7 @@ export const Regex = defineScanner({
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
-    const set = built(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: false }));
+    const set = buildNative(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: false }));
     const report = { type: "pattern", labels: patterns, redacts: sanitizes };
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, report);

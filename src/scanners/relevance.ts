@@ -3,7 +3,7 @@ import { type Comparison, comparisonOf, eachCosine } from "../models/comparing.t
 import { MeaningHead, type PartVector } from "../models/meaning.ts";
 import { passed, wholeText } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
-import { madeFrom } from "../support/errors.ts";
+import { withPathPrefix } from "../support/errors.ts";
 import { defineScanner } from "./definition.ts";
 import { coverageOf } from "./parts/disguises.ts";
 import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
@@ -51,7 +51,7 @@ export const Relevance = defineScanner({
   },
   create(build) {
     const { model: name, modelMaxLength: maxLength, matchType, onUntrainedLanguage: treatment } = build.options;
-    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const model = withPathPrefix("model", () => build.engine.model(name, { maxLength }));
     const meaning = new MeaningHead(model);
     const answering = new AnsweringHead(model);
     const { type, engine } = build;

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import { defineScanner } from "./definition.ts";
 import {
   coverageOf,
-  editsInTurns,
+  editsInSlices,
   findingsOf,
   ofPersonalData,
   PersonalDataDetector,
@@ -59,5 +59,5 @@ export const Sensitive = defineScanner({
 
 /** Returns edits that replace each finding by its type. */
 function typeEdits({ findings }: PiiScan, signal: AbortSignal | undefined): Promise<Edit[]> {
-  return editsInTurns(findings, ({ entity }) => `<${entity}>`, new Turns(signal));
+  return editsInSlices(findings, ({ entity }) => `<${entity}>`, new TimeSlice(signal));
 }

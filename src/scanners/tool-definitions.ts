@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, built, native } from "../native.ts";
+import { addon, buildNative, native } from "../native.ts";
 import type { MessageText, ToolDefinition } from "../scan/conversation-text.ts";
 import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
@@ -120,7 +120,7 @@ export const ToolDefinitions = defineScanner({
     const key = pinKey ?? kept?.key ?? rememberedPins?.key ?? randomKey();
     const seen =
       kept?.store ?? (pins === "trust_first" ? (pinStore ?? rememberedPins?.store ?? memoryStore()) : undefined);
-    const orders = built(() => new addon.Orders());
+    const orders = buildNative(() => new addon.Orders());
     const { ids } = orders;
     const findOrders = orders.scanner();
 

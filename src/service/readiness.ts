@@ -1,6 +1,6 @@
 import type { NamedScanner } from "../scan/named-scanners.ts";
-import { allInOrder } from "../support/all-in-order.ts";
 import { closedError, GuardError } from "../support/errors.ts";
+import { awaitInOrder } from "../support/promises.ts";
 import type { ScanServiceOptions } from "./service-types.ts";
 
 /** Loads the scanners of a service, tests them from time to time, and knows whether scans are possible. */
@@ -97,6 +97,6 @@ export class Readiness {
         });
       }
     });
-    await allInOrder(loading);
+    await awaitInOrder(loading);
   }
 }

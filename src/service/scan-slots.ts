@@ -1,5 +1,5 @@
 import { GuardError } from "../support/errors.ts";
-import { ENDED, Stop } from "../support/stop.ts";
+import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { Admission, Hold, Turn } from "./admission/admission.ts";
 
 /** Work that asks for a slot. */
@@ -15,13 +15,13 @@ export interface SlotRequest {
   /** A signal that is aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
   /** The same where it is for this work alone. It then stops the work, for whatever reason. */
-  stop?: Stop | undefined;
+  stop?: LazyAbortController | undefined;
 }
 
 /** A slot in which a scan runs. */
 export interface ScanSlot {
   /** Is aborted when nobody waits for the result any more, and when the work ends early. */
-  readonly stop: Stop;
+  readonly stop: LazyAbortController;
   /** Is told of work that goes on until it ends by itself. The slot is not free before that. */
   onWork(begun: Promise<unknown>): void;
 }
@@ -46,7 +46,7 @@ export class ScanSlots {
    * What stops each scan that has not ended. `AbortSignal.any` with a signal as old as the service would do the same, but the old signal
    * would keep something of every scan for as long as the service lives.
    */
-  readonly #taken = new Set<Stop>();
+  readonly #taken = new Set<LazyAbortController>();
 
   constructor(admission: Admission) {
     this.#admission = admission;
@@ -90,7 +90,7 @@ export class ScanSlots {
     } finally {
       leave();
       // Nobody waits for the parts of this scan that still run, so they are stopped. Where there are none, there is nothing to tell.
-      if (!isDone) stop.abort(ENDED);
+      if (!isDone) stop.abort(CALL_ENDED);
     }
   }
 
@@ -121,7 +121,7 @@ export class ScanSlots {
 
   async #step<T>(
     hold: Hold,
-    { chars, timeout, stop }: { chars: number; timeout: number; stop: Stop },
+    { chars, timeout, stop }: { chars: number; timeout: number; stop: LazyAbortController },
     work: () => Promise<T>,
   ): Promise<T> {
     stop.throwIfAborted();
@@ -137,8 +137,8 @@ export class ScanSlots {
     }
   }
 
-  #take(caller: AbortSignal | undefined, own?: Stop): Taken {
-    const stop = own ?? new Stop();
+  #take(caller: AbortSignal | undefined, own?: LazyAbortController): Taken {
+    const stop = own ?? new LazyAbortController();
     const leave = caller && !own ? stop.follow(caller) : () => {};
     this.#taken.add(stop);
     const work = new Set<Promise<unknown>>();
@@ -154,7 +154,7 @@ export class ScanSlots {
 /** A slot that was taken. */
 interface Taken extends Pick<ScanSlot, "onWork"> {
   /** Stops what runs in it. */
-  stop: Stop;
+  stop: LazyAbortController;
   /** What goes on in it. */
   work: ReadonlySet<Promise<unknown>>;
   /** Listens to the caller's signal no longer. */
@@ -184,7 +184,7 @@ function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
  *
  * @param stop stops the scan when the time is up.
  */
-async function timed<T>(work: Promise<T>, timeout: number, stop: Stop): Promise<T> {
+async function timed<T>(work: Promise<T>, timeout: number, stop: LazyAbortController): Promise<T> {
   const timer = setTimeout(
     () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${timeout / 1000} s.`)),
     timeout,

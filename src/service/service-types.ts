@@ -14,7 +14,7 @@ import type { Scanner, Side } from "../scan/scanner.ts";
 import type { Scanned } from "../scan/source.ts";
 import type { Vault } from "../scan/vault.ts";
 import type { StreamOptions } from "../stream/stream-options.ts";
-import type { Stop } from "../support/stop.ts";
+import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
 
 /** The lists of scanners, by side. */
@@ -89,7 +89,7 @@ export interface ScanRequest {
   /** A signal that is aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
   /** The same where it belongs to this call alone. The service then needs none of its own. */
-  stop?: Stop | undefined;
+  stop?: LazyAbortController | undefined;
   /** Is told of the scanners and models of this call. */
   observer?: ScanObserver | undefined;
   /**

@@ -6,7 +6,7 @@ import { conversationContext } from "../conversation/single-text.ts";
 import { scanNamedDocuments } from "../documents/document-scan.ts";
 import { type DocumentsOptions, documentReport } from "../documents/scan-documents.ts";
 import type { AnsweredToolCall, Conversation } from "../messages/conversation.ts";
-import { readConversation, readConversationInTurns } from "../messages/read.ts";
+import { readConversation, readConversationInSlices } from "../messages/read.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import { isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
@@ -21,8 +21,8 @@ import { AnswerScan } from "../stream/answer-scan.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import type { StreamReport } from "../stream/stream-options.ts";
 import { closedError, GuardError, GuardValidationError } from "../support/errors.ts";
-import type { Stop } from "../support/stop.ts";
-import { within } from "../support/within.ts";
+import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
+import { awaitWithin } from "../support/promises.ts";
 import { Admission } from "./admission/admission.ts";
 import type { Machine } from "./admission/machine.ts";
 import { checkMasking, type DecisionPolicy, decide, unscannedReasons } from "./decision.ts";
@@ -166,7 +166,7 @@ export class ScanService {
     this.#readiness.close(reason);
     this.#slots.close(reason);
     const scanners = [...new Set([...this.#lists.input, ...this.#lists.output])];
-    await within(Promise.allSettled(scanners.map(async (scanner) => scanner.close?.())), CLOSE_TIMEOUT);
+    await awaitWithin(Promise.allSettled(scanners.map(async (scanner) => scanner.close?.())), CLOSE_TIMEOUT);
   }
 
   /**
@@ -311,7 +311,7 @@ export class ScanService {
   /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
   async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
     this.#checkSize(chat);
-    const texts = await readConversationInTurns(chat, request.stop?.signal ?? request.signal);
+    const texts = await readConversationInSlices(chat, request.stop?.signal ?? request.signal);
     // One message may hold any number of tool results, and each of them is a text to scan.
     this.#checkSize({ messages: texts.texts });
     const chars = lengthOf(texts.texts.map(({ text }) => text));
@@ -407,7 +407,7 @@ export class ScanService {
     side: Side,
     { kind, chars }: { kind: ScanKind; chars: number },
     request: ScanRequest,
-    scan: (options: CallRunOptions, stop: Stop) => Promise<Undecided>,
+    scan: (options: CallRunOptions, stop: LazyAbortController) => Promise<Undecided>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
     const { caller, turn = caller, signal, stop } = request;

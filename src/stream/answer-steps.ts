@@ -1,4 +1,4 @@
-import { IDLE, type ItemReader, withIdle } from "../support/items.ts";
+import { IDLE, type ItemReader, markIdle } from "../support/items.ts";
 import type { AnswerStream, StreamStep } from "./answer-stream.ts";
 
 /** How pieces become an answer. */
@@ -18,7 +18,7 @@ export async function* answerSteps<Report, Piece>(
   pieces: ItemReader<Piece>,
   { textOf, signal }: AnswerStepsOptions<Piece>,
 ): AsyncGenerator<StreamStep<Report>, void, undefined> {
-  for await (const piece of withIdle(pieces, () => answer.waiting, signal)) {
+  for await (const piece of markIdle(pieces, () => answer.waiting, signal)) {
     const step = piece === IDLE ? await answer.flush() : await answer.push(textOf(piece));
     yield step;
     if (step.report) return;

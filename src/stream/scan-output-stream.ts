@@ -6,8 +6,8 @@ import { outcomeOf } from "../scan/outcome.ts";
 import { checkStreamOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
-import { isItemSource, itemsOf, readableOf } from "../support/items.ts";
-import { callSignal } from "../support/stop.ts";
+import { isItemSource, openItems, toReadableStream } from "../support/items.ts";
+import { callSignal } from "../support/lazy-abort-controller.ts";
 import { AnswerScan } from "./answer-scan.ts";
 import { answerSteps } from "./answer-steps.ts";
 import type { StreamOptions, StreamReport } from "./stream-options.ts";
@@ -67,7 +67,7 @@ export function scanOutputStream(
     const message = "expected an async iterable or a web stream of strings";
     throw new GuardValidationError([{ path: "source", message }]);
   }
-  const pieces = itemsOf<unknown>(source);
+  const pieces = openItems<unknown>(source);
   const { holdbackChars, holdbackMs, wholeChars, masking: names = [], signal: outer, ...given } = options;
   const masking = new Set(names);
   const { failFast = false } = options;
@@ -107,7 +107,7 @@ export function scanOutputStream(
         return { done: true, value: undefined };
       },
     }),
-    toReadableStream: () => readableOf(texts, giveUp),
+    toReadableStream: () => toReadableStream(texts, giveUp),
   };
 
   async function* read(): AsyncGenerator<string, void, undefined> {

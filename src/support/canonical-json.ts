@@ -1,7 +1,6 @@
 /**
- * Writes a value as RFC 8785 (JSON Canonicalization Scheme) says: without white space, with the keys of objects in the order of their
- * UTF-16 code units, and with strings and numbers as ECMAScript writes them. Equal values have equal texts, whatever the order of
- * their keys.
+ * Serializes a value as RFC 8785 (JSON Canonicalization Scheme) defines: without white space, with keys sorted by their UTF-16 code
+ * units, and with strings and numbers as ECMAScript writes them. Equal values give equal texts, whatever the order of their keys.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(",")}]`;

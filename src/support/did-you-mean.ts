@@ -3,7 +3,7 @@
  * This is the optimal string alignment distance (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching",
  * 2011).
  */
-function distance(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
@@ -36,13 +36,13 @@ function plain(word: string): string {
  * Returns the known word that may have been meant. It differs from the given word in at most one letter of three; case and
  * separators do not count.
  */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+export function nearestWord(word: string, known: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined;
   const wanted = plain(word);
   let best: string | undefined;
   let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of known) {
-    const difference = distance(wanted, plain(candidate));
+    const difference = editDistance(wanted, plain(candidate));
     if (difference < least) [best, least] = [candidate, difference];
   }
   return best;
@@ -50,6 +50,6 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
 
 /** Returns `; did you mean X?` when a known word is near, and otherwise an empty text. */
 export function didYouMean(word: string, known: Iterable<string>): string {
-  const best = nearest(word, known);
+  const best = nearestWord(word, known);
   return best === undefined ? "" : `; did you mean ${best}?`;
 }

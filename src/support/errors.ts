@@ -2,7 +2,7 @@ import type { NativeErrorCode } from "../../native/index.cjs";
 
 /** What is wrong with one value of an argument or a configuration file. */
 export interface ValidationIssue {
-  /** The path of the value, such as `input_scanners.0.params.threshold`. It is empty when the whole argument is at fault. */
+  /** The path of the value, such as `input_scanners.0.params.threshold`. It is empty if the whole argument is invalid. */
   path: string;
   /** What is wrong with it. */
   message: string;
@@ -39,7 +39,7 @@ export type ErrorCode =
 export interface GuardErrorOptions extends ErrorOptions {
   /** The path of the value at fault, such as `patterns.2`. */
   path?: string;
-  /** The seconds after which another try makes sense, of an error that passes by itself. */
+  /** When a retry makes sense, in seconds, for an error that is temporary. */
   retryAfter?: number;
 }
 
@@ -49,7 +49,7 @@ export class GuardError extends Error {
   readonly code: ErrorCode;
   /** The path of the value at fault, such as `patterns.2`. It is absent when no single value is at fault. */
   readonly path?: string;
-  /** The seconds after which another try makes sense. It is absent when nobody can tell. */
+  /** When a retry makes sense, in seconds. It is absent if that is unknown. */
   readonly retryAfter?: number;
 
   constructor(code: ErrorCode, message: string, { path, retryAfter, ...options }: GuardErrorOptions = {}) {
@@ -61,10 +61,10 @@ export class GuardError extends Error {
   }
 }
 
-/** A bad argument or configuration. `issues` names every value at fault, `path` the first one. */
+/** An invalid argument or configuration. `issues` lists every invalid value; `path` is that of the first one. */
 export class GuardValidationError extends GuardError {
   readonly issues: readonly ValidationIssue[];
-  /** The path of the first value at fault. It is empty when the whole argument is at fault. */
+  /** The path of the first invalid value. It is empty if the whole argument is invalid. */
   declare readonly path: string;
 
   constructor(issues: readonly ValidationIssue[], options?: ErrorOptions) {
@@ -76,8 +76,7 @@ export class GuardValidationError extends GuardError {
   }
 
   /**
-   * Returns the same error with `prefix` put before every path, for a caller whose argument holds the values below `prefix`. For
-   * example, `within("model")` turns the path `threshold` into `model.threshold`.
+   * Returns the same error with `prefix` before every path: `within("model")` turns the path `threshold` into `model.threshold`.
    */
   within(prefix: string): GuardValidationError {
     const issues = this.issues.map(({ path, message }) => ({ path: path ? `${prefix}.${path}` : prefix, message }));
@@ -85,17 +84,14 @@ export class GuardValidationError extends GuardError {
   }
 }
 
-/** Turns an error that the addon throws for an invalid value into an issue. It returns undefined for every other error. */
+/** Returns the issue in an error that the addon throws for an invalid value, and undefined for every other error. */
 export function issueOf(error: unknown): ValidationIssue | undefined {
   if (!(error instanceof GuardError) || !(error.code === "GUARD_VALIDATION" || error.code === "GUARD_PATTERN")) return;
   return { path: error.path ?? "", message: error.message };
 }
 
-/**
- * Calls `make` and returns its result. When `make` throws a validation error, its paths are put below `prefix`, which names the
- * option that `make` uses.
- */
-export function madeFrom<T>(prefix: string, make: () => T): T {
+/** Calls a function that reads the option `prefix`, and puts the prefix before the paths of its validation errors. */
+export function withPathPrefix<T>(prefix: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
@@ -118,15 +114,12 @@ export class ScannerError extends GuardError {
   }
 }
 
-/**
- * Returns the error of a service that accepts no more scans. A caller that tries again reaches another instance, or this one after
- * a restart.
- */
+/** Returns the error of a service that accepts no more scans. A retry reaches another instance, or this one after a restart. */
 export function closedError(): GuardError {
   return new GuardError("GUARD_CLOSED", "The service is closing.");
 }
 
-/** Returns the code of an error of guard, and the name of any other error: what can be told of it without its message. */
+/** Returns the code of a GuardError, or the class name of another error. Unlike the message, neither can quote a text. */
 export function errorKind(error: unknown): string {
   if (error instanceof GuardError) return error.code;
   return error instanceof Error ? error.name : typeof error;

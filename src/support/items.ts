@@ -1,12 +1,12 @@
-import { within } from "./within.ts";
+import { awaitWithin } from "./promises.ts";
 
-/** What gives items one after the other. */
+/** A source of items, as streams and generators are. */
 export type ItemSource<Item> = AsyncIterable<Item> | Iterable<Item> | ReadableStream<Item>;
 
-/** A source that is read. */
+/** Reads one source. */
 export interface ItemReader<Item> {
   next(): Promise<IteratorResult<Item, unknown>>;
-  /** Ends the source, also while an item is awaited. Nobody is told of errors any more. */
+  /** Ends the source, even while `next` waits. Later errors of the source are dropped. */
   stop(reason?: unknown): void;
 }
 
@@ -16,9 +16,9 @@ export function isItemSource(value: unknown): value is ItemSource<unknown> {
   return Symbol.asyncIterator in value || Symbol.iterator in value || "getReader" in value;
 }
 
-/** Begins to read a source. Nothing is asked of it before the first call of `next`. */
-export function itemsOf<Item>(source: ItemSource<Item>): ItemReader<Item> {
-  // Not every runtime can iterate over a web stream, and an iterator of one cannot be ended while it waits.
+/** Returns a reader of a source. The source is not touched before the first call of `next`. */
+export function openItems<Item>(source: ItemSource<Item>): ItemReader<Item> {
+  // Not every runtime can iterate over a web stream, and its iterator cannot be ended while it waits.
   if ("getReader" in source) {
     const reader = source.getReader();
     return {
@@ -30,26 +30,26 @@ export function itemsOf<Item>(source: ItemSource<Item>): ItemReader<Item> {
   return {
     next: async () => items.next(),
     stop() {
-      // The iterator of a stream of Node.js would end only after its next item.
+      // The iterator of a Node.js stream would end only after its next item.
       if ("destroy" in source && typeof source.destroy === "function") source.destroy();
       else void Promise.resolve(items.return?.()).catch(() => {});
     },
   };
 }
 
-/** Stands in the place of an item when none has come for a while. */
+/** Marks that no item has arrived for a while. */
 export const IDLE = Symbol("idle");
 
 /**
- * Hands on the items of a source, and {@link IDLE} whenever `waiting` milliseconds have passed without one. It asks the source for one
- * item at a time and only when it is asked itself, so that a slow reader slows the source down. The source ends when its reader leaves.
+ * Yields the items of a source, and {@link IDLE} whenever `idleAfter` milliseconds pass without an item. It pulls one item at a time and
+ * only on demand, so that a slow consumer slows the source down. The source ends when its consumer stops.
  *
- * @param waiting is asked before each item. With `undefined` only the source is waited for.
+ * @param idleAfter returns the milliseconds to wait for the next item, or undefined to wait for it without limit.
  * @throws the reason of the signal when it is aborted, and what the source throws.
  */
-export async function* withIdle<Item>(
+export async function* markIdle<Item>(
   items: ItemReader<Item>,
-  waiting: () => number | undefined,
+  idleAfter: () => number | undefined,
   signal?: AbortSignal,
 ): AsyncGenerator<Item | typeof IDLE, void, undefined> {
   let next: Promise<IteratorResult<Item, unknown>> | undefined;
@@ -57,28 +57,28 @@ export async function* withIdle<Item>(
     for (;;) {
       signal?.throwIfAborted();
       next ??= items.next();
-      const came = await within(next, waiting(), signal);
-      if (!came) {
+      const result = await awaitWithin(next, idleAfter(), signal);
+      if (!result) {
         yield IDLE;
         continue;
       }
       next = undefined;
-      if (came.done) return;
-      yield came.value;
+      if (result.done) return;
+      yield result.value;
     }
   } finally {
-    // Nobody is left whom an error could be told.
+    // No caller is left to receive an error.
     next?.catch(() => {});
     items.stop(signal?.reason);
   }
 }
 
 /**
- * A web stream of items, which are asked for one at a time, when the reader wants one.
+ * Returns a web stream that pulls one item at a time, on demand.
  *
- * @param onCancel is called when the reader leaves. It ends whatever the items wait for.
+ * @param onCancel is called when the reader cancels the stream. It must end whatever the items wait for.
  */
-export function readableOf<Item>(
+export function toReadableStream<Item>(
   items: AsyncIterator<Item> | Iterator<Item>,
   onCancel: (reason: unknown) => unknown = () => {},
 ): ReadableStream<Item> {
@@ -91,7 +91,7 @@ export function readableOf<Item>(
       },
       async cancel(reason) {
         await onCancel(reason);
-        // An iterator that waits for an item ends when that wait does.
+        // An iterator that waits for an item ends when `onCancel` has ended that wait.
         Promise.resolve(items.return?.()).catch(() => {});
       },
     },

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { nearest } from "./did-you-mean.ts";
+import { nearestWord } from "./did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "./errors.ts";
 import { isRecord } from "./is-record.ts";
-import { knownKeys, plainWords } from "./plain-words.ts";
 import type { PluginKind } from "./plugin-kind.ts";
+import { describeIssue, knownKeys } from "./schema-messages.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -106,7 +106,7 @@ export function checkOptions<Schema extends z.ZodType>(
     jitless: true,
     error: (issue) => {
       if (issue.code === "unrecognized_keys") known.set(issue.keys, { keys: knownKeys(issue), schema: issue.inst });
-      return plainWords(issue);
+      return describeIssue(issue);
     },
   });
   if (result.success) return { success: true, data: result.data };
@@ -142,7 +142,7 @@ function unknownKey(key: string, known: readonly string[], schema: unknown, spel
   if (successor !== undefined) return `unknown key; what llm-guard called ${key} is ${written(successor)} here`;
   // Options that exist only for llm-guard's files are no help to the user, so they are not suggested.
   const useful = known.filter((name) => !(shape[name] && metaOf(shape[name], "ofLlmGuard")));
-  const near = nearest(key, useful);
+  const near = nearestWord(key, useful);
   if (near !== undefined) return `unknown key; did you mean ${written(near)}?`;
   return useful.length === 0 || useful.length > SHOWN_KEYS
     ? "unknown key"

@@ -2,7 +2,7 @@
 export interface SseEvent {
   event?: string | undefined;
   id?: string | undefined;
-  /** The data. An event without data is a comment, which keeps the connection alive. */
+  /** The data. An event without data is written as a comment, which keeps the connection alive. */
   data?: string;
 }
 

@@ -1,5 +1,5 @@
 import type { Abortable } from "../native.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import type { Span } from "./span.ts";
 
 /** Where a text makes a reader or a browser go. */
@@ -62,21 +62,21 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, LinkTarget["ki
  * What stands in code is left out, except HTML in code blocks that are marked as HTML.
  */
 export async function linkTargets(text: string, { signal }: Abortable = {}): Promise<LinkTargets> {
-  const turns = new Turns(signal);
-  const { code, shown } = await codeOf(text, turns);
-  const inMarkdown = await markdownTargets(text, code, turns);
-  const targets = [...inMarkdown, ...(await htmlTargets(text, code, shown, turns))];
+  const slice = new TimeSlice(signal);
+  const { code, shown } = await codeOf(text, slice);
+  const inMarkdown = await markdownTargets(text, code, slice);
+  const targets = [...inMarkdown, ...(await htmlTargets(text, code, shown, slice))];
   return { targets: targets.sort((a, b) => a.start - b.start), code };
 }
 
 /** Finds code blocks between fences and code between backticks of one line, and the blocks that programs show as pages. */
-async function codeOf(text: string, turns: Turns): Promise<{ code: Span[]; shown: Span[] }> {
+async function codeOf(text: string, slice: TimeSlice): Promise<{ code: Span[]; shown: Span[] }> {
   const code: Span[] = [];
   const shown: Span[] = [];
   let open: { start: number; fence: string; isShown: boolean } | undefined;
   let at = 0;
   for (const line of linesOf(text)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const [, fence = "", info = ""] = FENCE.exec(line) ?? [];
     const end = at + line.length;
     if (open) {
@@ -89,7 +89,7 @@ async function codeOf(text: string, turns: Turns): Promise<{ code: Span[]; shown
     } else if (fence !== "" && !(fence.startsWith("`") && info.includes("`"))) {
       open = { start: at, fence, isShown: SHOWN.test(info) };
     } else {
-      for (const span of await inlineCode(line, at, turns)) code.push(span);
+      for (const span of await inlineCode(line, at, slice)) code.push(span);
     }
     at = end + 1;
   }
@@ -102,10 +102,10 @@ async function codeOf(text: string, turns: Turns): Promise<{ code: Span[]; shown
 }
 
 /** Code between two runs of backticks of one length. It ends with its line: what a reader may show as no code is looked at. */
-async function inlineCode(line: string, offset: number, turns: Turns): Promise<Span[]> {
+async function inlineCode(line: string, offset: number, slice: TimeSlice): Promise<Span[]> {
   const runs: { index: number; length: number }[] = [];
   for (const { 0: run, index } of line.matchAll(/`+/g)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     runs.push({ index, length: run.length });
   }
   const later = new Map<number, number[]>();
@@ -117,7 +117,7 @@ async function inlineCode(line: string, offset: number, turns: Turns): Promise<S
   for (const list of later.values()) list.reverse();
   const found: Span[] = [];
   for (let at = 0; at < runs.length; at += 1) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const run = runs[at] as (typeof runs)[number];
     if (line[run.index - 1] === "\\") continue;
     const same = later.get(run.length) as number[];
@@ -131,7 +131,7 @@ async function inlineCode(line: string, offset: number, turns: Turns): Promise<S
   return found;
 }
 
-async function markdownTargets(text: string, code: readonly Span[], turns: Turns): Promise<LinkTarget[]> {
+async function markdownTargets(text: string, code: readonly Span[], slice: TimeSlice): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const images = new Set<string>();
   let open: { at: number; isImage: boolean }[] = [];
@@ -140,7 +140,7 @@ async function markdownTargets(text: string, code: readonly Span[], turns: Turns
   for (let at = 0; at < text.length; at += 1) {
     if (at >= looked) {
       looked = at + PORTION;
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
     }
     while (next < code.length && (code[next] as Span).end <= at) next += 1;
     const span = code[next];
@@ -156,7 +156,7 @@ async function markdownTargets(text: string, code: readonly Span[], turns: Turns
     } else if (character === "]") {
       const bracket = open.pop();
       if (!bracket) continue;
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       const after = text[at + 1];
       const target = after === "(" ? inlineTarget(text, at + 2) : undefined;
       if (target) {
@@ -171,7 +171,7 @@ async function markdownTargets(text: string, code: readonly Span[], turns: Turns
   }
   let at = 0;
   for (const line of linesOf(text)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const match = DEFINITION.exec(line.slice(0, LONGEST));
     const isInCode = match !== null && within(code, at);
     if (match && !isInCode) {
@@ -241,7 +241,7 @@ async function htmlTargets(
   text: string,
   code: readonly Span[],
   shown: readonly Span[],
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const add = (start: number, target: string, length: number, kind: LinkTarget["kind"]) => {
@@ -252,7 +252,7 @@ async function htmlTargets(
   };
   let isStyled = false;
   for (const { index, 1: name = "" } of text.matchAll(/<([a-z]{1,10})(?=[\s/])/gi)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     isStyled ||= name.toLowerCase() === "style";
     const kinds = ATTRIBUTES[name.toLowerCase()];
     for (const { name: attribute, value, start } of attributesOf(text, index + 1 + name.length)) {
@@ -274,7 +274,7 @@ async function htmlTargets(
   }
   if (!isStyled && !/<style/i.test(text)) return found;
   for (const { index, 0: opening } of text.matchAll(/\burl\(\s{0,9}["']?|@import\s{1,9}["']/gi)) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const start = index + opening.length;
     const [target = ""] = /^[^"')\s]*/.exec(text.slice(start, start + LONGEST)) ?? [];
     add(start, target, target.length, "image");

@@ -1,5 +1,5 @@
 import type { Abortable } from "../native.ts";
-import { Turns } from "../support/turns.ts";
+import { TimeSlice } from "../support/time-slice.ts";
 import type { Span } from "./span.ts";
 
 /** The letters and digits that the numbers of a text stand for. */
@@ -34,15 +34,15 @@ const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable
  * @param least readings of fewer characters are left out.
  */
 export async function readNumbers(text: string, least: number, { signal }: Abortable = {}): Promise<NumberReading[]> {
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const readings: NumberReading[] = [];
   for (const { view, pattern, codes } of WAYS) {
     let read = "";
     const sources: Span[] = [];
     for (const { 0: digits, index } of text.matchAll(pattern)) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       for (const code of codes(digits)) {
-        if (turns.isOver) await turns.next();
+        if (slice.isOver) await slice.next();
         if (!isAlphanumeric(code)) continue;
         read += String.fromCharCode(code);
         sources.push({ start: index, end: index + digits.length });

@@ -1,4 +1,4 @@
-import type { Turns } from "../support/turns.ts";
+import type { TimeSlice } from "../support/time-slice.ts";
 
 /**
  * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes long for each of their
@@ -26,18 +26,18 @@ export function mapRows<T>(
   return made;
 }
 
-/** Does the same as {@link mapRows} for all rows, in turns: there may be a hundred thousand of them. */
-export async function mapRowsInTurns<T>(
+/** Does the same as {@link mapRows} for all rows, in slice: there may be a hundred thousand of them. */
+export async function mapRowsInSlices<T>(
   rows: Rows,
   width: number,
   make: (column: (index: number) => number) => T,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<T[]> {
   const made: T[] = [];
   let from = 0;
   const column = (index: number) => rows[from + index] as number;
   for (; from < rows.length; from += width) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     made.push(make(column));
   }
   return made;

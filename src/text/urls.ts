@@ -1,6 +1,6 @@
 import { type Abortable, addon, native } from "../native.ts";
-import { Turns } from "../support/turns.ts";
-import { mapRowsInTurns } from "./rows.ts";
+import { TimeSlice } from "../support/time-slice.ts";
+import { mapRowsInSlices } from "./rows.ts";
 import type { Span } from "./span.ts";
 
 /** A URL in a text. */
@@ -29,7 +29,7 @@ export async function findUrls(text: string, abortable: Abortable = {}): Promise
     const [start, end] = [column(0), column(1)];
     return { start, end, text: text.slice(start, end), url: urls[index++] as string };
   };
-  return mapRowsInTurns(found.places, 2, url, new Turns(abortable.signal));
+  return mapRowsInSlices(found.places, 2, url, new TimeSlice(abortable.signal));
 }
 
 /** Results that the scanners of one call share, so that each is made once per text: the `AnswerCache` of `models/`. */

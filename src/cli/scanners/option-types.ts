@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { metaOf, unwrap } from "../../support/options.ts";
-import { anyOf } from "../../support/plain-words.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
+import { joinWithOr } from "../../support/schema-messages.ts";
 
 /** The bounds of a number in words: `from 0 to 1`, `of at least 1`, `above 0`. */
 function bounds(schema: z.ZodNumber): string {
@@ -33,7 +33,7 @@ export function plainType(schema: z.ZodType): string {
   const json = metaOf(schema, "jsonSchema");
   // An option that takes a plugin or something else says so in its description.
   if (json === PLUGIN_REFERENCE) return typescript?.startsWith("string") ? "text" : "plugin";
-  if (json?.enum) return `one of ${anyOf(json.enum.map(String))}`;
+  if (json?.enum) return `one of ${joinWithOr(json.enum.map(String))}`;
   if (json) return "text, object, or a list of them";
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional)
     return plainType(schema.unwrap() as z.ZodType);
@@ -44,14 +44,14 @@ export function plainType(schema: z.ZodType): string {
     return `${/int/.test(String(schema.format)) ? "whole number" : "number"}${bounds(schema)}`;
   if (schema instanceof z.ZodBoolean) return "true or false";
   if (schema instanceof z.ZodUndefined) return "nothing: leave it out";
-  if (schema instanceof z.ZodLiteral) return anyOf([...schema.values].map(String));
-  if (schema instanceof z.ZodEnum) return `one of ${anyOf(schema.options.map(String))}`;
-  if (schema instanceof z.ZodUnion) return anyOf([...new Set((schema.options as z.ZodType[]).map(plainType))]);
+  if (schema instanceof z.ZodLiteral) return joinWithOr([...schema.values].map(String));
+  if (schema instanceof z.ZodEnum) return `one of ${joinWithOr(schema.options.map(String))}`;
+  if (schema instanceof z.ZodUnion) return joinWithOr([...new Set((schema.options as z.ZodType[]).map(plainType))]);
   if (schema instanceof z.ZodArray) return several(plainType(schema.element as z.ZodType));
   if (schema instanceof z.ZodRecord) return "object";
   if (schema instanceof z.ZodObject) {
     const keys = Object.keys(schema.shape);
-    return keys.length < 4 ? `object with ${anyOf(keys).replace(/ or (?=\S+$)/, " and ")}` : "object";
+    return keys.length < 4 ? `object with ${joinWithOr(keys).replace(/ or (?=\S+$)/, " and ")}` : "object";
   }
   return "anything";
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
-import { withSignal } from "../../support/with-signal.ts";
+import { awaitUnlessAborted } from "../../support/promises.ts";
 import { problemError, unreachable } from "./errors.ts";
 import type { CheckedRemoteOptions } from "./options.ts";
 
@@ -46,7 +46,7 @@ export class GuardServer {
     };
     return this.#inTime(signal, async (running, until) => {
       const response = await this.#send(path, () => init, running, until);
-      return readReply(schema, await withSignal(jsonOf(response), running));
+      return readReply(schema, await awaitUnlessAborted(jsonOf(response), running));
     });
   }
 
@@ -138,7 +138,7 @@ export class GuardServer {
       const { headers: types, ...given } = init();
       let response: Response;
       try {
-        response = await withSignal(
+        response = await awaitUnlessAborted(
           fetch(new URL(path, url), {
             method: "POST",
             headers: { ...headers, ...(types as Record<string, string>) },
@@ -159,7 +159,7 @@ export class GuardServer {
       const wait = secondsToWait(response);
       if (triesLeft > 0 && wait !== undefined && performance.now() + wait * 1000 < until) {
         await response.body?.cancel();
-        await withSignal(new Promise((resolve) => setTimeout(resolve, wait * 1000)), signal);
+        await awaitUnlessAborted(new Promise((resolve) => setTimeout(resolve, wait * 1000)), signal);
         continue;
       }
       throw await errorOf(response, signal);
@@ -242,7 +242,7 @@ export function readReply<Reply extends z.ZodType>(schema: Reply, value: unknown
 /** The error that a reply stands for. */
 export async function errorOf(response: Response, signal: AbortSignal): Promise<GuardError> {
   const isProblem = mediaType(response) === "application/problem+json";
-  const body = isProblem ? await withSignal(jsonOf(response), signal).catch(() => undefined) : undefined;
+  const body = isProblem ? await awaitUnlessAborted(jsonOf(response), signal).catch(() => undefined) : undefined;
   if (!isProblem) await response.body?.cancel().catch(() => {});
   return problemError(response.status, body);
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { onFirstUse } from "../../support/on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
 import { parseOptions } from "../../support/options.ts";
 
 /** What a guard server is shown to let a caller in: one of its `auth` entries. */
@@ -33,7 +33,7 @@ const secret = z
     "expected printable ASCII characters without white space around them",
   );
 
-const credentialSchema = onFirstUse(() =>
+const credentialSchema = lazy(() =>
   z.union([
     z.strictObject({
       apiKey: secret,
@@ -52,7 +52,7 @@ const credentialSchema = onFirstUse(() =>
   ]),
 );
 
-const urlSchema = onFirstUse(() =>
+const urlSchema = lazy(() =>
   z
     .union([z.string(), z.instanceof(URL)])
     .refine((value) => URL.canParse(String(value)), "expected an address such as http://127.0.0.1:8000")
@@ -63,7 +63,7 @@ const urlSchema = onFirstUse(() =>
     .transform((value) => new URL(value.pathname.endsWith("/") ? value : `${value}/`)),
 );
 
-const schema = onFirstUse(() =>
+const schema = lazy(() =>
   z.strictObject({
     url: urlSchema(),
     credential: credentialSchema().optional(),

@@ -1,6 +1,6 @@
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../../guard/blocked.ts";
-import { IDLE, itemsOf, withIdle } from "../../support/items.ts";
+import { IDLE, markIdle, openItems } from "../../support/items.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
 import { FILTERED, judgeCalls, NO_USAGE, withArguments, withoutTokens } from "./answer.ts";
@@ -69,11 +69,11 @@ export class GuardedAnswer {
    */
   async *parts(source: ReadableStream<Part>, signal: AbortSignal): AsyncGenerator<Part, void, undefined> {
     const waiting = () => shortestWaiting([...this.#open.values()].map(({ judged }) => judged));
-    const items = itemsOf(source);
+    const items = openItems(source);
     const onAbort = () => items.stop(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    for await (const part of withIdle(items, waiting)) {
+    for await (const part of markIdle(items, waiting)) {
       const failure = await failureOf(part === IDLE ? this.#flush() : this.#take(part));
       // What was ready before a verdict passed its own.
       yield* this.#ready.splice(0);

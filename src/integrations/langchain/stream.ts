@@ -1,6 +1,6 @@
 import { AIMessageChunk, type BaseMessageChunk, type MessageContent } from "@langchain/core/messages";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
-import { IDLE, itemsOf, withIdle } from "../../support/items.ts";
+import { IDLE, markIdle, openItems } from "../../support/items.ts";
 import { otherShape } from "../parts/back.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
 import { type Block, SAID_BESIDE, type SummaryPart, summaryOf, textField, withoutWritten } from "./answer.ts";
@@ -38,7 +38,7 @@ export class GuardedChunks {
   /** @param source the chunks of the model. It is ended as soon as something is blocked. */
   async *chunks(source: AsyncIterable<BaseMessageChunk>): AsyncGenerator<AIMessageChunk, void, undefined> {
     const waiting = () => shortestWaiting([...this.#texts.values()].map(({ judged }) => judged));
-    for await (const chunk of withIdle(itemsOf(source), waiting)) {
+    for await (const chunk of markIdle(openItems(source), waiting)) {
       if (chunk === IDLE) {
         for (const { judged, chunkOf } of this.#texts.values()) {
           if (judged.waiting === undefined) continue;

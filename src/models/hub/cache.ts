@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join, posix, relative } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
-import { onFirstUse } from "../../support/on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
 import { type HubId, hubName, isSafePath, MAIN } from "./hub-id.ts";
 
 /*
@@ -165,7 +165,7 @@ function externalData(graph: Buffer): string[] {
   return [...names];
 }
 
-const treeSchema = onFirstUse(() => z.looseObject({ files: z.record(z.string(), z.unknown()) }));
+const treeSchema = lazy(() => z.looseObject({ files: z.record(z.string(), z.unknown()) }));
 
 /** Reads the list of a commit's files. Undefined where there is none that can be read. */
 function readTree(path: string): Set<string> | undefined {
@@ -177,8 +177,8 @@ function readTree(path: string): Set<string> | undefined {
   }
 }
 
-const textsSchema = onFirstUse(() => z.union([z.string().transform((text) => [text]), z.array(z.string())]).catch([]));
-const cardSchema = onFirstUse(() => z.looseObject({ license: textsSchema(), license_name: textsSchema() }));
+const textsSchema = lazy(() => z.union([z.string().transform((text) => [text]), z.array(z.string())]).catch([]));
+const cardSchema = lazy(() => z.looseObject({ license: textsSchema(), license_name: textsSchema() }));
 
 /** Reads the names of the licences from the head of a model's card: https://huggingface.co/docs/hub/model-cards. */
 function readLicense(card: string): string | undefined {

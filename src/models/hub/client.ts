@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardError } from "../../support/errors.ts";
-import { onFirstUse } from "../../support/on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
 import { requirePackages } from "../../support/optional-packages.ts";
 import { type HubId, isSafePath } from "./hub-id.ts";
 import { downloadError, type HubSettings, hubFetch, Retries } from "./requests.ts";
@@ -25,7 +25,7 @@ export interface HubInfo {
 
 const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`));
 /** An entry of `GET /api/models/{repo}/tree/{revision}`: https://huggingface.co/docs/hub/api. */
-const entrySchema = onFirstUse(() =>
+const entrySchema = lazy(() =>
   z.discriminatedUnion("type", [
     z.looseObject({
       type: z.literal("file"),

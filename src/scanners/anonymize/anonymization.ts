@@ -1,9 +1,9 @@
 import { addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
 import { applyEdits, type Edit } from "../../scan/edits.ts";
 import type { Vault, VaultEntry } from "../../scan/vault.ts";
-import { Turns } from "../../support/turns.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
 import { mapRows } from "../../text/rows.ts";
-import { editsInTurns, type PiiScan } from "../parts/personal-data.ts";
+import { editsInSlices, type PiiScan } from "../parts/personal-data.ts";
 import type { FakeValues } from "./fake-values.ts";
 import { Placeholders } from "./placeholders.ts";
 
@@ -29,15 +29,15 @@ export async function anonymize(
   fakes: FakeValues | undefined,
   signal?: AbortSignal,
 ): Promise<Edit[]> {
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   // Another scan may add to the vault while this one waits for its turn. What replaces values must also be new to what it added, so
   // it is chosen again then.
   for (;;) {
     const { size } = vault;
     const anonymized =
-      (fakes && (await withFakes(text, scan, vault, fakes, turns, signal))) ??
-      (await withPlaceholders(text, scan, vault, turns));
-    if (turns.isOver) await turns.next();
+      (fakes && (await withFakes(text, scan, vault, fakes, slice, signal))) ??
+      (await withPlaceholders(text, scan, vault, slice));
+    if (slice.isOver) await slice.next();
     if (vault.size !== size) continue;
     // Nothing is awaited between the choice of the placeholders and this line, because no other scan may use the vault in between.
     for (const entry of anonymized.entries) vault.append(entry);
@@ -50,7 +50,7 @@ async function withPlaceholders(
   text: string,
   scan: PiiScan,
   vault: Vault,
-  turns: Turns,
+  slice: TimeSlice,
   fakes?: ReadonlyMap<string, string>,
 ): Promise<Anonymized> {
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
@@ -63,7 +63,7 @@ async function withPlaceholders(
     entries.push([added, value]);
     return added;
   };
-  return { edits: await editsInTurns(scan.findings, replacement, turns), entries };
+  return { edits: await editsInSlices(scan.findings, replacement, slice), entries };
 }
 
 /** Replaces all findings by fakes where possible. It returns undefined when the text could not be restored from them. */
@@ -72,7 +72,7 @@ async function withFakes(
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues,
-  turns: Turns,
+  slice: TimeSlice,
   signal?: AbortSignal,
 ): Promise<Anonymized | undefined> {
   const lower = (value: string) => value.toLowerCase();
@@ -80,7 +80,7 @@ async function withFakes(
   const taken = new Set(vault.entries().flatMap(([placeholder, original]) => [lower(placeholder), lower(original)]));
   let missing = new Map<string, PiiFinding>();
   for (const finding of scan.findings) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const value = foundIn(text, finding);
     taken.add(lower(value));
     if (placeholders.known(finding, value) === undefined) missing.set(value, finding);
@@ -89,7 +89,7 @@ async function withFakes(
   for (let round = 0; round < ROUNDS && missing.size > 0; round++) {
     const made: [value: string, fake: string][] = [];
     for (const [value, finding] of missing) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)));
       if (fake === undefined) continue;
       taken.add(lower(fake));
@@ -102,7 +102,7 @@ async function withFakes(
       made.flatMap(([value], index) => (found.has(index) ? [[value, missing.get(value) as PiiFinding]] : [])),
     );
   }
-  const anonymized = await withPlaceholders(text, scan, vault, turns, chosen);
+  const anonymized = await withPlaceholders(text, scan, vault, slice, chosen);
   return (await canRestore(text, scan, vault, anonymized, signal)) ? anonymized : undefined;
 }
 

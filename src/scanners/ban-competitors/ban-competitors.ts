@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
 import { addon, type RuleScan } from "../../native.ts";
 import { passed, type ScanContext, type Verdict } from "../../scan/scanner.ts";
-import { GuardValidationError, madeFrom } from "../../support/errors.ts";
+import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import { ofLlmGuard } from "../../support/options.ts";
 import { overlapping } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
@@ -80,7 +80,8 @@ export const BanCompetitors = defineScanner({
       }
     }
     const name = options.model;
-    const model = name === undefined ? undefined : madeFrom("model", () => organisationsOf(name, maxLength, engine));
+    const model =
+      name === undefined ? undefined : withPathPrefix("model", () => organisationsOf(name, maxLength, engine));
     const set = new addon.SubstringSet([...forms.keys()], {
       ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: false },
     });
@@ -92,7 +93,7 @@ export const BanCompetitors = defineScanner({
       async load(signal) {
         if (!model) return;
         await model.load(signal);
-        madeFrom("model", () => checkFindsOrganisations(model));
+        withPathPrefix("model", () => checkFindsOrganisations(model));
       },
       close: async () => model?.close(),
       check: ruleCheck(set, (text, scan, context: ScanContext) => {

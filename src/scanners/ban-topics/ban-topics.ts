@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { madeFrom } from "../../support/errors.ts";
-import { withSignal } from "../../support/with-signal.ts";
+import { withPathPrefix } from "../../support/errors.ts";
+import { awaitUnlessAborted } from "../../support/promises.ts";
 import { defineScanner } from "../definition.ts";
 import { deobfuscateOption, scoreDisguised } from "../parts/disguises.ts";
 import { languageJudge, onUntrainedLanguageOption, withUntrained } from "../parts/foreign-languages.ts";
@@ -64,7 +64,7 @@ export const BanTopics = defineScanner({
   create(build) {
     const { model: name, modelMaxLength: maxLength, topics, matchType, deobfuscate } = build.options;
     const { onUntrainedLanguage: treatment } = build.options;
-    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const model = withPathPrefix("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model.folder);
     const { type, engine } = build;
     const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
@@ -83,7 +83,7 @@ export const BanTopics = defineScanner({
           if (judging === made) judging = undefined;
         });
       }
-      return withSignal(judging, signal);
+      return awaitUnlessAborted(judging, signal);
     };
     const streaming = streamingOf(matchType);
     return {

@@ -3,7 +3,7 @@ import { addon, native } from "../../native.ts";
 import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import type { Source } from "../../scan/source.ts";
-import { Turns } from "../../support/turns.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
 import { type LinkTarget, linkTargets } from "../../text/link-targets.ts";
 import { overlap } from "../../text/overlap.ts";
 import { mapRows } from "../../text/rows.ts";
@@ -120,9 +120,9 @@ export const DataExfiltration = defineScanner({
           find("hidden_text", carrier, span);
 
         const carriers: Carrier[] = [];
-        const turns = new Turns(context.signal);
-        for (const target of await targetsOf(text, context, turns)) {
-          if (turns.isOver) await turns.next();
+        const slice = new TimeSlice(context.signal);
+        for (const target of await targetsOf(text, context, slice)) {
+          if (slice.isOver) await slice.next();
           const url = parsed(target.target);
           if (!url) continue;
           const isScript = SCRIPTS.has(url.protocol) || (url.protocol === "data:" && !isShown(url, target.kind));
@@ -135,11 +135,11 @@ export const DataExfiltration = defineScanner({
             const portion = carriers.slice(from, from + PORTION);
             const domains = native(() => addon.registrableDomains(portion.map(({ url }) => url.hostname)));
             for (const [at, carrier] of portion.entries()) {
-              if (turns.isOver) await turns.next();
+              if (slice.isOver) await slice.next();
               carrier.parts = urlParts(carrier.url, carrier.target.target, domains[at] ?? "");
             }
           }
-          const places = await judged(carriers, context, rules, turns);
+          const places = await judged(carriers, context, rules, slice);
           for (const [{ target }, where] of places) {
             find(target.kind === "link" ? "exfiltration_link" : "exfiltration_image", where, target);
           }
@@ -171,7 +171,7 @@ interface Carrier {
 }
 
 /** Returns the targets of a text and its other URLs, which are links, or in arguments what a tool loads. */
-async function targetsOf(text: string, { answers, source, signal }: ScanContext, turns: Turns): Promise<Target[]> {
+async function targetsOf(text: string, { answers, source, signal }: ScanContext, slice: TimeSlice): Promise<Target[]> {
   const isCall = source === "tool_call";
   const { targets, code } = await linkTargets(text, { signal });
   const taken = [...targets, ...(isCall ? [] : code)].sort((a, b) => a.start - b.start);
@@ -179,7 +179,7 @@ async function targetsOf(text: string, { answers, source, signal }: ScanContext,
   let at = 0;
   let reached = 0;
   for (const { start, end, url } of await urlsOf(text, { answers, signal })) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     for (; at < taken.length && (taken[at] as Target).start < end; at += 1) {
       reached = Math.max(reached, (taken[at] as Target).end);
     }
@@ -236,13 +236,13 @@ async function judged(
   carriers: readonly Carrier[],
   context: ScanContext,
   rules: InstanceType<typeof addon.SecretRules>,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<[Carrier, string][]> {
   const known = await heard(context, rules);
   const found: [Carrier, string][] = [];
   const open: Carrier[] = [];
   for (const carrier of carriers) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const { kind, target, inCode } = carrier.target;
     const loads = kind === "image" || kind === "active";
     const part =
@@ -256,9 +256,9 @@ async function judged(
     // A URL that the conversation has was written before its data was known.
     else if (!known.all.includes(target)) open.push(carrier);
   }
-  const repeated = await repeatedParts(open, known, context, turns);
+  const repeated = await repeatedParts(open, known, context, slice);
   for (const carrier of open) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const loads = carrier.target.kind === "image" || carrier.target.kind === "active";
     const isCall = carrier.target.kind === "call";
     const part = carrier.parts.find((part) => {
@@ -293,7 +293,7 @@ async function repeatedParts(
   carriers: readonly Carrier[],
   { system, tool, user }: Awaited<ReturnType<typeof heard>>,
   { signal }: ScanContext,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Set<UrlPart>> {
   const found = new Set<UrlPart>();
   const compare = async (
@@ -308,7 +308,7 @@ async function repeatedParts(
     const items: { carrier: Carrier; part: UrlPart; isEncoded: boolean; start: number }[] = [];
     let joined = "";
     for (const carrier of chosen) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       for (const part of carrier.parts) {
         for (const [at, text] of [part.text, ...part.decoded].entries()) {
           items.push({ carrier, part, isEncoded: at > 0, start: joined.length });
@@ -327,7 +327,7 @@ async function repeatedParts(
     });
     let at = 0;
     for (const { start, words, other } of passages.sort((a, b) => a.start - b.start)) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       while (at + 1 < items.length && (items[at + 1]?.start ?? 0) <= start) at += 1;
       const item = items[at];
       if (item && words >= least(item.carrier, item.part, item.isEncoded, other)) found.add(item.part);

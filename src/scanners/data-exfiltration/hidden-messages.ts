@@ -1,5 +1,5 @@
 import { addon, native } from "../../native.ts";
-import { Turns } from "../../support/turns.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
 import type { Span } from "../../text/span.ts";
 import { readable } from "./url-parts.ts";
 
@@ -22,11 +22,11 @@ const PORTION = 4096;
 export async function hiddenMessages(text: string, signal?: AbortSignal): Promise<HiddenMessage[]> {
   if (!/[^\p{ASCII}]/u.test(text)) return [];
   const { runs, kinds } = await native(() => addon.scanInvisible(text, []), { signal });
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const found: HiddenMessage[] = [];
   const narrow: Span[] = [];
   for (let row = 0; row < runs.length; row += 3) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const [start, end] = [runs[row] as number, runs[row + 1] as number];
     const kind = kinds[runs[row + 2] as number];
     const run = text.slice(start, end);
@@ -39,7 +39,7 @@ export async function hiddenMessages(text: string, signal?: AbortSignal): Promis
     } else narrow.push({ start, end });
   }
   const joined = narrow.map(({ start, end }) => text.slice(start, end)).join("");
-  if (await saysSomething(joined, turns)) {
+  if (await saysSomething(joined, slice)) {
     for (const span of narrow) found.push({ ...span, carrier: "zero-width characters" });
   }
   return found.sort((a, b) => a.start - b.start);
@@ -57,24 +57,24 @@ function selectorByte(character: string): number {
 }
 
 /** Whether zero-width characters are the bits of a text. Other characters among them stand between its letters. */
-async function saysSomething(characters: string, turns: Turns): Promise<boolean> {
+async function saysSomething(characters: string, slice: TimeSlice): Promise<boolean> {
   const counts = new Map<string, number>();
   for (let at = 0; at < characters.length; at += PORTION) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     for (const unit of characters.slice(at, at + PORTION)) counts.set(unit, (counts.get(unit) ?? 0) + 1);
   }
   const [zero, one] = [...counts].sort((a, b) => b[1] - a[1]).map(([character]) => character);
   if (zero === undefined || one === undefined) return false;
   const bits: boolean[] = [];
   for (let at = 0; at < characters.length; at += PORTION) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     for (const unit of characters.slice(at, at + PORTION)) {
       if (unit === zero || unit === one) bits.push(unit === one);
     }
   }
   for (const width of [8, 7]) {
     for (const set of [false, true]) {
-      if (turns.isOver) await turns.next();
+      if (slice.isOver) await slice.next();
       const bytes = new Uint8Array(Math.floor(bits.length / width));
       for (let at = 0; at < bytes.length * width; at += 1) {
         const byte = Math.floor(at / width);

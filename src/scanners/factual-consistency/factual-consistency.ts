@@ -2,7 +2,7 @@ import { supportOf } from "../../models/comparing.ts";
 import { EntailmentHead, type Support } from "../../models/entailment.ts";
 import { type Finding, passed, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
-import { madeFrom } from "../../support/errors.ts";
+import { withPathPrefix } from "../../support/errors.ts";
 import type { Sentence } from "../../text/sentences.ts";
 import { defineScanner } from "../definition.ts";
 import {
@@ -73,7 +73,7 @@ export const FactualConsistency = defineScanner({
   },
   create(build) {
     const { model: name, modelMaxLength: maxLength, onUntrainedLanguage: treatment } = build.options;
-    const model = madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const model = withPathPrefix("model", () => build.engine.model(name, { maxLength }));
     const entailment = new EntailmentHead(model);
     const { type, engine } = build;
     const byLanguage = languageJudge({ type, engine, model, head: "nli", treatment });

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
-import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
+import { lazyPackage } from "../../support/lazy-package.ts";
 import type { Span } from "../../text/span.ts";
 
 /** The milliseconds that the repairs of one text may take together. What is not repaired by then stays broken. */
@@ -54,7 +54,7 @@ const LONG = 1000;
 const AT_ONCE = 256;
 
 const require = createRequire(import.meta.url);
-const library = packageOnFirstUse<typeof import("jsonrepair")>("jsonrepair");
+const library = lazyPackage<typeof import("jsonrepair")>("jsonrepair");
 
 /**
  * Repairs broken JSON with the library jsonrepair.

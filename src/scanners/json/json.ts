@@ -3,9 +3,9 @@ import { addon, native } from "../../native.ts";
 import type { Edit } from "../../scan/edits.ts";
 import { type Finding, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED, PASSED } from "../../scan/score.ts";
-import { shortPath } from "../../support/short-path.ts";
-import { Turns } from "../../support/turns.ts";
-import { mapRowsInTurns } from "../../text/rows.ts";
+import { shortenPath } from "../../support/shorten-path.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
+import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { defineScanner } from "../definition.ts";
 import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
@@ -121,12 +121,12 @@ async function readPieces(
   { repair, schema, signal }: ReadSettings,
 ): Promise<{ pieces: Piece[]; edits: Edit[] }> {
   const { pieces, messages } = await native(() => addon.findJson(text), { signal });
-  const turns = new Turns(signal);
+  const slice = new TimeSlice(signal);
   const candidate = (column: (index: number) => number) => ({
     ...{ start: column(0), end: column(1), at: column(2) },
     ...{ message: messages[column(3)], repairable: column(4) > 0 },
   });
-  const candidates = await mapRowsInTurns(pieces, 5, candidate, turns);
+  const candidates = await mapRowsInSlices(pieces, 5, candidate, slice);
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
   const repairs = broken.length === 0 ? [] : await repairJson(text, broken, signal);
   let tried = 0;
@@ -134,7 +134,7 @@ async function readPieces(
   const read: Piece[] = [];
   const edits: Edit[] = [];
   for (const candidate of candidates) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const replacement = candidate === broken[tried] ? repairs[tried++] : undefined;
     read.push(checked(candidate, replacement));
     if (replacement !== undefined) edits.push({ start: candidate.start, end: candidate.end, replacement });
@@ -149,7 +149,7 @@ async function readPieces(
     }
     const problem = schema?.check(json, until);
     if (!problem) return { start, end };
-    const label = `${shortPath(problem.pointer) || "(root)"} ${problem.message}`;
+    const label = `${shortenPath(problem.pointer) || "(root)"} ${problem.message}`;
     return { start, end, problem: { start, end, type: "json-schema", text: text.slice(start, end), score: 1, label } };
   }
 }

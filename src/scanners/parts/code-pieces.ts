@@ -2,8 +2,8 @@ import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
 import type { Streaming } from "../../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
-import { Turns } from "../../support/turns.ts";
-import { mapRowsInTurns } from "../../text/rows.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
+import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import { classifierOption, classifierOptions } from "./model-options.ts";
@@ -61,7 +61,7 @@ async function piecesIn(
     ...{ start: column(0), end: column(1), code: column(2), listed: column(3) },
     ...{ listedLabel: labels[column(4)], otherLabel: labels[column(5)] },
   });
-  return mapRowsInTurns(pieces, 6, piece, new Turns(signal));
+  return mapRowsInSlices(pieces, 6, piece, new TimeSlice(signal));
 }
 
 /**

@@ -2,10 +2,10 @@ import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { addon, native } from "../../native.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import { GuardError, GuardValidationError, issueOf } from "../../support/errors.ts";
-import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
+import { lazyPackage } from "../../support/lazy-package.ts";
 
 /** Loaded by the first schema, because it has a hundred files. */
-const ajv2020 = packageOnFirstUse<typeof import("ajv/dist/2020.js")>("ajv/dist/2020.js");
+const ajv2020 = lazyPackage<typeof import("ajv/dist/2020.js")>("ajv/dist/2020.js");
 
 /**
  * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets

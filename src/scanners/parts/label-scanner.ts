@@ -1,7 +1,7 @@
 import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { passed, type ScanContext } from "../../scan/scanner.ts";
-import { madeFrom } from "../../support/errors.ts";
+import { withPathPrefix } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import { type ScoredPart, type ScoredText, scoreDisguised } from "./disguises.ts";
@@ -72,7 +72,7 @@ export function labelScanner(
 ): ScannerBody {
   const { model: name, modelMaxLength: maxLength, matchType, deobfuscate = false } = options;
   const { onUntrainedLanguage: treatment } = options;
-  const model = madeFrom("model", () => engine.model(name, { maxLength }));
+  const model = withPathPrefix("model", () => engine.model(name, { maxLength }));
   const head = new LabelHead(model, labels);
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   const byLanguage = languageJudge({ type, engine, model, head: labels.head, treatment });

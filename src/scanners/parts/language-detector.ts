@@ -4,7 +4,7 @@ import type { LinearClassifier } from "../../models/linear.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
-import { madeFrom } from "../../support/errors.ts";
+import { withPathPrefix } from "../../support/errors.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build } from "../definition.ts";
@@ -52,7 +52,7 @@ export function languageTeller({
   engine,
 }: Build<{ model: string; modelMaxLength?: number | undefined }>): LanguageTeller {
   const { model, modelMaxLength: maxLength } = options;
-  return madeFrom("model", () =>
+  return withPathPrefix("model", () =>
     engine.isLinear(model)
       ? new LinearTeller(engine.linear(model), engine.linear("embedded:code"))
       : new NeuralTeller(engine.model(model, { maxLength })),

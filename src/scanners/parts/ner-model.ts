@@ -5,7 +5,7 @@ import { EMBEDDED, MODEL_DESCRIPTION } from "../../models/model-files.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scan/scanner.ts";
-import { GuardValidationError, madeFrom } from "../../support/errors.ts";
+import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { ofLlmGuard } from "../../support/options.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
@@ -169,7 +169,7 @@ export class NerModel {
     const { defaultModel } = options;
     this.#model =
       typeof defaultModel === "string"
-        ? spanModelOf(madeFrom("defaultModel", () => engine.model(defaultModel, { maxLength })))
+        ? spanModelOf(withPathPrefix("defaultModel", () => engine.model(defaultModel, { maxLength })))
         : customSpanModel(defaultModel);
     this.#types = this.#typesIfHere();
   }

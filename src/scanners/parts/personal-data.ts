@@ -1,15 +1,21 @@
 import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
-import { addon, built, native, type PersonalData, type PiiFinding } from "../../native.ts";
+import { addon, buildNative, native, type PersonalData, type PiiFinding } from "../../native.ts";
 import type { Edit } from "../../scan/edits.ts";
 import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { riskScore, round } from "../../scan/score.ts";
 import type { Vault } from "../../scan/vault.ts";
-import { GuardError, GuardValidationError, issueOf, madeFrom, type ValidationIssue } from "../../support/errors.ts";
+import {
+  GuardError,
+  GuardValidationError,
+  issueOf,
+  type ValidationIssue,
+  withPathPrefix,
+} from "../../support/errors.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
-import { Turns } from "../../support/turns.ts";
-import { mapRowsInTurns } from "../../text/rows.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
+import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
@@ -123,7 +129,7 @@ export class PersonalDataDetector {
     this.#table = addon.piiEntities();
     this.#known = new Set([...this.#table, ...OF_MODELS]);
     this.#models = options.recognizerConf.map((conf, index) =>
-      madeFrom(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
+      withPathPrefix(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
     );
     this.#chooseModels();
     const { entityTypes, threshold, regexPatterns } = options;
@@ -154,7 +160,7 @@ export class PersonalDataDetector {
     try {
       return await scanOf(
         await native(() => this.#native.find(text, wanted, placeholders), { signal }),
-        new Turns(signal),
+        new TimeSlice(signal),
       );
     } catch (error) {
       const issue = issueOf(error);
@@ -252,21 +258,21 @@ export interface PiiScan {
   numbers: { entity: string; number: number }[];
 }
 
-async function scanOf({ findings, highest, known, numbers, names }: NativePiiScan, turns: Turns): Promise<PiiScan> {
+async function scanOf({ findings, highest, known, numbers, names }: NativePiiScan, slice: TimeSlice): Promise<PiiScan> {
   const name = (index: number) => names[index] as string;
   return {
-    findings: await mapRowsInTurns(
+    findings: await mapRowsInSlices(
       findings,
       5,
       (column) => ({
         ...{ start: column(0), end: column(1), score: column(2) },
         ...{ entity: name(column(3)), recognizer: name(column(4)) },
       }),
-      turns,
+      slice,
     ),
     highest,
-    known: await mapRowsInTurns(known, 2, (column) => ({ start: column(0), end: column(1) }), turns),
-    numbers: await mapRowsInTurns(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) }), turns),
+    known: await mapRowsInSlices(known, 2, (column) => ({ start: column(0), end: column(1) }), slice),
+    numbers: await mapRowsInSlices(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) }), slice),
   };
 }
 
@@ -287,22 +293,22 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   }));
 }
 
-/** Returns an edit for each finding, in turns: there may be a hundred thousand findings. They must be in order and must not overlap. */
-export async function editsInTurns<Found extends Span>(
+/** Returns an edit for each finding, in slice: there may be a hundred thousand findings. They must be in order and must not overlap. */
+export async function editsInSlices<Found extends Span>(
   findings: readonly Found[],
   replacement: (finding: Found) => string,
-  turns: Turns,
+  slice: TimeSlice,
 ): Promise<Edit[]> {
   const edits: Edit[] = [];
   for (const finding of findings) {
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     edits.push({ start: finding.start, end: finding.end, replacement: replacement(finding) });
   }
   return edits;
 }
 
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
-  return built(() => new addon.PersonalData(options), inOptions);
+  return buildNative(() => new addon.PersonalData(options), inOptions);
 }
 
 /** Replaces `patterns`, `hidden` and `allowed`, which are names of the addon, by the names of the options. */

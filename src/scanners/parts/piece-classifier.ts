@@ -2,7 +2,7 @@ import type { AnswerCache } from "../../models/call-context.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import type { ScanContext } from "../../scan/scanner.ts";
-import { GuardValidationError, madeFrom } from "../../support/errors.ts";
+import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import type { Build } from "../definition.ts";
 
 /** The part of a scan that a classifier needs. */
@@ -44,14 +44,14 @@ export function pieceClassifier(
   needs: Needs,
 ): PieceClassifier {
   const { model, modelMaxLength: maxLength } = options;
-  if (!madeFrom("model", () => engine.isLinear(model))) {
+  if (!withPathPrefix("model", () => engine.isLinear(model))) {
     return new NeuralPieces(
-      madeFrom("model", () => engine.model(model, { maxLength })),
+      withPathPrefix("model", () => engine.model(model, { maxLength })),
       needs,
     );
   }
   return new LinearPieces(
-    madeFrom("model", () => engine.linear(model)),
+    withPathPrefix("model", () => engine.linear(model)),
     needs,
   );
 }

@@ -2,7 +2,7 @@ import type { LinearClassifier } from "../../models/linear.ts";
 import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
-import { madeFrom } from "../../support/errors.ts";
+import { withPathPrefix } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import type { PieceClassifier } from "./piece-classifier.ts";
@@ -30,7 +30,7 @@ interface PieceScannerSettings {
 
 /** Returns the linear model that the option `model` of a scanner names, or undefined if it names a model of the engine. */
 export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier | undefined {
-  return madeFrom("model", () => (engine.isLinear(options.model) ? engine.linear(options.model) : undefined));
+  return withPathPrefix("model", () => (engine.isLinear(options.model) ? engine.linear(options.model) : undefined));
 }
 
 /**

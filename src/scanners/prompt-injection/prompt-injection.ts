@@ -6,10 +6,10 @@ import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
 import { type Detection, type Finding, passed } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
 import type { Source } from "../../scan/source.ts";
-import { GuardError, madeFrom } from "../../support/errors.ts";
+import { GuardError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { kindOf } from "../../support/plain-words.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
+import { describeKind } from "../../support/schema-messages.ts";
 import { isWithin } from "../../text/part.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { defineScanner } from "../definition.ts";
@@ -147,7 +147,7 @@ export const PromptInjection = defineScanner({
       deobfuscate,
       onUntrainedLanguage: treatment,
     } = build.options;
-    const model = classifier ? undefined : madeFrom("model", () => build.engine.model(name, { maxLength }));
+    const model = classifier ? undefined : withPathPrefix("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model?.folder);
     const { type, engine } = build;
     // What guard knows besides its own model. Models of others are taken by their word.
@@ -309,7 +309,7 @@ function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: read
     if (attacks.length === 0) throw wrongAnswer("none of the labels", "one of injectionLabels");
     return { score: sum(attacks.map(({ score }) => score)), category: likeliest(scores), attack: likeliest(attacks) };
   }
-  if (!isRecord(answer)) throw wrongAnswer(kindOf(answer), "a probability in 0..1");
+  if (!isRecord(answer)) throw wrongAnswer(describeKind(answer), "a probability in 0..1");
   const { score, category: given } = answer as { score?: unknown; category?: unknown };
   const category = given === undefined ? "" : textOf(given, "category");
   return { score: probabilityOf(score, "score"), category, attack: category };
@@ -318,12 +318,12 @@ function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: read
 /** Classifiers add up probabilities in single precision, so that a little more than 1 is still 1. */
 function probabilityOf(value: unknown, field: string): number {
   if (isWithin(value, 0, 1 + 1e-6)) return Math.min(1, value as number);
-  throw wrongAnswer(typeof value === "number" ? value : kindOf(value), "a probability in 0..1", field);
+  throw wrongAnswer(typeof value === "number" ? value : describeKind(value), "a probability in 0..1", field);
 }
 
 function textOf(value: unknown, field: string): string {
   if (typeof value === "string") return value;
-  throw wrongAnswer(kindOf(value), "a text", field);
+  throw wrongAnswer(describeKind(value), "a text", field);
 }
 
 function wrongAnswer(given: string | number, due: string, field = ""): GuardError {

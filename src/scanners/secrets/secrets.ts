@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { addon, built, native, type SecretRules } from "../../native.ts";
+import { addon, buildNative, native, type SecretRules } from "../../native.ts";
 import { composeEdits, type Edit, EditedText } from "../../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
@@ -69,7 +69,7 @@ export const Secrets = defineScanner({
   create({ options: { rules, disabledRules, allow, redactMode, deobfuscate } }) {
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
-    const compiled = built(() => new addon.SecretRules(options), inOptions);
+    const compiled = buildNative(() => new addon.SecretRules(options), inOptions);
     const read = (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
     /** Returns what is found in strings behind their keys. */

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
-import { addon, built, native } from "../../native.ts";
+import { addon, buildNative, native } from "../../native.ts";
 import type { MessageText } from "../../scan/conversation-text.ts";
 import { type ConversationContext, type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { GuardError, madeFrom } from "../../support/errors.ts";
+import { GuardError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { notASetting } from "../../support/options.ts";
 import { lengthIn } from "../../text/offsets.ts";
@@ -129,7 +129,7 @@ export const ToolPolicy = defineScanner({
     const isDenied = anyOf(deniedTools);
     const isTrusted = anyOf(trustedTools);
     const rules = Object.entries(options.tools).map(([name, rule]) =>
-      madeFrom(`tools.${name}`, () => compiledRule(name, rule, engine)),
+      withPathPrefix(`tools.${name}`, () => compiledRule(name, rule, engine)),
     );
     const given = new GivenSchemas();
     return {
@@ -255,7 +255,7 @@ function checkSchema(schema: JsonSchema, name: string, value: unknown, find: Fin
 function compiledRule(name: string, rule: z.output<typeof toolRule>, engine: Engine): CompiledRule {
   const schema = rule.schema === undefined ? undefined : new JsonSchema(rule.schema);
   const checks = Object.entries(rule.arguments).map(([key, given]) =>
-    madeFrom(`arguments.${key}`, () => argumentCheck(key, given)),
+    withPathPrefix(`arguments.${key}`, () => argumentCheck(key, given)),
   );
   const carried = forbidden(rule.forbid, engine);
   const hosts = rule.hosts === undefined ? undefined : hostCheck(rule.hosts);
@@ -277,7 +277,7 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
   const scan =
     pattern === undefined
       ? undefined
-      : built(
+      : buildNative(
           () => new addon.PatternSet([pattern], { matchType, deobfuscate: false, replace: false }),
           () => "pattern",
         ).scanner();
@@ -313,7 +313,7 @@ function forbidden(kinds: readonly string[], engine: Engine) {
     // Names of people are no rule's business: they stand in nearly every call that sends something.
     const entityTypes = kinds.includes("personal_data") ? [] : types;
     const settings = z.object(personalDataOptions).parse({ entityTypes, recognizerConf: [] });
-    const detector = madeFrom("forbid", () => new PersonalDataDetector(settings, engine));
+    const detector = withPathPrefix("forbid", () => new PersonalDataDetector(settings, engine));
     checks.push(async ({ name, text, all, context, find }) => {
       const { findings } = await detector.find(text, context.vault, context);
       for (const { start, end, entity } of findings) {

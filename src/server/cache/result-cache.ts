@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { Vault } from "../../scan/vault.ts";
 import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
+import { awaitUnlessAborted } from "../../support/promises.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
-import { withSignal } from "../../support/with-signal.ts";
 import { Flights } from "./flights.ts";
 
 /**
@@ -97,7 +97,7 @@ export class ResultCache {
       }
       return { ...scanned, isHit: false };
     });
-    const { isHit, ...scanned } = await withSignal(result, signal);
+    const { isHit, ...scanned } = await awaitUnlessAborted(result, signal);
     return { ...scanned, use: isHit ? "hit" : isJoined ? "shared" : "miss" };
   }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
 import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
-import { clientGone } from "../../support/client-gone.ts";
+import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import type { Decisions } from "../decisions/decisions.ts";
@@ -85,7 +85,7 @@ function addEndpoint(
     handler: async (request, reply) => {
       const { profile, credential, scanObserver: observer } = request;
       const { service } = profile;
-      const given = { signal: clientGone(reply.raw), observer, ...callerOf(request) };
+      const given = { signal: disconnectSignal(reply.raw), observer, ...callerOf(request) };
       const vaults: DialectCall["vaults"] = {
         seal: (vault) => seal.seal(vault, credential),
         open: (token) => seal.open(token, credential),

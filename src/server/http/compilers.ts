@@ -1,6 +1,6 @@
 import type { FastifyServerOptions } from "fastify";
-import { onFirstUse } from "../../support/on-first-use.ts";
-import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
+import { lazyPackage } from "../../support/lazy-package.ts";
 import { buildSerializer } from "./serializers.ts";
 
 /** What a schema is compiled to: a check of a body, or a writer of replies. */
@@ -12,7 +12,7 @@ interface Compiled {
 type Compiler = (route: unknown) => Compiled;
 type CompilerFactory = (...options: unknown[]) => Compiler;
 
-const ajvCompiler = packageOnFirstUse<() => CompilerFactory>("@fastify/ajv-compiler");
+const ajvCompiler = lazyPackage<() => CompilerFactory>("@fastify/ajv-compiler");
 
 /**
  * Compiles the schema of a body or of a reply when there is the first one, and not before the server listens: most servers are asked
@@ -24,11 +24,11 @@ export const compilersFactory = {
 } as unknown as NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
 
 function onFirstCall(load: () => CompilerFactory): CompilerFactory {
-  const factory = onFirstUse(load);
+  const factory = lazy(load);
   return (...options) => {
-    const compiler = onFirstUse(() => factory()(...options));
+    const compiler = lazy(() => factory()(...options));
     return (route) => {
-      const compiled = onFirstUse(() => compiler()(route));
+      const compiled = lazy(() => compiler()(route));
       const call: Compiled = (data) => {
         const result = compiled()(data);
         call.errors = compiled().errors;

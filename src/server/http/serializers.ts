@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Options, SerializerSelector } from "@fastify/fast-json-stringify-compiler";
-import { onFirstUse } from "../../support/on-first-use.ts";
-import { packageOnFirstUse } from "../../support/package-on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
+import { lazyPackage } from "../../support/lazy-package.ts";
 
 type Compiler = ReturnType<ReturnType<typeof SerializerSelector>>;
 
-const selector = packageOnFirstUse<typeof SerializerSelector>("@fastify/fast-json-stringify-compiler");
-const build = onFirstUse(() => selector()());
+const selector = lazyPackage<typeof SerializerSelector>("@fastify/fast-json-stringify-compiler");
+const build = lazy(() => selector()());
 /** What was compiled in this process, by the schemas that it was made of. Those are schemas of the program, so that there are few. */
 const compiled = new Map<string, ReturnType<Compiler>>();
 

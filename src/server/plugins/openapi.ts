@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import { Problem } from "../../http-server/problem.ts";
-import { onFirstUse } from "../../support/on-first-use.ts";
+import { lazy } from "../../support/lazy.ts";
 import { unmetNeed } from "../../support/optional-packages.ts";
 import type { ProblemReplies } from "../http/problem-replies.ts";
 import type { DescriptionOptions } from "./openapi-description.ts";
@@ -30,8 +30,8 @@ export const openapi = fp(async (app: FastifyInstance, options: Omit<Description
     const { hide = false } = (route.schema ?? {}) as { hide?: boolean };
     if (route.method !== "HEAD" && !hide) routes.push(route);
   });
-  const pageNeed = onFirstUse(() => unmetNeed(["@fastify/swagger-ui"]));
-  const description = onFirstUse(async () => {
+  const pageNeed = lazy(() => unmetNeed(["@fastify/swagger-ui"]));
+  const description = lazy(async () => {
     const { describeApi } = await import("./openapi-description.ts");
     return describeApi(app.getSchemas(), routes, { ...options, hasPage: pageNeed() === undefined });
   });

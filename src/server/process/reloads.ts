@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, type ConfigInput, checkConfig } from "../../config/index.ts";
 import { closedError, GuardError, GuardValidationError } from "../../support/errors.ts";
-import { Latest } from "../../support/latest.ts";
+import { SingleFlight } from "../../support/single-flight.ts";
 import { hashOf } from "../decisions/audit.ts";
 import type { Generation, Generations } from "./generations.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
@@ -37,7 +37,7 @@ export class Reloads {
   readonly #options: ReloadOptions;
   /** The configuration of the start, from which what cannot be reloaded comes. */
   readonly #first: Config;
-  readonly #latest = new Latest(() => this.#reload());
+  readonly #latest = new SingleFlight(() => this.#reload());
   #isLoaded = false;
 
   constructor(options: ReloadOptions) {

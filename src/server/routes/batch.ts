@@ -4,9 +4,9 @@ import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { problemBody } from "../../http-server/problem.ts";
 import { answerOf } from "../../service/json-report.ts";
-import { clientGone } from "../../support/client-gone.ts";
+import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardError } from "../../support/errors.ts";
-import { Turns } from "../../support/turns.ts";
+import { TimeSlice } from "../../support/time-slice.ts";
 import type { Granted } from "../callers/profiles.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { problemOf } from "../plugins/errors.ts";
@@ -78,7 +78,7 @@ export async function batchRoutes(app: FastifyInstance, options: BatchRoutesOpti
         const items = itemsOf(body);
         // Each text counts as a request, and the first of them has been counted as this one.
         await app.callerLimits.takeRequests(request, reply, items.length - 1);
-        const signal = clientGone(reply.raw);
+        const signal = disconnectSignal(reply.raw);
         const line = async (fields: Fields, index: number): Promise<string> =>
           `${JSON.stringify({ index, ...(await judged(options, item, request, { fields, granted, signal })) })}\n`;
         return reply
@@ -115,11 +115,11 @@ async function judged<Fields extends ScanFields>(
 
 /** Works on a few items at the same time, and gives the results in the order of the items. */
 async function* inOrder<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): AsyncGenerator<R> {
-  const turns = new Turns();
+  const slice = new TimeSlice();
   const running: Promise<R>[] = [];
   for (const [index, item] of items.entries()) {
     // Short texts are scanned at once, so that nothing else would let the event loop go on.
-    if (turns.isOver) await turns.next();
+    if (slice.isOver) await slice.next();
     const result = work(item, index);
     // Each is awaited below. One that rejects before that must not count as an unhandled rejection.
     result.catch(() => {});

@@ -6,7 +6,7 @@ import { Problem, problemBody } from "../../http-server/problem.ts";
 import { Vault } from "../../scan/vault.ts";
 import { answerOf } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
-import { clientGone } from "../../support/client-gone.ts";
+import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import { charactersOf } from "../callers/characters.ts";
@@ -194,7 +194,7 @@ async function answering(asked: Asked, start: Start, lines: AnswerLines): Promis
     },
     messages ? chatOf({ messages, tools, system }) : undefined,
   );
-  const gone = clientGone(reply.raw);
+  const gone = disconnectSignal(reply.raw);
   const end = (reason: unknown) => {
     streams.delete(stop);
     lines.close();

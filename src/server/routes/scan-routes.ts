@@ -5,8 +5,8 @@ import { Vault } from "../../scan/vault.ts";
 import type { Answer, DocumentsAnswer } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
-import { whileConnected } from "../../support/client-gone.ts";
-import { Stop } from "../../support/stop.ts";
+import { stopOnDisconnect } from "../../support/disconnect.ts";
+import { LazyAbortController } from "../../support/lazy-abort-controller.ts";
 import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
 import { callerOf } from "../callers/caller.ts";
 import type { Granted, Profiles } from "../callers/profiles.ts";
@@ -86,7 +86,7 @@ export function addScanRoutes<Body extends ScanFields>(
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const granted = profiles.grant(request, fields, source);
-          const stop = whileConnected(reply.raw);
+          const stop = stopOnDisconnect(reply.raw);
           const asked = { fields, kind, granted, until: stop };
           const { report, vault, use } = await scanned(options, subject, request, asked);
           const details = fields.details ?? false;
@@ -108,8 +108,8 @@ interface ScanAsked<Body> {
   kind: "analyze" | "scan";
   /** What the caller may have of what it asks for. */
   granted: Granted;
-  /** Is aborted when nobody waits for the result any more: a {@link Stop} where it is for this scan alone. */
-  until: AbortSignal | Stop;
+  /** Is aborted when nobody waits for the result any more: a {@link LazyAbortController} where it is for this scan alone. */
+  until: AbortSignal | LazyAbortController;
 }
 
 /** Scans for a request, or finds the result in the cache, and tells of the decision. */
@@ -125,9 +125,9 @@ export async function scanned<Body extends ScanFields>(
   const observer = request.scanObserver;
   const offsets = "codePoint" as const;
   const { caller, turn } = callerOf(request);
-  const compute = async (until: AbortSignal | Stop): Promise<Scanned> => {
+  const compute = async (until: AbortSignal | LazyAbortController): Promise<Scanned> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
-    const stopped = until instanceof Stop ? { stop: until } : { signal: until };
+    const stopped = until instanceof LazyAbortController ? { stop: until } : { signal: until };
     const asked = { suppress, replacements, offsets, rewrite, vault, ...stopped, observer, caller, turn };
     return { report: await scan(service, fields, asked), vault };
   };
@@ -148,7 +148,7 @@ export async function scanned<Body extends ScanFields>(
       details,
       rewrite,
     };
-    return cache.scan(asked, until instanceof Stop ? until.signal : until, compute);
+    return cache.scan(asked, until instanceof LazyAbortController ? until.signal : until, compute);
   };
   const result = await found();
   await decisions.tell({

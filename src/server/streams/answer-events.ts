@@ -1,6 +1,6 @@
 import type { ServiceReport } from "../../service/service-types.ts";
 import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
-import { within } from "../../support/within.ts";
+import { awaitWithin } from "../../support/promises.ts";
 import type { AnswerLine, AnswerLines } from "./answer-lines.ts";
 
 /** What a client is told of an answer that it hands in piece by piece. */
@@ -26,7 +26,7 @@ export async function* answerEvents(
   let coming: Promise<AnswerLine> | undefined;
   for (;;) {
     coming ??= lines.next();
-    const line = await within(coming, everyStep ? undefined : stream.waiting);
+    const line = await awaitWithin(coming, everyStep ? undefined : stream.waiting);
     if (line) coming = undefined;
     const steps = line ? stepsOf(line, stream) : [() => stream.flush()];
     for (const take of steps) {

@@ -7,7 +7,7 @@ import { loggerOptions } from "../../../http-server/log.ts";
 import type { ConfigSource } from "../../../http-server/start-log.ts";
 import { ownFile } from "../../../own-files.ts";
 import { closedError, GuardError } from "../../../support/errors.ts";
-import { Latest } from "../../../support/latest.ts";
+import { SingleFlight } from "../../../support/single-flight.ts";
 import { graceOf } from "../../app.ts";
 import type { MetricsOfOne } from "../process-state.ts";
 import { watchFile } from "../watch-file.ts";
@@ -82,7 +82,7 @@ class Workers {
   readonly #metrics = new TotalMetrics();
   readonly #members = new Set<Member>();
   readonly #restarts = new Set<NodeJS.Timeout>();
-  readonly #reloads = new Latest(() => this.#reload());
+  readonly #reloads = new SingleFlight(() => this.#reload());
   /** What the file said that is served. */
   #content: string;
   #early = 0;

@@ -3,7 +3,7 @@
 import cluster from "node:cluster";
 import { loadConfig } from "../../../config/index.ts";
 import { closedError, GuardError } from "../../../support/errors.ts";
-import { keepProcessSmall } from "../../../support/small-process.ts";
+import { limitProcessMemory } from "../../../support/process-memory.ts";
 import type { MetricsOfOne } from "../process-state.ts";
 import { type ServerInside, startInside } from "../start-server.ts";
 import { keptElsewhere } from "./remote-state.ts";
@@ -22,7 +22,7 @@ interface Reloading {
   done: Promise<string>;
 }
 
-keepProcessSmall();
+limitProcessMemory();
 
 let server: ServerInside | undefined;
 let reloading: Reloading | undefined;

@@ -1,25 +1,25 @@
 /**
- * Does a piece of work, never twice at the same time. What is asked for while it is done is done behind it, once for all who ask: what it
- * works on may have changed since it began.
+ * Runs a task, never twice at the same time. Calls during a run share one more run after it, because the input of the task may have
+ * changed since the current run began.
  */
-export class Latest<T> {
-  readonly #work: () => Promise<T>;
+export class SingleFlight<T> {
+  readonly #task: () => Promise<T>;
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
 
-  constructor(work: () => Promise<T>) {
-    this.#work = work;
+  constructor(task: () => Promise<T>) {
+    this.#task = task;
   }
 
-  /** The work that is being done, if there is any. */
+  /** The current run; undefined when the task does not run. */
   get running(): Promise<T> | undefined {
     return this.#running;
   }
 
-  /** Does the work, or has it done behind what is being done. */
+  /** Runs the task now, or after the current run. */
   run(): Promise<T> {
     if (!this.#running) {
-      const running = this.#work().finally(() => {
+      const running = this.#task().finally(() => {
         this.#running = undefined;
       });
       this.#running = running;

@@ -1,23 +1,23 @@
 import { setMaxListeners } from "node:events";
 
-/** Why work is stopped at the end of its call. Node.js makes an error with a stack for each call where there is no reason. */
-export const ENDED = new DOMException("the call has ended", "AbortError");
+/** The reason with which work is aborted when its call ends. Without a reason, Node.js would create an error with a stack trace each time. */
+export const CALL_ENDED = new DOMException("the call has ended", "AbortError");
 
 /**
- * Stops work, as an `AbortController` does. Its signal is made when somebody asks for it: making one and listening to it take longer than
- * rules need for a short text.
+ * An `AbortController` that creates its signal when it is first read. Creating a signal and listening to it takes longer than rules need
+ * for a short text.
  */
-export class Stop {
+export class LazyAbortController {
   #controller: AbortController | undefined;
   #isAborted = false;
   #reason: unknown;
   readonly #waiting = new Set<(reason: unknown) => void>();
 
-  /** Any number of scanners of any number of texts may listen to it. */
+  /** The signal. Any number of scanners may listen to it. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      // Node.js would warn of a leak from eleven listeners on.
+      // By default, Node.js warns about a leak from the eleventh listener on.
       setMaxListeners(0, this.#controller.signal);
       if (this.#isAborted) this.#controller.abort(this.#reason);
     }
@@ -28,12 +28,12 @@ export class Stop {
     return this.#isAborted;
   }
 
-  /** Why the work was stopped. */
+  /** Why the work was aborted. */
   get reason(): unknown {
     return this.#reason;
   }
 
-  /** Stops the work. Only the first call counts. */
+  /** Aborts the work. Only the first call has an effect. */
   abort(reason: unknown): void {
     if (this.#isAborted) return;
     this.#isAborted = true;
@@ -43,12 +43,12 @@ export class Stop {
     this.#waiting.clear();
   }
 
-  /** @throws the reason when the work was stopped. */
+  /** @throws the reason if the work was aborted. */
   throwIfAborted(): void {
     if (this.#isAborted) throw this.#reason;
   }
 
-  /** Is stopped together with a signal, until the function that is returned is called. */
+  /** Aborts when the given signal does. The returned function ends that. */
   follow(signal: AbortSignal): () => void {
     const onAbort = () => this.abort(signal.reason);
     if (signal.aborted) onAbort();
@@ -56,12 +56,12 @@ export class Stop {
     return () => signal.removeEventListener("abort", onAbort);
   }
 
-  /** Waits for a promise, but no longer than until the work is stopped. What is behind the promise may go on. */
+  /** Waits for a promise until the work is aborted. The work behind the promise may continue. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#isAborted) reject(this.#reason);
       else this.#waiting.add(reject);
-      // It is still listened to after nobody waits for it any more, because an unhandled rejection would end the process.
+      // The handlers stay after the abort, because an unhandled rejection would end the process.
       promise.then(
         (value) => {
           this.#waiting.delete(reject);
@@ -81,11 +81,11 @@ export class Stop {
  * call ends early. `AbortSignal.any` is not used: a long-lived signal would keep something in memory for every call.
  */
 export function callSignal(outer: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
-  const own = new Stop();
+  const own = new LazyAbortController();
   const unfollow = outer && own.follow(outer);
   const end = () => {
     unfollow?.();
-    own.abort(ENDED);
+    own.abort(CALL_ENDED);
   };
   return { signal: own.signal, end };
 }

@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Names the kind of a value without quoting the value, since it may be a secret. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
@@ -40,14 +40,14 @@ const WORD = /^[A-Za-z][A-Za-z_ -]{0,31}$/;
  * because the value may be a password (`token: 12345`). When a number is expected, only a text that looks like a number is quoted.
  */
 function given(value: unknown, expected: string): string {
-  if (expected === "a text") return kindOf(value).replace(/^(?:true|false)$/, "true or false");
+  if (expected === "a text") return describeKind(value).replace(/^(?:true|false)$/, "true or false");
   if (typeof value === "number") return String(value);
   if (typeof value === "string" && PLAIN_TEXT.test(value)) return `the text ${JSON.stringify(value)}`;
-  return kindOf(value);
+  return describeKind(value);
 }
 
 /** `a`, `a or b`, `a, b or c`. */
-export function anyOf(words: readonly string[]): string {
+export function joinWithOr(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
 
@@ -80,7 +80,7 @@ function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.cor
 /** Says what is wrong with a value that is not one of a few allowed words. */
 function noneOf({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>): string {
   const words = values.map(String);
-  const due = words.length === 1 ? `must be ${words[0]}` : `must be one of ${anyOf(words)}`;
+  const due = words.length === 1 ? `must be ${words[0]}` : `must be one of ${joinWithOr(words)}`;
   if (typeof input !== "string") return `${due}, got ${given(input, "")}`;
   const got = WORD.test(input) ? input : input === "" ? "an empty text" : "another text";
   return `${due}, got ${got}${WORD.test(input) ? didYouMean(input, words) : ""}`;
@@ -95,7 +95,7 @@ function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInva
     first?.code === "invalid_type" && first.path.length === 0 ? [KINDS[first.expected] ?? first.expected] : [],
   );
   if (kinds.length === 0 || kinds.length < (errors ?? []).length) return undefined;
-  const expected = anyOf([...new Set(kinds)]);
+  const expected = joinWithOr([...new Set(kinds)]);
   return `expected ${expected}, got ${given(input, kinds.includes("a text") ? "a text" : expected)}`;
 }
 
@@ -105,7 +105,7 @@ function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInva
  *
  * @returns undefined for issues that carry their own message.
  */
-export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type": {
       if (isNothing(issue)) return "is required";
