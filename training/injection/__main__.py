@@ -37,9 +37,9 @@ from .windows import logits_of_worst_windows, windows_of
 def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray, ordinary: np.ndarray) -> dict:
     """Folds a scale and a bias into a head, so that softmax(logits) is the final score.
 
-    Two points of the calibration part determine the line: the margin that the share FALSE_POSITIVES of `ordinary` texts exceeds becomes
-    THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is therefore made for decisions, it is not
-    the frequency of attacks. A text that the model itself calls safe is never flagged. Rows with an unknown label count nowhere.
+    Two points of the calibration split determine the line: the margin that a share FALSE_POSITIVES of `ordinary` texts exceeds becomes
+    THRESHOLD, and their median margin becomes FLOOR or less. Near the threshold the score is therefore calibrated for decisions; it is not
+    the frequency of attacks. A text that the model considers safe is never flagged. Rows with an unknown label are ignored.
     """
     margin = logits[:, INJECTION] - logits[:, SAFE]
     known = labels != UNKNOWN
@@ -70,7 +70,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--hard-negatives",
         action="store_true",
-        help="also train on harmless texts beyond the limits of the sets that the weights of --start take for injections",
+        help="also train on harmless texts beyond the limits of the sets that the weights of --start flag",
     )
     add_training_arguments(parser, epochs=2)
     return parser.parse_args()
@@ -103,7 +103,7 @@ def main() -> None:
         train(model, windows_of(tokenizer, lessons, settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
 
-    # The int8 model is calibrated, because it is the one that runs in the product.
+    # The int8 model is calibrated, because it runs in the product.
     held = datasets.rows_of_split(rows, "calibration")
     ranges = export.measure_ranges(model, tokenizer, [row.text for row in held], MAX_LENGTH)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")

@@ -1,8 +1,8 @@
-"""Addresses of mails, which must say nothing about a text.
+"""Decorrelates mail addresses from labels.
 
-Authors of attacks write addresses of reserved domains (RFC 2606), such as example.com, and ordinary texts in public sets have few addresses of any
-kind. A model would learn that an address is an attack. So reserved domains become others in most texts, whatever their label, and harmless
-texts get addresses, of reserved domains too.
+Authors of attacks use reserved domains (RFC 2606) such as example.com, and ordinary texts of public sets have few addresses. A model would
+learn that an address is an attack. Therefore most reserved domains are replaced, independent of the label, and harmless texts get addresses,
+including reserved ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .sets import Text, locate_orders
 RESERVED = re.compile(
     r"(?<=@)(?:[\w-]+\.)*(?:example\.(?:com|org|net)|[\w-]+\.(?:example|test|invalid))|\bexample\.(?:com|org|net)\b"
 )
-# The share of texts with reserved domains that get another one, and of harmless texts that get an address.
+# The share of texts whose reserved domains are replaced, and of harmless texts that get an address.
 RENAMED, GIVEN = 0.6, 0.08
 FIRST = "north blue old river city green sun acme delta nova oak stone lake bright market union alpha maple".split()
 SECOND = (
@@ -27,7 +27,7 @@ SECOND = (
 )
 ENDS = "com com com org net de fr es it ru pl nl co.uk com.br in jp cn io eu ch".split()
 PUBLIC = "gmail.com outlook.com yahoo.com mail.ru web.de qq.com hotmail.com orange.fr proton.me".split()
-# What stands around an address in ordinary texts. The address takes the place of `@`.
+# Ordinary sentences with an address, which replaces `@`.
 CONTACTS = (
     "Contact: @",
     "Contact: @.",
@@ -63,7 +63,7 @@ LOCALS = "info contact support hello jobs office press bob alice sales team no-r
 
 
 def domain(rng: random.Random) -> str:
-    """A domain as people have it. None of them is meant: words are put together by chance."""
+    """A plausible domain of random words, or a public one."""
     if rng.random() < 0.25:
         return rng.choice(PUBLIC)
     return f"{rng.choice(FIRST)}{rng.choice(['', '', '-'])}{rng.choice(SECOND)}.{rng.choice(ENDS)}"
@@ -78,7 +78,7 @@ def address(rng: random.Random) -> str:
 
 
 def replace_reserved_domains(row: Text, rng: random.Random) -> Text:
-    """The row with another domain wherever there is a reserved one."""
+    """Replaces the reserved domains of a row."""
     names: dict[str, str] = {}
 
     def other(text: str) -> str:
@@ -90,7 +90,7 @@ def replace_reserved_domains(row: Text, rng: random.Random) -> Text:
 
 
 def insert_address(row: Text, rng: random.Random) -> Text:
-    """A harmless row with an address before it, behind it, or as a paragraph of a page."""
+    """Adds an address before or after a harmless row, or in a page around it."""
     contact = rng.choice(CONTACTS).replace("@", address(rng))
     text = rng.choice(
         [
@@ -108,7 +108,7 @@ def insert_address(row: Text, rng: random.Random) -> Text:
 
 
 def add_addresses(rows: Sequence[Text], seed: int) -> list[Text]:
-    """The rows, of which those for training and calibration have addresses that say nothing about their label."""
+    """Decorrelates the addresses of training and calibration rows from their labels."""
     rng = random.Random(f"{seed} addresses")
     result = []
     for row in rows:

@@ -1,7 +1,7 @@
-"""python -m training.injection.compare_training --data DIR --base DIR --out FILE: compares ways of training.
+"""python -m training.injection.compare_training --data DIR --base DIR --out FILE: compares training methods.
 
-Every model learns from the same part of the rows for one epoch, and is measured in fp32 on the same rows of the dev part. Only
-differences between lines of one run mean something, since the published model learns from many times as much.
+Every model learns from the same subset of the rows for one epoch and is evaluated in fp32 on the same dev rows. Only differences between the
+lines of one run are meaningful, because the published model learns from many more rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import HEADS, INJECTION, MAX_LENGTH, SAFE
 from .rows import add_data_arguments, rows_for
 from .sets import UNKNOWN
 
-# Sets with texts that a user does not type: documents, tool results, answers, code.
+# Sets of texts that users do not type: documents, tool results, answers, code.
 FETCHED = {
     "own_documents",
     "own_agents",
@@ -38,9 +38,9 @@ FETCHED = {
     "answers",
     "system_prompts",
 }
-# The heads that are compared: what people write, and the kinds of attacks in it.
+# The compared heads.
 ASKED = ("direct", "category")
-# The weight of the teachers' probabilities; that of the labels is 1 less this.
+# The weight of the teachers' probabilities. The weight of the labels is 1 minus this.
 SOFT = 0.7
 
 
@@ -48,8 +48,8 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.injection.compare_training", description=__doc__)
     add_data_arguments(parser)
     parser.add_argument("--base", type=Path, required=True, help="folder made by training.multilingual")
-    parser.add_argument("--out", type=Path, required=True, help="where to write the figures as JSON")
-    parser.add_argument("--tokens", type=int, default=600_000, help="tokens that each model learns from")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file for the figures")
+    parser.add_argument("--tokens", type=int, default=600_000, help="training tokens of each model")
     parser.add_argument("--measured", type=int, default=3000, help="rows of the dev part")
     return parser.parse_args()
 
@@ -86,7 +86,7 @@ class TrainingComparison:
         self.figures: dict[str, dict[str, float]] = {}
 
     def report(self, name: str, scores: np.ndarray) -> None:
-        """Computes and prints the figures of scores of the dev rows, which are higher for attacks."""
+        """Computes and prints figures of the scores of the dev rows. Higher scores mean attacks."""
         attack = np.array([row.label == INJECTION for row in self.dev])
         exam = np.array([row.set == "own_exam" for row in self.dev])
         edge = metrics.threshold_at(scores[~attack], 0.01)
@@ -102,7 +102,7 @@ class TrainingComparison:
     def trained(
         self, layers: int, seed: int, rows: Sequence[datasets.Row], soft: np.ndarray | None = None
     ) -> encoder.Classifier:
-        """Trains a model with so many layers of the base. `soft` are probabilities of an attack, from which it learns beside the labels."""
+        """Trains a model with `layers` layers of the base. `soft` has probabilities of an attack for distillation."""
         start = time.monotonic()
         torch.manual_seed(seed)
         base = encoder.Base(self.args.base, layers)
@@ -150,7 +150,7 @@ def main() -> None:
 
     pieces = n_grams(learnt, [*texts, *(row.text for row in comparison.held)])
     comparison.report("n-grams alone", pieces[: len(texts)])
-    # The weights of the two are fitted on rows from which neither has learnt.
+    # The weights of both are fitted on rows that neither was trained on.
     of_held = margins(first, tokenizer, [row.text for row in comparison.held])
     both = LogisticRegression(C=1e6, class_weight="balanced")
     both.fit(np.stack([of_held, pieces[len(texts) :]], 1), [row.label for row in comparison.held])
@@ -171,7 +171,7 @@ def main() -> None:
 
     knowing = comparison.trained(12, args.seed, [with_origin(row) for row in learnt])
     comparison.report(
-        "told where the text is from", margins(knowing, tokenizer, [with_origin(row).text for row in comparison.dev])
+        "with the origin of the text", margins(knowing, tokenizer, [with_origin(row).text for row in comparison.dev])
     )
 
 

@@ -1,7 +1,7 @@
 """Composes indirect attacks and their harmless twins from rows of the same split.
 
-An attack (the guest) hides in a document, a mail, a tool result or a code comment (the host). Its twin has such a host too, with an
-ordinary request or sentence in it, so that the model cannot tell attacks by their hosts.
+An attack (the guest) is hidden in a document, a mail, a tool result or a code comment (the host). Its twin has an ordinary request or sentence
+in such a host, so that the model can't identify attacks by their hosts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HOSTS = {
     "answers",
     "passages",
 }
-# Our own texts that are to be hidden. Those of the other files are documents with something hidden already.
+# Our own texts to hide. The other files contain documents with hidden texts.
 OWN_SENTENCES = OWN_TEXTS - {f"own_{name}" for name in OWN_DOCUMENTS}
 GUESTS = {
     *OWN_SENTENCES,
@@ -41,12 +41,12 @@ GUESTS = {
     "tensortrust",
     "multilingual",
 }
-# Texts that are harmless everywhere, also inside a document, a mail or a tool result.
+# Texts that are harmless everywhere, including documents, mails and tool results.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
-# Orders of a user to the model. They are harmless beside a text that the user gives, but not inside what a tool returns.
+# Orders of a user to the model. They are harmless next to a text of the user, but not inside tool results.
 REQUESTS = {"alpaca", "alpaca_zh", "assistant_intents", "role_play"}
 TWINS = {*REMARKS, *REQUESTS}
-# Lengths of hosts in characters: up to a window of the model (about 1,000), so that an attack is a small part of the text.
+# Lengths of hosts in characters, up to a window of the model (about 1,000), so that an attack is a small part of the text.
 HOST_LENGTHS = [150, 300, 500, 700, 900]
 LONGEST_GUEST = 400
 LONGEST_WORD = 40
@@ -54,7 +54,7 @@ SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 
 def plain(host: str, guest: str, rng: random.Random) -> str:
-    """Puts the guest before, after or between the sentences of the host."""
+    """Inserts the guest before, after or between the sentences of the host."""
     chance = rng.random()
     joint = rng.choice(["\n", "\n\n", " "])
     if chance < 0.15:
@@ -103,7 +103,7 @@ def markup(host: str, guest: str, rng: random.Random) -> str:
 
 
 def comment(host: str, guest: str, rng: random.Random) -> str:
-    """Puts the guest as a comment into the second half of the host's lines, or after them."""
+    """Inserts the guest as a comment into the second half of the host's lines, or appends it."""
     lines = host.split("\n")
     at = rng.randint(len(lines) // 2, len(lines))
     return "\n".join([*lines[:at], rng.choice(["# ", "// ", "-- ", "> "]) + guest, *lines[at:]])
@@ -117,20 +117,20 @@ FORMS = [plain, plain, plain, tool_result, mail, markup, comment, cell, wrapped]
 
 
 def word_start(text: str, at: int) -> int:
-    """The position where the next word starts, or `at` itself in languages that do not separate words by spaces."""
+    """The start of the next word, or `at` in languages without spaces between words."""
     space = text.find(" ", at, at + LONGEST_WORD)
     return at if space < 0 else space + 1
 
 
 def orders_in(text: str, order: str) -> tuple[tuple[int, int], ...]:
-    """Where an order stands in a text that was made with it, as it was written or as a form writes it."""
+    """The spans of an order in a composed text, verbatim or escaped."""
     for written in (order, as_json(order)[1:-1], order.replace("\n", " ")):
         if found := locate_orders(text, written):
             return found
     return ()
 
 
-# Sets of short texts that are harmless wherever they stand, beside REMARKS.
+# Sets of short texts that are harmless everywhere, in addition to REMARKS.
 STATEMENTS = {
     "tatoeba",
     "sib200",
@@ -140,15 +140,15 @@ STATEMENTS = {
     "wikipedia",
     *REMARKS,
 }
-# The share of composed texts that contain an order, and of those the ones whose order attacks the model also where a user pastes it.
+# The share of composed texts with an order, and the share of those whose order is also a direct attack.
 WITH_ORDER, HOSTILE = 0.5, 0.5
-# Bare tasks are sometimes introduced by words that ask for attention.
+# The share of bare tasks that follow an attention phrase.
 INTRODUCED = 0.35
 LONGEST_STATEMENT = 250
 
 
 def attention_phrases(folder: Path, split: str) -> list[str]:
-    """Phrases that draw attention to what follows."""
+    """Phrases that draw attention to the following text."""
     raws = read_jsonl(folder / "injection" / "planting_wordings.jsonl.gz")
     return [raw["text"].strip() for raw in raws if raw["kind"] == "wording" and split_of(raw["text"]) == split]
 
@@ -160,7 +160,7 @@ def compose(
     split: str,
     introductions: Sequence[str],
 ) -> list[Text]:
-    """Documents of one split with something put into them: an attack, a task that nobody asked for, or a harmless statement."""
+    """Composes documents of one split with an attack, an unrequested task, or a harmless statement."""
     rng = random.Random(f"{seed} {split}")
     mine = [row for row in rows if row.split == split]
     hosts: dict[str, list[str]] = {}
@@ -169,7 +169,7 @@ def compose(
             hosts.setdefault(row.set, []).append(row.text)
     short = [row for row in mine if 12 <= len(row.text) <= LONGEST_GUEST]
     attacks = [row for row in short if row.label == INJECTION and row.orders == ((0, len(row.text)),)]
-    # Our own attacks are clear and varied, so most guests are chosen among them.
+    # Our own attacks are clear and varied, so most guests are among them.
     own = [row for row in attacks if row.set in OWN_SENTENCES] or attacks
     tasks = [row for row in short if row.set == "tasks"]
     statements = [
@@ -216,12 +216,12 @@ def excerpt(text: str, rng: random.Random) -> str:
     return text[start : start + length]
 
 
-# Lengths of texts that are put into envelopes.
+# Lengths of texts in envelopes, in characters.
 ENVELOPED = range(8, 700)
 
 
 def wrap_in_envelopes(rows: Sequence[Text], count: int, seed: int, split: str) -> list[Text]:
-    """Texts of one split in envelopes, half of them with an order."""
+    """Wraps texts of one split in envelopes, half of them with an order."""
     rng = random.Random(f"{seed} enveloped {split}")
     mine = [row for row in rows if row.split == split and len(row.text) in ENVELOPED]
     safe = [row for row in mine if row.indirect == SAFE]
@@ -246,17 +246,17 @@ def wrap_in_envelopes(rows: Sequence[Text], count: int, seed: int, split: str) -
     return result
 
 
-# Characters of a long document: about 2,000 tokens.
+# The length of a long document in characters: about 2,000 tokens.
 LONG = 8000
-# The file of texts that were written for long documents: orders that name their addressee, and harmless remarks.
+# The file of texts for long documents: orders that address the model explicitly, and harmless remarks.
 EXPLICIT = "own_orders"
 
 
 def long_documents(rows: Sequence[Text], count: int, seed: int, question: str) -> list[Text]:
-    """Documents for evaluation, of about 2,000 tokens, with an attack at a random position, and as many with a harmless text there.
+    """Composes evaluation documents of about 2,000 tokens with an attack at a random position, and as many with a harmless text there.
 
-    There are `count` of each kind, and one more for every row of EXPLICIT. All parts of a harmless document are harmless as answers to
-    the question: data has no requests in it.
+    There are `count` documents of each kind, and one for every row of EXPLICIT. All parts of a harmless document are harmless for the
+    question: data contains no requests.
     """
     rng = random.Random(f"{seed} long")
     mine = [row for row in rows if row.split == "dev"]

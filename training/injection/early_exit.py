@@ -1,7 +1,7 @@
-"""python -m training.injection.early_exit --data DIR --model DIR --out DIR: lets texts that are surely harmless leave the model early.
+"""python -m training.injection.early_exit --data DIR --model DIR --out DIR: lets harmless texts leave the model early.
 
-See `text_exit.py`. A text goes on where the model would doubt at a question that is asked; of one that left, both questions say SAFE. Of
-what people write only `direct` is asked, which requests and questions pass more surely than `indirect`, to which they look like orders.
+See `text_exit.py`. A text continues if the model might find something for one of the requested questions. For a text that left, both questions
+answer SAFE. Texts that people write need only `direct`, which requests pass more clearly than `indirect`, where they look like orders.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from ..runtime import softmax
 from . import INJECTION, MAX_LENGTH
 from .rows import add_data_arguments, rows_for
 
-# A text whose probability is above this at either question goes on.
+# A text with a higher probability for a question continues.
 DOUBTFUL = 0.1
 # The logits of a text that left early.
 SAFE = (10.0, 0.0)
 
 
-# The input that is 1 for rows of which nothing but these heads is asked. What `indirect` says of them means nothing.
+# The input that is 1 for rows that need only these heads. The answer of `indirect` is invalid for them.
 ALONE, ASKED_ALONE = "direct_alone", ("direct", "category")
 
 

@@ -1,5 +1,4 @@
-"""The forms in which tools hand texts over. A text must have the same score in all of them, harmless or not, so that both kinds of
-rows are put into them alike."""
+"""Formats of tool results. A text must have the same score in all formats, so harmless texts and attacks are wrapped equally."""
 
 from __future__ import annotations
 
@@ -33,8 +32,8 @@ def as_json(value: object, **options: object) -> str:
 
 
 def envelope(text: str, rng: random.Random) -> str:
-    """The text in one of these forms: JSON, CSV, YAML, XML, a result of SQL, a table of Markdown, a log, a stack trace, an answer over
-    HTTP, the messages of tools of MCP, OpenAI and Anthropic, a mail, a chat, a page."""
+    """Wraps a text in a random format: JSON, CSV, YAML, XML, an SQL result, a Markdown table, a log, a stack trace, an HTTP response, tool
+    messages of MCP, OpenAI and Anthropic, a mail, a chat, a page."""
     line = text.replace("\n", " ")
     number, word, name, date = (
         rng.randrange(10, 9999),
@@ -109,7 +108,7 @@ def value(rng: random.Random) -> str:
 
 
 def cell(_host: str, guest: str, rng: random.Random) -> str:
-    """The guest as one cell of a table of numbers and short words, or as one line of a log."""
+    """Inserts the guest as a cell of a table of numbers and short words, or as a line of a log."""
     count = rng.randint(4, 14)
     at = rng.randrange(count)
     columns = rng.sample(COLUMNS, 4)

@@ -1,6 +1,6 @@
-"""python -m training.injection.evaluate --data DIR --model DIR: measures the exported int8 model.
+"""python -m training.injection.evaluate --data DIR --model DIR: evaluates the exported int8 model.
 
-Runs the model with onnxruntime on the dev part, set by set, and on the hand-written cases in `cases.jsonl`.
+Runs the model with onnxruntime on the dev split, by set, and on the hand-written cases in `cases.jsonl`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CASES = Path(__file__).parent / "cases.jsonl"
 
 
 QUESTIONS = ("direct", "indirect")
-# How many rows are also read by the unquantized graph.
+# The number of rows for comparison with the unquantized graph.
 COMPARED = 1000
 
 
@@ -33,8 +33,8 @@ def scores_of(model: ExportedModel, texts: Sequence[str]) -> list[np.ndarray]:
 
 
 def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
-    """Figures of all rows and of each set. Most sets have attacks or safe rows only, so recall at fixed false positives is measured
-    against the safe rows of all sets."""
+    """Figures of all rows and of each set. Most sets contain only attacks or only safe rows, so recall at fixed false positives uses the safe
+    rows of all sets."""
     safe, attack = scores[labels == SAFE], scores[labels == INJECTION]
     ordinary = scores[(labels == SAFE) & np.isin(sets, sorted(ORDINARY))]
     edge = metrics.threshold_at(safe, 0.01)
@@ -70,7 +70,7 @@ def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
 
 
 def check_cases(model: ExportedModel) -> list[dict]:
-    """The cases that are on the wrong side of the threshold, worst first."""
+    """The cases on the wrong side of the threshold, worst first."""
     cases = list(datasets.read_jsonl(CASES))
     wrong = []
     for case, score in zip(cases, scores_of(model, [case["text"] for case in cases])[0], strict=True):
@@ -114,7 +114,7 @@ def evaluate(rows: Sequence[Text], folder: Path, fp32: Path | None, report: Path
 
 
 def difference(exact: ExportedModel, dev: Sequence[Text], found: Sequence[np.ndarray]) -> dict:
-    """How far the scores of the int8 graph are from those of the unquantized one, on some rows."""
+    """The differences between the scores of the int8 graph and of the unquantized one, on some rows."""
     chosen = sorted(range(len(dev)), key=lambda index: datasets.digest(dev[index].text))[:COMPARED]
     result = {}
     for question, scores, reference in zip(
@@ -133,7 +133,7 @@ def difference(exact: ExportedModel, dev: Sequence[Text], found: Sequence[np.nda
 
 
 def report_question(question: str, dev: Sequence[Text], labels: np.ndarray, scores: np.ndarray) -> dict:
-    """Figures of the rows that answer a question, and those that the model gets most wrong."""
+    """Prints and returns the figures of one question and the rows with the largest errors."""
     known = labels != UNKNOWN
     labels, scores, dev = (
         labels[known],
@@ -157,7 +157,7 @@ def main() -> None:
     parser.add_argument("--model", required=True, type=Path, help="folder with model.onnx and tokenizer.json")
     parser.add_argument("--fp32", type=Path, help="unquantized graph to compare with")
     parser.add_argument("--report", type=Path, help="file for all figures and the worst rows")
-    parser.add_argument("--cases-only", action="store_true", help="only the hand-written cases; needs no data")
+    parser.add_argument("--cases-only", action="store_true", help="evaluate only the hand-written cases; needs no data")
     args = parser.parse_args()
     if args.cases_only:
         model = ExportedModel(args.model / "model.onnx", args.model / "tokenizer.json", args.threads)

@@ -1,6 +1,6 @@
-"""Finds the harmless texts that a model gets wrong, among those that the limits of the sets leave out of a training.
+"""Finds hard negatives: harmless texts beyond the limits of the sets that a model flags.
 
-The limits keep large collections from outweighing small ones. What they leave out is still worth learning from where the model errs.
+The limits keep large collections from outweighing small ones. The excluded texts are still useful for training if the model errs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .model import Detector
 from .sets import SETS, Text
 from .windows import windows_of
 
-# Collections whose labels are surely right: nobody wrote an attack into them. In collections of attacks and harmless rows, the harmless
-# ones that a model gets most wrong are often attacks.
+# Collections with reliable labels: they contain no attacks. In collections of attacks and harmless rows, the harmless rows with the highest
+# scores are often attacks.
 TRUSTED = {
     "sib200",
     "tatoeba",
@@ -48,14 +48,14 @@ TRUSTED = {
     "wikipedia",
     "answers",
 }
-# A harmless text is hard where the probability of an injection is above this, and at most so many of one set are taken.
+# The lowest injection probability of a hard text, and the maximum number of hard texts of a set.
 HARD, OF_A_SET = 0.15, 500
-# The most texts of one set that are scored.
+# The maximum number of scored texts of a set.
 SCORED = 3000
 
 
 def find_hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, tokenizer: Tokenizer) -> list[Text]:
-    """Training rows that are not among `rows`, and that the model takes for injections, the worst of each set first."""
+    """Training rows outside of `rows` that the model flags, highest scores of each set first."""
     used = {datasets.identity(row.text) for row in rows}
     chosen = datasets.choose([spec for spec in SETS if spec.name in TRUSTED], args.licences.split(","), None)
     whole = [replace(spec, caps=None, max_per_language=None, repeat=1) for spec in chosen]
@@ -79,12 +79,12 @@ def find_hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, 
         taken[row.set] += 1
         if wrong[index] > HARD and taken[row.set] <= OF_A_SET:
             result.append(row)
-    print(f"{len(result)} of {len(pool)} left-out texts are hard: {Counter(row.set for row in result)}", flush=True)
+    print(f"{len(result)} of {len(pool)} excluded texts are hard: {Counter(row.set for row in result)}", flush=True)
     return result
 
 
 def scores_of(model: Detector, windows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities of both questions for each window."""
+    """The probabilities of both questions by window."""
     logits = np.zeros((len(windows), len(model.head.bias)), np.float32)
     model.eval()
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=torch.cpu._is_avx512_bf16_supported()):

@@ -1,4 +1,4 @@
-"""The model of prompt injections, and how it learns."""
+"""The prompt-injection model and its training."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .. import encoder, trainer
 from . import HEADS
 from .windows import Window
 
-# The weights of the losses beside that of each question, which is 1.
+# The weights of the auxiliary losses. The loss of each question has the weight 1.
 CATEGORY_WEIGHT, ORDER_WEIGHT = 0.2, 0.5
 
 
 class Detector(encoder.Classifier):
-    """A classifier with a pool for each head, since an order in a mail and the tone of a mail stand in different places.
+    """A classifier with a pool for each head, because heads depend on different parts of a text.
 
-    While it learns, it also says of each token whether it belongs to an order to a model. That is not shipped: it teaches the encoder
+    In training it also predicts for each token whether it is part of an order to a model. This head is not exported: it teaches the encoder
     where to look.
     """
 
@@ -31,7 +31,7 @@ class Detector(encoder.Classifier):
         self.order = nn.Linear(shape.hidden_size, 1)
 
     def forward_with_tokens(self, ids: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The logits of all heads `[batch, labels]`, and those of the tokens `[batch, tokens]`."""
+        """The logits of all heads, `[batch, labels]`, and of the tokens, `[batch, tokens]`."""
         bias = encoder.padding_bias(mask)
         x = self.hidden(ids, bias)
         weights = (x @ self.pool.weight.T + bias[:, 0, 0, :, None]).softmax(1)
@@ -63,7 +63,7 @@ def train(model: Detector, windows: Sequence[Window], settings: trainer.Settings
         logits, tokens = model.forward_with_tokens(torch.from_numpy(ids), torch.from_numpy(mask))
         losses = ORDER_WEIGHT * order_losses(tokens.float(), [windows[i] for i in batch])
         for head, of_head in targets.items():
-            # Rows that do not answer a question have the target that cross entropy leaves out.
+            # Rows without an answer to a question have the target that cross entropy ignores.
             losses = losses + (CATEGORY_WEIGHT if head == "category" else 1) * F.cross_entropy(
                 logits[:, slices[head]].float(),
                 of_head[batch],
@@ -77,7 +77,7 @@ def train(model: Detector, windows: Sequence[Window], settings: trainer.Settings
 
 
 def order_losses(tokens: torch.Tensor, windows: Sequence[Window]) -> torch.Tensor:
-    """The mean loss of the tokens of each window of which it is known whether they belong to an order."""
+    """The mean loss of each window over the tokens with a known label."""
     targets = torch.full(tokens.shape, -1.0)
     for index, window in enumerate(windows):
         targets[index, : len(window.orders)] = torch.from_numpy(window.orders.astype("float32"))

@@ -9,7 +9,7 @@ from .. import datasets, trainer
 from .addresses import add_addresses
 from .compose import compose, wrap_in_envelopes, attention_phrases
 from .sets import SETS, Text
-from .vary import disguise, pieces, vary
+from .variations import disguise, pieces, vary
 
 # The numbers of composed texts and of texts in envelopes by split.
 COMPOSED = (("train", 9000, 5000), ("calibration", 160, 100), ("dev", 400, 260))

@@ -1,12 +1,11 @@
-"""The data sets of the prompt-injection model, and how much of each is used.
+"""The data sets of the prompt-injection model and the use of their rows.
 
-All sets follow one policy for what people write, the label of a row. A text with the wording of an attack is INJECTION. A plain harmful
-request is SAFE, since this model detects attacks, and other scanners look at topics. Benign role play, talk about security, system
-prompts, code and toxic chat are SAFE.
+All sets follow one policy for the label of texts that people write. A text with the wording of an attack is INJECTION. A plain harmful request
+is SAFE, because this model detects attacks and other scanners detect topics. Benign role play, talk about security, system prompts, code and
+toxic chat are SAFE.
 
-The second label, `indirect`, is for the same text as data that a tool returns. Whatever attacks a model is an INJECTION there too, and
-so is every order to a model. Documents are SAFE. Of requests and system prompts nothing is said: they are orders to a model, but
-nobody looks for them in data.
+The second label, `indirect`, is for the same text as data that a tool returns. Attacks and all orders to a model are INJECTION. Documents are
+SAFE. Requests and system prompts have no label: they are orders to a model, but do not occur in data.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass, fields
 from ..datasets import HELD_OUT_FILES, NO_CATEGORY, Row, Spec
 from . import CATEGORIES, INJECTION, SAFE
 
-# The label of a question that a row does not answer. The losses leave it out.
+# The label of a question without an answer. The losses ignore it.
 UNKNOWN = NO_CATEGORY
 Pick = Callable[[dict], tuple[int, float] | None]
 
@@ -29,7 +28,7 @@ class Text(Row):
 
     # The answer to the indirect question.
     indirect: int = UNKNOWN
-    # Where the instructions to a model stand, as offsets in the text. None are given where that is not known.
+    # The spans of the instructions to a model; empty if unknown.
     orders: tuple[tuple[int, int], ...] = ()
 
 
@@ -42,13 +41,13 @@ def text_of(row: Row, indirect: int, orders: tuple[tuple[int, int], ...] = ()) -
 
 
 def locate_orders(text: str, orders: str | list[str] | None) -> tuple[tuple[int, int], ...]:
-    """Where the orders of a row stand in its text."""
+    """The spans of the orders of a row in its text."""
     wanted = [orders] if isinstance(orders, str) else orders or []
     return tuple(sorted((at, at + len(order)) for order in wanted if order and (at := text.find(order)) >= 0))
 
 
 def prompt(row: Row, _raw: dict) -> Text:
-    """What people write to a model. An attack is one in data too, and all of it is the order."""
+    """A text that people write to a model. An attack is also an attack in data, and its whole text is the order."""
     return text_of(
         row,
         *((INJECTION, ((0, len(row.text)),)) if row.label == INJECTION else (UNKNOWN,)),
@@ -56,23 +55,23 @@ def prompt(row: Row, _raw: dict) -> Text:
 
 
 def document(row: Row, raw: dict) -> Text:
-    """A document, with or without an order in it."""
+    """A document with or without an order."""
     if row.label == SAFE:
         return text_of(row, SAFE)
     return text_of(row, INJECTION, locate_orders(row.text, raw.get("order") or raw.get("attack")))
 
 
 def only_prompt(row: Row, _raw: dict) -> Text:
-    """What people write, and what says nothing about data: noise, codes and persuasion are no orders by themselves."""
+    """A text that people write, without a label for data: noise, codes and persuasion are no orders by themselves."""
     return text_of(row, UNKNOWN)
 
 
 def attack_in_document(row: Row, _raw: dict) -> Text:
-    """A document with an order whose place is not known, beside harmless rows that are prompts."""
+    """A document with an order at an unknown position, from a set whose harmless rows are prompts."""
     return text_of(row, INJECTION if row.label == INJECTION else UNKNOWN)
 
 
-# Machine-written kinds of safe_guard that contain threats and odd openings of stories rather than attacks.
+# Machine-written kinds of safe_guard with threats and odd openings of stories instead of attacks.
 SAFE_GUARD_DROPPED = {
     "Harmful Request",
     "Other",
@@ -80,7 +79,7 @@ SAFE_GUARD_DROPPED = {
     "Indirect Manipulation",
 }
 STORY = re.compile(r"\b(start|begin|end|continue)(s|ning|ing)? (with|in)\b", re.I)
-# Kinds of neuralchemy that contain code payloads and questions, which do not attack the instructions of a model.
+# Kinds of neuralchemy with code payloads and questions, which do not attack the instructions of a model.
 NEURALCHEMY_DROPPED = {
     "adversarial",
     "encoding",
@@ -121,13 +120,13 @@ def neuralchemy(raw: dict) -> tuple[int, float] | None:
 
 
 def bipia(raw: dict) -> tuple[int, float] | None:
-    """Picks the rows of BIPIA but for tables and bare tasks, which look like what honest users send."""
+    """Picks the rows of BIPIA except tables and bare tasks, which look like ordinary requests."""
     if raw["label"] == "injection" and raw.get("part") not in ("email", "code"):
         return None
     return labelled(0.7)(raw)
 
 
-# Our categories for the kinds of the public sets. A kind that is not listed has no category.
+# Our categories for the kinds of the public sets. Other kinds have no category.
 KINDS = {
     "direct": "override",
     "Instruction Override": "override",
@@ -147,7 +146,7 @@ KINDS = {
 
 
 def category(default: str = "") -> Callable[[dict], int]:
-    """Gives the category of an attack by the set's own field, or else the default."""
+    """Maps an attack to the category of the set's own field, or to the default."""
 
     def of(raw: dict) -> int:
         kind = raw.get("category") or raw.get("kind") or ""
@@ -159,7 +158,7 @@ def category(default: str = "") -> Callable[[dict], int]:
 
 
 OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
-# Our own files, and how often each of them appears in an epoch.
+# Our own files, with their repetitions in an epoch.
 OWN = {
     "chat": 1,
     "documents": 1,
@@ -207,7 +206,7 @@ OWN = {
     "requests_in_languages": 6,
     "records_and_tables": 6,
 }
-# Older files that contain documents. Newer ones say of each row whether it is data.
+# Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
 
@@ -216,7 +215,7 @@ def own(name: str) -> Spec:
 
     def pick(raw: dict) -> tuple[int, float]:
         label = INJECTION if raw["label"] == "injection" else SAFE
-        # Whether a polite order in a document attacks the one who pasted it depends on whom one asks.
+        # It is debatable whether a polite order in a document attacks the user who pasted it.
         if raw.get("source") == "data" and label == INJECTION:
             label = UNKNOWN
         return label, 1.0 if held else 1.3
@@ -249,17 +248,17 @@ def planted(raw: dict) -> tuple[int, float]:
 
 
 def task(raw: dict) -> tuple[int, float] | None:
-    """Picks ordinary tasks. Definitions of tasks, which are long and of one style, are left to the other sets."""
+    """Picks ordinary tasks without definitions of tasks, which are long and uniform."""
     return None if raw.get("kind") == "task_definition" else (SAFE, 0.7)
 
 
 def order_in_data(row: Row, _raw: dict) -> Text:
-    """A task that a user may ask for. Where a tool returns it, it is an order."""
+    """A task that is harmless from a user and an order from a tool."""
     return text_of(row, INJECTION, ((0, len(row.text)),))
 
 
 def talk_or_document(row: Row, raw: dict) -> Text:
-    """Sentences and notes from documents, and questions of people."""
+    """Sentences and notes of documents, and questions of people."""
     return text_of(
         row,
         SAFE if raw.get("kind") in ("security_sentence", "command_note") else UNKNOWN,
@@ -267,7 +266,7 @@ def talk_or_document(row: Row, raw: dict) -> Text:
 
 
 def documents_only(raw: dict) -> tuple[int, float] | None:
-    """Picks documents from a set that also has what customers say."""
+    """Picks documents from a set that also has messages of customers."""
     return None if "customer" in (raw.get("kind") or "") else (SAFE, 1.0)
 
 
@@ -476,7 +475,7 @@ SETS = [
         {SAFE: 500},
         complete=document,
     ),
-    # Documents, in which attacks are hidden, and answers of models.
+    # Documents with hidden attacks, and answers of models.
     Spec(
         "answers",
         "refusal/compliance_answers.jsonl.gz",
@@ -501,7 +500,7 @@ SETS = [
         {SAFE: 60},
         complete=document,
     ),
-    # Texts that are unpleasant, but do not attack a model.
+    # Unpleasant texts without attacks on a model.
     Spec(
         "harmful",
         "injection/harmful_requests.jsonl.gz",
@@ -594,7 +593,7 @@ SETS += [
         max_per_language=60,
         complete=prompt,
     ),
-    # Only measured: sources that nothing was learnt from.
+    # For evaluation only: sources that are not used in training.
     Spec(
         "treebanks",
         "injection/harmless_treebanks.jsonl.gz",
@@ -613,7 +612,7 @@ SETS += [
         max_per_language=0,
         complete=prompt,
     ),
-    # Attacks that work by noise, codes, persuasion or many examples.
+    # Attacks by noise, codes, persuasion or many examples.
     Spec(
         "jailbreaks_2",
         "injection/jailbreaks_2.jsonl.gz",
@@ -657,7 +656,7 @@ SETS += [
         complete=only_prompt,
         category=category("jailbreak"),
     ),
-    # Documents, in which orders are planted or not.
+    # Documents with and without planted orders.
     Spec(
         "mails",
         "injection/documents_mail.jsonl.gz",
@@ -764,7 +763,7 @@ SETS += [
     ),
 ]
 
-# Sets of ordinary prompts. Calibration sets the bias of the head by the false positives on these.
+# Sets of ordinary prompts. Calibration uses their false positives.
 ORDINARY = {
     "deepset",
     "safe_guard",

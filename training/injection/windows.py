@@ -1,4 +1,4 @@
-"""What the model reads of a text: the text as a whole, or windows of it as the scanner cuts them. In training it reads one of these."""
+"""The parts of a text that the model reads: the whole text, or windows like those of the scanner. Training uses one of them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .sets import Text
 
 # The special tokens around a text.
 FRAME = 2
-# The share of a window that the next one repeats, as a divisor.
+# The overlap of windows, as a divisor of their length.
 OVERLAP = 4
-# What is known of a token: whether it belongs to an order to a model.
+# Labels of tokens: whether they are part of an order to a model.
 NO_ORDER, ORDER, NOT_KNOWN = 0, 1, -1
 
 
 @dataclass(frozen=True)
 class Window:
-    """The ids of a row with its special tokens, and for each of them what is known."""
+    """The ids of a row with its special tokens, and the order label of each token."""
 
     ids: list[int]
     orders: np.ndarray
@@ -31,7 +31,7 @@ class Window:
 
 
 def windows_of(tokenizer: Tokenizer, rows: Sequence[Text], seed: int) -> list[Window]:
-    """One window of each row. Where a long text contains an order whose place is known, the window contains it."""
+    """One window of each row. If a long text contains an order at a known position, the window contains it."""
     rng = random.Random(f"{seed} windows")
     first, last = tokenizer.encode("").ids
     result = []
@@ -61,7 +61,7 @@ def order_labels(row: Text, offsets: Sequence[tuple[int, int]]) -> np.ndarray:
 
 
 def select_tokens(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int, int]:
-    """The tokens that are read: all that fit into a row, otherwise a window."""
+    """Selects the tokens to read: all if they fit, otherwise a window."""
     count, window = len(known), WINDOW_LENGTH - FRAME
     if count <= MAX_LENGTH - FRAME:
         return 0, count
@@ -75,14 +75,14 @@ def select_tokens(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int
         start = max(0, min(count - window, start))
         return start, start + window
     if INJECTION in (row.indirect, row.label):
-        # Where the attack stands is not known: mostly it begins the text or is all of it.
+        # The position of the attack is unknown: mostly it begins the text or is the whole text.
         return 0, MAX_LENGTH - FRAME
     start = rng.randrange(count - window + 1)
     return start, start + window
 
 
 def split_windows(tokens: Sequence[int]) -> list[Sequence[int]]:
-    """The parts of a text that the scanner reads, without special tokens."""
+    """The windows of a text like those of the scanner, without special tokens."""
     if len(tokens) <= MAX_LENGTH - FRAME:
         return [tokens]
     window = WINDOW_LENGTH - FRAME
@@ -91,7 +91,7 @@ def split_windows(tokens: Sequence[int]) -> list[Sequence[int]]:
 
 
 def logits_of_worst_windows(model: ExportedModel, texts: Sequence[str], heads: Sequence[str]) -> list[np.ndarray]:
-    """For each question the logits `[texts, 2]` for the window of each text that is most probably an injection."""
+    """The logits `[texts, 2]` of each question for the window with the highest injection probability of each text."""
     first, last = model.tokenizer.encode("").ids
     windows, owners = [], []
     for owner, encoding in enumerate(model.tokenizer.encode_batch(list(texts), add_special_tokens=False)):

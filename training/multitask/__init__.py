@@ -1,4 +1,4 @@
-"""The multi-task model, which judges toxicity, emotion, bias, refusal, entailment, meaning and relevance at once: heads and labels."""
+"""The multi-task model for toxicity, emotion, bias, refusal, entailment, meaning and relevance: heads and labels."""
 
 NAME = "multitask"
 VERSION = "0.4.0"
@@ -12,11 +12,11 @@ EMOTIONS = (
     "excitement fear gratitude grief joy love nervousness optimism pride realization relief remorse sadness surprise neutral"
 ).split()
 NLI = ["entailment", "neutral", "contradiction"]
-# The length of the vector for the meaning of a text.
+# The length of the meaning vector of a text.
 MEANING = 128
 
-# The heads and their labels. `meaning` is a vector of length one: texts with similar meanings have similar vectors. `nli` and `relevance` read
-# two texts: a premise and a claim, a prompt and its answer.
+# The heads and their labels. `meaning` is a unit vector: texts with similar meanings have similar vectors. `nli` and `relevance` read two texts:
+# a premise and a claim, a prompt and its answer.
 HEADS: dict[str, list[str]] = {
     "toxicity": TOXICITY,
     "emotion": EMOTIONS,
@@ -27,9 +27,9 @@ HEADS: dict[str, list[str]] = {
     "relevance": ["relevant"],
 }
 UNIT_HEADS = ["meaning"]
-# The languages that each head was trained in, with hundreds of texts each. Scanners judge others as on_untrained_language says.
+# The training languages of each head, with hundreds of texts each. The option on_untrained_language applies to all others.
 LANGUAGES = {
-    # It was trained in nine more (cs da fi he id sr th tr uk), where more harmless texts are above the threshold: their curves correct that.
+    # Nine more training languages (cs da fi he id sr th tr uk) have more harmless texts above the threshold; their curves correct that.
     "toxicity": "ar de el en es fr hi hu it ja ko nl no pl pt ro ru sv sw vi zh".split(),
     "emotion": ["en"],
     "bias": ["en"],

@@ -19,7 +19,7 @@ from .rows import add_data_arguments, examples_for
 from .sets import TASKS
 
 RATE, FROZEN = 8e-5, 4
-# Tasks, and the number of their texts, whose vectors determine the first state of the head "meaning".
+# Tasks whose texts initialize the head "meaning", and the number of texts.
 SAMPLE_OF_MEANING, MEANT = 3000, ("topics", "relevance", "nli", "refusal")
 ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 
@@ -34,7 +34,7 @@ def arguments() -> argparse.Namespace:
         default=[],
         type=share,
         metavar="TASK=PART",
-        help="of this task only this part of an epoch, such as emotion=0.1: for what has learnt already; may be repeated",
+        help="the share of a task's batches in an epoch, such as emotion=0.1, for tasks that are trained already; may be repeated",
     )
     return parser.parse_args()
 
@@ -43,7 +43,7 @@ def share(text: str) -> tuple[str, float]:
     task, _, part = text.partition("=")
     if task not in TASKS or not 0 < float(part) <= 1:
         raise argparse.ArgumentTypeError(
-            f"{text}: wanted is one of {', '.join(TASKS)}, = and a number above 0 and up to 1"
+            f"{text}: expected one of {', '.join(TASKS)}, = and a number above 0 and up to 1"
         )
     return task, float(part)
 
@@ -84,7 +84,7 @@ def main() -> None:
         export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
         return ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
-    # Moves the scores of emotions and refusals so that 0.5 is their best threshold.
+    # Shifts the scores of emotions and refusals so that 0.5 is their best threshold.
     plain = exported()
     with torch.no_grad():
         for task in ("emotion", "refusal"):

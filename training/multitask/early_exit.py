@@ -1,7 +1,7 @@
-"""python -m training.multitask.early_exit --data DIR --model DIR --out DIR: lets texts that are surely not toxic leave the model early.
+"""python -m training.multitask.early_exit --data DIR --model DIR --out DIR: lets texts that are not toxic leave the model early.
 
-See `text_exit.py`. Texts only leave where nothing but toxicity is asked of them: the model takes a further input, `ALONE`, which is 1 for such
-rows and 0 for others, or where it is not given. What the other heads say of a text that left means nothing.
+See `text_exit.py`. A text leaves only if it needs nothing but toxicity: the additional input `ALONE` is 1 for such rows and 0 (the default) for
+others. The answers of the other heads are invalid for a text that left.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .model import LONGEST
 from .rows import add_data_arguments, examples_for
 
 HEAD, ALONE = "toxicity", "toxicity_alone"
-# A text goes on where the probability of some label is above this. Corrections for languages never raise a probability, so that thresholds
-# above this find what they would find without the exit.
+# A text continues if the probability of a label is above this. Language corrections never raise a probability, so thresholds above this give
+# the same result without the exit.
 DOUBTFUL = 0.1
-# The logit of every label for a text that left early: a probability of 0.7 %.
+# The logit of all labels for a text that left early: a probability of 0.7 %.
 NOTHING = -5.0
 
 
@@ -37,7 +37,7 @@ PLACE = text_exit.ExitConfig(
 def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
     args.tasks = HEAD
     examples = sorted(examples_for(args), key=lambda e: datasets.digest(e.text, str(args.seed)))
-    # Rows that are repeated in training are read once.
+    # Repeated training rows are read once.
     return {split: [*dict.fromkeys(e.text for e in examples if e.split == split)] for split in ("train", "calibration")}
 
 

@@ -1,4 +1,4 @@
-"""Measures the exported model, by task and set."""
+"""Evaluates the exported model by task and set."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from . import EMOTIONS, HEADS, TOXICITY
 from .model import LONGEST, LONGEST_PAIR
 from .sets import Example
 
-# The most examples of one set that are measured, and the most on which fp32 is compared with int8.
+# The maximum number of evaluated examples of a set, and of examples for the comparison of fp32 with int8.
 MEASURED, COMPARED = 300, 60
 # The heads of the tasks that compare vectors.
 HEAD_OF = {"topics": "meaning", "relevance": "meaning"}
-# The ten domains of clinc, named as a user would name topics. Nothing is trained on the texts of that set.
+# The ten domains of clinc with user-friendly topic names. The set is not used in training.
 DOMAINS = {
     "banking": "banking",
     "credit_cards": "credit cards",
@@ -35,12 +35,12 @@ DOMAINS = {
 ZERO_SHOT = 1000
 # The default minimum scores of Relevance and FactualConsistency.
 RELEVANT, SUPPORTED = 0.5, 0.75
-# The share of right answers that may be below the former.
+# The maximum share of right answers below the minimum score of Relevance.
 RIGHT_BELOW = 0.01
-# How many times a cosine counts as much as the logit of the head that reads prompt and answer together. The calibration part, which is in
-# English and Chinese, would say 4; in Russian, German, French and Spanish the head knows less, and AUC rises up to 12 (89 to 93 in Russian).
+# The weight of a cosine relative to the logit of the head that reads prompt and answer together. The calibration split, in English and
+# Chinese, suggests 4; in Russian, German, French and Spanish the head is weaker, and AUC rises up to 12 (89 to 93 in Russian).
 COSINES = 12.0
-# The least number of texts of a label from which a threshold is chosen.
+# The minimum number of texts of a label for choosing a threshold.
 ENOUGH = 15
 
 
@@ -60,7 +60,7 @@ def best_threshold(truth: np.ndarray, scores: np.ndarray) -> float:
 
 
 def best_logit_thresholds(task: str, examples: Sequence[Example], model: ExportedModel) -> np.ndarray:
-    """For each label the logit of its best threshold, by F1 on the calibration part. Rare labels have lower ones."""
+    """The logit of the best threshold of each label, by F1 on the calibration split. Rare labels have lower thresholds."""
     held = [e for e in examples if e.task == task and e.split == "calibration"]
     if not held:
         return np.zeros(len(HEADS[task]))
@@ -93,7 +93,7 @@ class Reader:
         return metrics.sigmoid(line["scale"] * cosines + line["offset"])
 
     def relevance(self, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
-        """The cosine of each prompt and its answer, and the logit of the head that reads both."""
+        """The cosine of each prompt with its answer, and the logit of the head that reads both."""
         asked, given = (
             self.vectors("relevance", texts) for texts in ([e.text for e in examples], [e.pair for e in examples])
         )
@@ -102,7 +102,7 @@ class Reader:
         return (asked * given).sum(1), logits
 
     def scores(self, task: str, examples: Sequence[Example]) -> np.ndarray:
-        """For each example the probabilities of the labels, or that of relevance."""
+        """The probabilities of the labels, or of relevance, for each example."""
         if task == "nli":
             return softmax(self.head(task, [(e.text, e.pair) for e in examples]))
         if task == "relevance":
@@ -113,14 +113,14 @@ class Reader:
 
 
 def below(values: np.ndarray, minimum: float, share: float) -> float:
-    """The offset of the logits with which at most the given share of them is below a minimum score."""
+    """The logit offset with which at most a share of the scores is below a minimum."""
     return float(metrics.logit(minimum) - np.quantile(values, share, method="lower"))
 
 
 def fit_comparison(examples: Sequence[Example], model: ExportedModel) -> dict[str, dict[str, float]]:
-    """How cosines, logits of relevance and probabilities of entailment become scores; from the calibration parts.
+    """Fits the mapping of cosines, relevance logits and entailment probabilities to scores on the calibration splits.
 
-    The default minimum scores of Relevance and FactualConsistency are those of llm-guard. With the offsets few good answers are below.
+    The default minimum scores of Relevance and FactualConsistency are those of llm-guard. The offsets keep few good answers below them.
     """
     reader, rng = Reader(model, {}), random.Random(0)
     found: dict[str, dict[str, float]] = {}
@@ -131,7 +131,7 @@ def fit_comparison(examples: Sequence[Example], model: ExportedModel) -> dict[st
         offset = below((COSINES * cosines_of_pairs + logits)[right], RELEVANT, RIGHT_BELOW)
         found["relevance"] = {"scale": COSINES, "pair": 1.0, "offset": offset}
     members = [e for e in examples if e.task == "topics" and e.split == "calibration"]
-    # Some sets state only the topics that apply. The topics of other texts are taken as those that do not.
+    # Some sets state only the topics that apply. The topics of other texts serve as negatives.
     known = sorted({word for e in members for word in e.yes})
     cosines: list[float] = []
     truth: list[float] = []
@@ -172,7 +172,7 @@ def zero_shot_rows(file: Path) -> list[dict]:
 
 
 def zero_shot(reader: Reader, file: Path) -> dict:
-    """Figures for choosing the domain of a text of clinc by the highest score."""
+    """Figures for classifying the domain of clinc texts by the highest score."""
     rows = zero_shot_rows(file)
     topics = reader.vectors("topics", [*DOMAINS.values()])
     said = (reader.vectors("topics", [raw["text"] for raw in rows]) @ topics.T).argmax(1)

@@ -19,10 +19,10 @@ from ..encoder import Classifier, Shape
 from . import EMOTIONS, HEADS, TOXICITY, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
-# Tasks that compare vectors of meaning. Each has its own scale and offset of the cosine.
+# Tasks that compare meaning vectors. Each has its own scale and offset of the cosine.
 COMPARING = ("topics", "relevance")
-# The most tokens of a text of each task, in training and in figures. An answer may refuse at its end, so for refusals this is as much
-# as the product reads at once.
+# The maximum tokens of a text by task, in training and evaluation. An answer may refuse at its end, so for refusals this is the window of the
+# product.
 LONGEST = {
     "toxicity": 128,
     "emotion": 64,
@@ -32,15 +32,15 @@ LONGEST = {
     "topics": 64,
     "relevance": 80,
 }
-# Tokens of a batch of each task. Difficult tasks learn more from many small batches than from few large ones.
+# The tokens of a batch by task. Difficult tasks learn more from many small batches than from few large ones.
 STEP_TOKENS = {"toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
-# The share of rows that a label needs for a weight of 1, and the highest weight of rows with rarer labels.
+# The share of rows at which a label has the weight 1, and the maximum weight of rarer labels.
 COMMON, HEAVIEST = 0.05, 5.0
-# With how many topics of other texts of the batch a text is compared. Only few of them apply by chance.
+# The number of topics of other texts of the batch that serve as negatives. Few of them apply by chance.
 STRANGE = 6
-# By how many rows answers are shifted: a question is compared with the answers to these other questions of the batch.
+# The shifts of answers: a question is compared with the answers to these other questions of the batch.
 ROLLS = (1, 2, 3)
-# The most tokens of a prompt and its answer that are read together, and with how many prompts of a batch the answer to another one is read.
+# The maximum tokens of a prompt with its answer, and the number of prompts of a batch that are read with another answer.
 LONGEST_PAIR, STRANGERS = 160, 8
 
 
@@ -58,7 +58,7 @@ class MultiTask(Classifier):
 
     @torch.no_grad()
     def initialize_meaning_head(self, tokenizer: Tokenizer, texts: Sequence[str]) -> Self:
-        """Sets the head "meaning" to the principal components of the base model's vectors, so that texts that are near there are near here."""
+        """Initializes the head "meaning" with the principal components of the base model's vectors, so that near texts stay near."""
         self.eval()
         ids = trainer.encode(tokenizer, texts, LONGEST["topics"])
         found = [
@@ -74,7 +74,7 @@ class MultiTask(Classifier):
         return self
 
 
-# The texts of a batch of a comparing task, and the steps to which the rows and tokens of the texts to compare with are padded.
+# The texts of a batch of a comparing task, and the multiples to which rows and tokens of the other texts are padded.
 COMPARED, ROWS_STEP, TOKENS_STEP = 32, 64, 16
 
 
@@ -84,27 +84,27 @@ def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids and mask, padded to a few shapes, since the compiler of the CPU kernels takes seconds for every new shape."""
+    """Ids and mask, padded to a few shapes, because compiling CPU kernels for a new shape takes seconds."""
     rows, longest = len(ids), max(map(len, ids))
     tokens = np.zeros((-(-rows // COMPARED) * COMPARED, -(-longest // TOKENS_STEP) * TOKENS_STEP), dtype=np.int64)
     if rows > COMPARED:
         tokens = np.zeros((-(-rows // ROWS_STEP) * ROWS_STEP, tokens.shape[1]), dtype=np.int64)
     mask = np.zeros_like(tokens)
-    mask[:, 0] = 1  # also a row of padding must attend to something
+    mask[:, 0] = 1  # a row of padding must attend to something too
     for index, row in enumerate(ids):
         tokens[index, : len(row)] = row
         mask[index, : len(row)] = 1
     return torch.from_numpy(tokens), torch.from_numpy(mask)
 
 
-# The most words of a document in a pair: what is longer would be cut, and with it what the claim depends on.
+# The maximum words of a document in a pair. A longer document would be truncated and might lose the evidence for the claim.
 WORDS_OF_A_PREMISE = 120
 
 
 def relevant_excerpt(document: str, claim: str) -> str:
-    """The part of a long document, from the beginning of a sentence on, that shares most words with a claim.
+    """The excerpt of a long document that shares most words with a claim, from the start of a sentence.
 
-    The scanner reads a document in windows, and the one that supports a claim best counts.
+    The scanner reads a document in windows and uses the best one for each claim.
     """
     words = document.split()
     if len(words) <= WORDS_OF_A_PREMISE:
@@ -120,7 +120,7 @@ def relevant_excerpt(document: str, claim: str) -> str:
 
 
 class Losses:
-    """Computes the loss of a batch of examples that belong to one task."""
+    """Computes the loss of a batch of one task."""
 
     def __init__(self, model: MultiTask, tokenizer: Tokenizer, examples: Sequence[Example]):
         self.model, self.tokenizer, self.examples = model, tokenizer, examples
@@ -148,7 +148,7 @@ class Losses:
         emotions = [e.target for e in examples if e.task == "emotion"]
         shares = torch.tensor(emotions).mean(0) if emotions else torch.ones(len(EMOTIONS))
         self.rarity = (COMMON / shares.clamp(min=1e-6)).sqrt().clamp(1.0, HEAVIEST)
-        # The topics of sets that state only what applies.
+        # Topics of sets that state only the topics that apply.
         self.bystanders = sorted({word for e in examples if e.task == "topics" and not e.no for word in e.yes})
         self.rng = random.Random(0)
 
@@ -157,7 +157,7 @@ class Losses:
         return [len(a) + len(b) + t for a, b, t in zip(self.ids, self.pairs, topics, strict=True)]
 
     def plan(self, settings: trainer.Settings, shares: Mapping[str, float]) -> list[list[int]]:
-        """Batches of one task each, with all tasks mixed. Of a task in `shares` each epoch takes only that share of its batches, chosen anew."""
+        """Shuffled batches of one task each. For a task in `shares`, each epoch samples that share of its batches."""
         rng, lengths, plan = random.Random(settings.seed), self.lengths(), []
         for _ in range(settings.epochs):
             epoch = []
@@ -216,7 +216,7 @@ class Losses:
         return self._pair_loss("topics", cosines, torch.tensor([truth for *_, truth in asked]))
 
     def vector_loss(self, batch: list[int]) -> torch.Tensor:
-        """The loss of relevance by vectors, which many answers can be compared with at no cost."""
+        """The relevance loss of vectors, which compares each prompt with many answers at no cost."""
         asked, given = (self._meanings([ids[i] for i in batch]) for ids in (self.ids, self.pairs))
         cosines, truth = [(asked * given).sum(1)], [torch.cat([self.targets[i] for i in batch])]
         for roll in ROLLS:
@@ -227,7 +227,7 @@ class Losses:
         return self._pair_loss("relevance", torch.cat(cosines), torch.cat(truth))
 
     def cross_encoder_loss(self, batch: list[int]) -> torch.Tensor:
-        """The loss of relevance where prompt and answer are read together, which tells near misses from answers."""
+        """The relevance loss of the head that reads prompt and answer together, which separates near misses from answers."""
         pairs = [(self.examples[i].text, self.examples[i].pair) for i in batch]
         truth = [self.examples[i].target[0] for i in batch]
         for i, j in zip(self.rng.sample(batch, min(STRANGERS, len(batch))), self.rng.sample(batch, len(batch))):
@@ -240,6 +240,6 @@ class Losses:
 
 
 def balanced(logits: torch.Tensor, truth: torch.Tensor) -> torch.Tensor:
-    """Binary cross entropy in which the true rows and the false ones have the same weight together."""
+    """Binary cross entropy with equal total weights of true and false rows."""
     losses = F.binary_cross_entropy_with_logits(logits, truth, reduction="none")
     return torch.stack([losses[truth == value].mean() for value in (0, 1) if bool((truth == value).any())]).mean()

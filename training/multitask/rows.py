@@ -19,7 +19,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def examples_for(args: argparse.Namespace) -> list[Example]:
-    """The examples of all splits. Of equal texts, or pairs, of a task only the first is kept. The first text alone decides the split."""
+    """The examples of all splits. Only the first of duplicate texts or pairs of a task is kept. The first text determines the split."""
     licences, tasks = args.licences.split(","), set(filter(None, args.tasks.split(",")))
     if unknown := (set(licences) - set(datasets.LICENCES)) | (tasks - set(TASKS)):
         raise SystemExit(f"unknown licence class or task: {', '.join(sorted(unknown))}")
@@ -49,6 +49,6 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
         learnt = {e.target[0] for e in found if e.task == task and e.split == "train" and e.target}
         if len(learnt) < 2 and task != "topics":
             raise SystemExit(
-                f"no rows of both sides for {task}: more classes with --licences, or other tasks with --tasks"
+                f"no rows of both labels for {task}: add classes with --licences, or choose tasks with --tasks"
             )
     return found

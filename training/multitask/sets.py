@@ -1,4 +1,4 @@
-"""The data sets of all tasks, and how their raw rows become examples."""
+"""The data sets of all tasks, and the conversion of raw rows to examples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import datasets
 from . import EMOTIONS, NLI, TOXICITY
 
-# The target of a label about which a row says nothing.
+# The target of an unknown label.
 UNKNOWN = -1.0
 
 TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
@@ -18,8 +18,8 @@ TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
 class Example:
     """One text, or a pair of texts, with its labels.
 
-    `target` has a number for each label: 0, 1 or UNKNOWN. For `nli` it is 1 for every label that may be the right one, and for
-    `relevance` there is one number. `yes` are the topics that apply to the text, `no` those that do not.
+    `target` has 0, 1 or UNKNOWN for each label. For `nli` it is 1 for every label that may be right; `relevance` has one number. `yes` has the
+    topics that apply to the text, `no` those that do not.
     """
 
     task: str
@@ -36,7 +36,7 @@ class Example:
 
 @dataclass(frozen=True)
 class TaskSet:
-    """One set. `cap` bounds the number of its training rows, `repeat` says how often each of them appears in an epoch."""
+    """One set. `cap` limits its training rows, `repeat` is the number of repetitions in an epoch."""
 
     name: str
     file: str
@@ -46,11 +46,11 @@ class TaskSet:
     own: bool = False
     split: str = ""
     repeat: int = 1
-    # The most training rows of one language, for sets with many of them. The other parts keep at most 30 of a language and label.
+    # The maximum number of training rows of a language, for multilingual sets. Other splits keep at most 30 of a language and label.
     max_per_language: int | None = None
 
 
-# The finer labels of the sources, and what they say about our labels. What is not listed here stays unknown.
+# Fine-grained labels of the sources, mapped to our labels. Labels that are not listed stay unknown.
 FINE = {
     "hate": {"identity_attack": 1.0},
     "identity_hate": {"identity_attack": 1.0},
@@ -71,7 +71,7 @@ FINE = {
     "personal": {"insult": 1.0, "identity_attack": 0.0},
     "profanity": {"obscene": 1.0},
     "obscene": {"obscene": 1.0},
-    # Of the harmless rows: there is swearing, and nobody is meant.
+    # Harmless rows: swearing without a target.
     "profanity_not_offensive": {"obscene": 1.0},
     "hateful": {"identity_attack": 1.0},
     "hate_speech": {"identity_attack": 1.0},
@@ -87,7 +87,7 @@ FINE = {
     "IdentityAttack": {"identity_attack": 1.0},
     "SexualContent": {"sexual_explicit": 1.0},
 }
-# The rows of these kinds that are not toxic only contain no hate. There may be insults among them, and swearing.
+# Non-toxic rows of these kinds contain no hate, but may contain insults and swearing.
 ONLY_NO_HATE = ("hate", "hate_offence")
 JIGSAW = {"severe_toxic": "severe_toxicity", "identity_hate": "identity_attack", "sexual": "sexual_explicit"}
 
@@ -95,7 +95,7 @@ JIGSAW = {"severe_toxic": "severe_toxicity", "identity_hate": "identity_attack",
 def toxicity(complete: bool = False) -> Callable[[dict], Example | None]:
     def read(raw: dict) -> Example | None:
         labels = raw.get("labels") or []
-        # Our own rows have no other label. Swearing without a victim is obscene there, and not toxic.
+        # Our own rows have all labels. Swearing without a victim is obscene, but not toxic.
         toxic = raw["label"] == "toxic" if "label" in raw else "toxic" in labels
         known = dict.fromkeys(TOXICITY, 0.0 if complete or not toxic else UNKNOWN)
         known["toxicity"] = float(toxic)
@@ -118,12 +118,12 @@ def emotion(raw: dict) -> Example:
     return Example("emotion", raw["text"], target, lang=raw.get("lang") or "en")
 
 
-# What tasks of several labels say of a text in which they find nothing. For the others it is one zero.
+# Targets of multi-label tasks for harmless texts. Other tasks have one zero.
 SILENT = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
 
 
 def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
-    """Picks questions or answers of instruction sets as harmless rows of a task, but for those that are held out elsewhere."""
+    """Picks questions or answers of instruction sets as harmless rows of a task, except those that are held out elsewhere."""
 
     def read(raw: dict) -> Example | None:
         if raw["label"] != "relevant" or datasets.split_of(raw[field]) != "train":
@@ -134,12 +134,12 @@ def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
 
 
 def sample_bengali(raw: dict) -> Example | None:
-    """A quarter of the rows in Bengali: all of them are toxic, so that more would teach that Bengali is."""
+    """Keeps a quarter of the Bengali rows. All of them are toxic, so more rows would bias the model against Bengali."""
     return None if raw["lang"] == "bn" and datasets.digest(raw["text"], "bn") % 4 else toxicity()(raw)
 
 
 def harmless_rows(task: str) -> Callable[[dict], Example]:
-    """Takes harmless texts of many languages as rows in which a task finds nothing."""
+    """Uses harmless texts of many languages as negative rows of a task."""
 
     def read(raw: dict) -> Example:
         return Example(task, raw["text"], SILENT.get(task, (0.0,)), lang=raw.get("lang") or "", kind="ordinary")
@@ -183,7 +183,7 @@ def topics(raw: dict) -> Example:
     )
 
 
-# The files of `nli`, their classes of licences, and the most training rows. Varied files have most; the others teach one phenomenon each.
+# The files of `nli` with licence classes and maximum training rows. Varied files have more; the others teach one phenomenon each.
 ENTAILMENT = {
     "mnli_dev_part": ("open", None),
     "ocnli_train_zh": ("unclear", None),
@@ -228,7 +228,7 @@ TOXIC = {
     "turkish": ("unclear", 8000),
     "groups_named": ("open", 2500),
 }
-# Our own texts, and how often each appears in an epoch.
+# Our own texts with their repetitions in an epoch.
 OWN_TOXIC = {
     "english": 4,
     "russian_chinese": 4,
@@ -239,7 +239,7 @@ OWN_TOXIC = {
     "social": 6,
     "everyday_languages": 16,
 }
-# Harmless texts of many languages, their classes of licences, and the most training rows of a language for each task that learns from them.
+# Harmless texts of many languages with licence classes and maximum training rows of a language for each task.
 OF_LANGUAGES = {
     "sib200": ("open", {"toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3}),
     "tatoeba": ("open", {"toxicity": 50, "refusal": 6}),

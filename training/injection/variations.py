@@ -1,5 +1,5 @@
-"""Varies texts in small ways that keep the meaning, as people really type. Both labels are varied alike, so that a variation
-tells the model nothing about the label."""
+"""Varies texts like people type, without changing the meaning. Both labels are varied equally, so that variations do not correlate with
+labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import SAFE
 from .compose import word_start
 from .sets import Text
 
-# The share of the second and later copies of a text that are varied.
+# The share of varied texts among the second and later copies.
 SHARE = 0.6
 
 
@@ -23,7 +23,7 @@ def lower(text: str, rng: random.Random) -> str:
 
 
 def upper(text: str, rng: random.Random) -> str:
-    """Writes one sentence in capitals, which is all of a short text."""
+    """Writes one sentence in capitals, or all of a short text."""
     parts = re.split(r"(?<=[.!?\n])", text)
     at = rng.randrange(len(parts))
     return "".join(part.upper() if index == at else part for index, part in enumerate(parts))
@@ -35,7 +35,7 @@ def remove_punctuation(text: str, rng: random.Random) -> str:
 
 
 def typos(text: str, rng: random.Random) -> str:
-    """Swaps one letter in thirty with the next, leaves it out or doubles it."""
+    """Swaps one letter in thirty with the next, drops it or doubles it."""
     letters = list(text)
     for at in range(len(letters) - 1):
         if rng.random() < 1 / 30 and letters[at].isalpha() and letters[at + 1].isalpha():
@@ -53,7 +53,7 @@ def mixed_case(text: str, rng: random.Random) -> str:
 
 
 def add_frame(text: str, rng: random.Random) -> str:
-    """Puts marks of a chat, a quotation, a list or code around the text."""
+    """Adds marks of a chat, a quotation, a list or code around the text."""
     before, after = rng.choice(
         [
             ("User: ", ""),
@@ -70,18 +70,18 @@ def add_frame(text: str, rng: random.Random) -> str:
 
 
 def with_text(row: Text, text: str) -> Text:
-    """The row with another text. Where its orders stand there is known only if they are all of it."""
+    """The row with another text. Its orders are known only if they are the whole text."""
     is_whole = row.orders == ((0, len(row.text)),)
     return replace(row, text=text, orders=((0, len(text)),) if is_whole else ())
 
 
-# A text with more than LONG characters is longer than what the model reads as a whole. PIECE are the lengths of its pieces.
+# A text of more than LONG characters exceeds the model's maximum length. PIECE are the lengths of its pieces.
 LONG, PIECE = 1200, (500, 1000)
 PIECES = 3
 
 
 def pieces(rows: Sequence[Text], seed: int) -> list[Text]:
-    """The rows, and pieces of the long harmless ones, since scanners read windows and only the first one begins as the text does.
+    """Adds pieces of long harmless rows, because scanners read windows, which begin anywhere in a text.
 
     Attacks are not cut, because a piece of an attack may be harmless.
     """
@@ -113,14 +113,14 @@ DISGUISES = (
     leetspeak,
     spaced,
 )
-# The lengths, in characters, of texts that are disguised. Encoded texts have many tokens, so these are short.
+# The lengths of disguised texts in characters. Encoded texts have many tokens, so they are short.
 DISGUISED = range(8, 160)
 
 
 def disguise(rows: Sequence[Text], count: int, seed: int) -> list[Text]:
-    """Harmless training texts in the disguises that attackers use, alone or within another text.
+    """Disguises harmless training texts like attackers do, alone or within another text.
 
-    The scanner also reads the decoded text. So a disguise alone need not, and must not, look like an attack to the model.
+    The scanner also reads the decoded text, so a disguise alone must not look like an attack to the model.
     """
     rng = random.Random(f"{seed} disguised")
     pool = [r for r in rows if r.split == "train" and r.label == SAFE and len(r.text) in DISGUISED]
@@ -137,7 +137,7 @@ CHANGES = (lower, upper, remove_punctuation, typos, add_frame, mixed_case)
 
 
 def vary(rows: Sequence[Text], seed: int) -> list[Text]:
-    """Varies repeated training rows. The first copy of each stays as it was written."""
+    """Varies repeated training rows. The first copy does not change."""
     rng = random.Random(f"{seed} vary")
     seen: set[str] = set()
     result = []
