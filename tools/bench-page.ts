@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { scaleLinear, scalePoint } from "d3-scale";
 import type { BenchReport, ClockRow, ThroughputRow } from "../src/cli/bench/report.ts";
 import { benchTables, MEMORY_POINTS, type Table } from "../src/cli/bench/tables.ts";
-import { milliseconds } from "../src/cli/bench/timing.ts";
+import { formatMilliseconds } from "../src/cli/bench/timing.ts";
 import { type Command, parse, UsageError } from "../src/cli/command.ts";
 import { megabytes } from "../src/cli/system.ts";
 import { coordinate, escaped, path, STYLE } from "./plots.ts";
@@ -78,7 +78,7 @@ ${
 function clockBars(rows: readonly ClockRow[]): string {
   return bars(
     "Median wall time of a text",
-    rows.map(({ name, wall }) => [name, wall.p50, `${milliseconds(wall.p50)} ms`]),
+    rows.map(({ name, wall }) => [name, wall.p50, `${formatMilliseconds(wall.p50)} ms`]),
   );
 }
 

@@ -7,7 +7,7 @@ const options = {
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
 
-/** `guard-scan audit verify`: whether the records of an audit log are all there, and as they were written. */
+/** `guard-scan audit verify`: checks that the records of an audit log are complete and unchanged. */
 export const audit: Command = {
   name: "audit",
   summary: "Checks the files of an audit log.",
@@ -21,7 +21,7 @@ export const audit: Command = {
       import("../audit/chain.ts"),
       import("../audit/keys.ts"),
     ]);
-    const files = given.length === 1 ? withOlder(given[0] as string) : given;
+    const files = given.length === 1 ? withRotated(given[0] as string) : given;
     const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain);
     if (values.json) {
       await print(`${JSON.stringify({ files, ...check })}\n`);
@@ -36,8 +36,8 @@ export const audit: Command = {
   },
 };
 
-/** A file with those that were put aside before it, the oldest first. */
-function withOlder(file: string): string[] {
+/** A log file and its rotated files, the oldest first. */
+function withRotated(file: string): string[] {
   if (!existsSync(file)) throw new GuardError("GUARD_VALIDATION", `there is no file ${file}`);
   const files = [file];
   for (let number = 1; existsSync(`${file}.${number}`); number++) files.unshift(`${file}.${number}`);

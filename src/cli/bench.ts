@@ -9,64 +9,69 @@ const options = {
   texts: {
     type: "string",
     value: "FILE",
-    help: "texts of your own: JSON lines as for guard-scan scan --jsonl (.jsonl), or a prompt in each line; default: ordinary texts of guard",
+    help: "your own texts: JSON lines as for guard-scan scan --jsonl (.jsonl), or a prompt in each line; default: guard's own",
   },
-  seconds: { type: "string", value: "NUMBER", help: "how long each row is measured; default: 1" },
+  seconds: { type: "string", value: "NUMBER", help: "how long to measure each row, in seconds; default: 1" },
   concurrency: {
     type: "string",
     value: "NUMBERS",
-    help: "how many scans run at the same time, for each row of throughput; default: 1,2,4,8,16,32",
+    help: "numbers of concurrent scans to measure; default: 1,2,4,8,16,32",
   },
-  rest: { type: "string", value: "SECONDS", help: "the rest before memory is read for the last time; default: 3" },
-  url: { type: "string", value: "URL", help: "measure a running server, not the library" },
+  rest: {
+    type: "string",
+    value: "SECONDS",
+    help: "how long to wait before memory is read for the last time; default: 3",
+  },
+  url: { type: "string", value: "URL", help: "measure a running server instead" },
   header: {
     type: "string",
     multiple: true,
     value: "HEADER",
-    help: "with --url: a header of the requests, such as 'Authorization: Bearer TOKEN'; may be repeated",
+    help: "header of the requests to --url, such as 'Authorization: Bearer TOKEN'; may be repeated",
   },
   json: { type: "string", value: "FILE", help: "write the figures to a file as JSON" },
 } as const;
 
-/** `guard-scan bench`: how long scans take on this machine. */
+/** `guard-scan bench`: measures scan times on this machine. */
 export const bench: Command = {
   name: "bench",
-  summary:
-    "Measures how long the scanners of a configuration take on this machine, or how long a running server takes.",
+  summary: "Measures the scan times of a configuration on this machine, or of a running server.",
   usage:
     "guard-scan bench [FILE | --config FILE] [--texts FILE] [--seconds NUMBER] [--concurrency NUMBERS] [--rest SECONDS] [--json FILE]\n       guard-scan bench --url URL [--header HEADER ...] [--texts FILE] [...]",
   options,
-  notes: `First each scanner is measured by itself, then all of a list as the server runs them: those with one model share its inference, so that
-the whole may take less than the sum. One text follows another, and there are three clocks, in milliseconds of a text. WALL: from the call
-to its result. CPU: the time of processors in all threads of the process. ENGINE: the time of models, and the medians of its parts QUEUED
-(waiting for a thread), TOKENS (making them) and MODEL (running it); it may be more than WALL where models run side by side.
-Then each list is measured with several texts at the same time: SCANS/S is how many scans ended in a second. P50, P95 and P99 are
-percentiles. A row is measured for --seconds, after scans that do not count: before the clocks one of each text, for as long at the
-most, then one. Of a conversation that is scanned again and again, verdicts of known messages are kept, as for its later turns. With
---url a scan is a request, and the time on the network is in it; there is no other clock, and no memory.`,
+  notes: `First it measures each scanner alone, and all scanners of a list together, one text after another. Scanners that share a model also
+share its inference, so a list may take less than the sum of its scanners. All times are in milliseconds per text:
+  WALL    from the call to its result
+  CPU     processor time of all threads of the process
+  ENGINE  time of models, with the medians of its parts QUEUED (waiting for a thread), TOKENS (tokenizing) and MODEL (inference); it may
+          be more than WALL if models run in parallel
+Then it measures each list with concurrent scans. SCANS/S is the number of scans per second. P50, P95 and P99 are percentiles.
+Each row takes --seconds, after a warm-up of one scan for each text (for clocks, at most --seconds) or one scan. Repeated scans of a
+conversation use cached verdicts of known messages, as in later turns.
+With --url a scan is a request and includes the time on the network. There is only the WALL clock, and no memory.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [path, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     const { url, header = [], json } = values;
     if (url !== undefined && (values.config ?? path) !== undefined) {
-      throw new UsageError("a server has its own configuration: give --url or a file, not both");
+      throw new UsageError("give --url or a configuration file, not both");
     }
     if (url === undefined && header.length > 0) throw new UsageError("--header belongs to --url");
     if (url !== undefined && values.rest !== undefined) {
-      throw new UsageError("--rest does not go with --url: the memory of a server is not seen from here");
+      throw new UsageError("--rest does not go with --url: the memory of a server is not measured");
     }
-    const seconds = secondsOf("--seconds", values.seconds ?? "1");
-    const concurrency = concurrencyOf(values.concurrency ?? "1,2,4,8,16,32");
-    const rest = secondsOf("--rest", values.rest ?? "3", true);
-    // Nobody should wait for figures that cannot be written.
-    if (json !== undefined) checkPlace("--json", json);
+    const seconds = parseSeconds("--seconds", values.seconds ?? "1");
+    const concurrency = parseConcurrency(values.concurrency ?? "1,2,4,8,16,32");
+    const rest = parseSeconds("--rest", values.rest ?? "3", true);
+    // Checked now, because the measurement takes long.
+    if (json !== undefined) checkOutput("--json", json);
     if (values.texts !== undefined && values.texts !== "-" && !existsSync(values.texts)) {
       throw new UsageError(`--texts: there is no file ${values.texts}`);
     }
     const subject = url ?? configFile(values.config, path).path;
     const { measureBench } = await import("./bench/run.ts");
-    const { plainBench } = await import("./bench/tables.ts");
+    const { benchText } = await import("./bench/tables.ts");
     const onRow = (name: string) => {
       if (process.stderr.isTTY) process.stderr.write(`\rmeasuring ${name}\x1b[K`);
     };
@@ -77,7 +82,7 @@ most, then one. Of a conversation that is scanned again and again, verdicts of k
       );
       if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
       if (json !== undefined) await writeFile(json, `${JSON.stringify(report, null, 2)}\n`);
-      await print(plainBench(report, lineWidth()));
+      await print(benchText(report, lineWidth()));
     } finally {
       if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     }
@@ -85,28 +90,28 @@ most, then one. Of a conversation that is scanned again and again, verdicts of k
   },
 };
 
-function secondsOf(option: string, text: string, zero = false): number {
+function parseSeconds(option: string, text: string, allowsZero = false): number {
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!(zero ? value >= 0 : value > 0) || value > 3600) {
-    throw new UsageError(`${option}: expected a number ${zero ? "from" : "above"} 0 and up to 3600, got ${text}`);
+  if (!(allowsZero ? value >= 0 : value > 0) || value > 3600) {
+    throw new UsageError(`${option}: expected a number ${allowsZero ? "from" : "above"} 0 and up to 3600, got ${text}`);
   }
   return value;
 }
 
-/** The most scans at the same time: more only measure how long they wait. */
-const MOST = 1024;
+/** The maximum number of concurrent scans. More would only measure the queue. */
+const MAX_CONCURRENCY = 1024;
 
-function concurrencyOf(text: string): number[] {
+function parseConcurrency(text: string): number[] {
   const values = text.split(",").map((part) => (/^\s*\d+\s*$/.test(part) ? Number(part) : Number.NaN));
-  if (!values.every((value) => value >= 1 && value <= MOST) || new Set(values).size < values.length) {
+  if (!values.every((value) => value >= 1 && value <= MAX_CONCURRENCY) || new Set(values).size < values.length) {
     throw new UsageError(
-      `--concurrency: expected different whole numbers from 1 to ${MOST}, such as 1,8,32, got ${text}`,
+      `--concurrency: expected different whole numbers from 1 to ${MAX_CONCURRENCY}, such as 1,8,32, got ${text}`,
     );
   }
   return values.sort((a, b) => a - b);
 }
 
-function checkPlace(option: string, file: string): void {
+function checkOutput(option: string, file: string): void {
   if (!existsSync(dirname(file))) throw new UsageError(`${option}: there is no folder ${dirname(file)}`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${option}: ${file} is a folder`);
 }

@@ -1,18 +1,25 @@
 import { dump } from "js-yaml";
 import { toSnakeCase } from "../support/options.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
-import { checkLabels, labelledNotes, labelledOptions, positiveBy, readLabelled } from "./eval/labelled.ts";
+import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
+import {
+  checkLabels,
+  type LabelledText,
+  type Labels,
+  labelledNotes,
+  labelledOptions,
+  positiveBy,
+  readLabelled,
+} from "./eval/labelled.ts";
 import type { Judged } from "./eval/measure.ts";
 import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./eval/metrics.ts";
-import { readParams } from "./params.ts";
 
 const options = {
   ...labelledOptions,
-  fpr: { type: "string", value: "RATE", help: "share of the harmless texts that may fail, such as 0.01" },
+  fpr: { type: "string", value: "RATE", help: "maximum share of harmless texts that fail, such as 0.01" },
   json: { type: "boolean", help: "print JSON" },
 } as const;
 
-/** A count of texts, its share, and the 95 % interval of the true share that it is an estimate of. */
+/** A count of texts, its share, and the 95 % confidence interval of the share. */
 interface Share {
   count: number;
   of: number;
@@ -20,102 +27,128 @@ interface Share {
   interval: [number, number];
 }
 
-/** What a threshold does to the texts that it was made from. */
+/** A threshold, and what it does to the texts from which it was made. */
 interface Calibration {
   scanner: string;
   side: string;
-  /** The value of the scanner's option, which is a threshold or a minimum. */
+  /** The option of the scanner that gets the value: a threshold, or a minimum. */
   option: string;
   value: number;
-  /** The threshold of the probability that a text fails. Where the option is a minimum, its value is 1 minus this. */
+  /** The threshold of the probability that a text should fail. The value of a minimum is 1 minus this. */
   threshold: number;
   fpr: number;
-  /** Harmless texts that fail. */
+  /** The harmless texts that fail. */
   falsePositives: Share;
-  /** Texts that should fail and do; absent where there are none. */
+  /** The texts that should fail and do; absent if no text should fail. */
   recall?: Share;
-  /** The scanner as it stands in scanners.yml. */
+  /** The entry of the scanner for scanners.yml. */
   yaml: string;
   warnings: string[];
 }
 
-/** `guard-scan calibrate`: the threshold for a rate of false positives on texts of the user's own. */
+/** `guard-scan calibrate`: finds the threshold for a rate of false positives on the user's own texts. */
 export const calibrate: Command = {
   name: "calibrate",
-  summary: "Finds the threshold for a rate of false positives on texts of your own.",
+  summary: "Finds the threshold for a rate of false positives on your own texts.",
   usage:
     "guard-scan calibrate FILE --scanner NAME --fpr RATE [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ...]",
   options,
   notes: `${labelledNotes}
-A file without any labels, of objects or of strings, counts as all harmless.
+A file without labels, of objects or of strings, is read as all harmless.
 
-The threshold is the lowest at which at most that share of the harmless texts fails. Shares have 95 % intervals (Wilson 1927). By
-the rule of three (Hanley and Lippman-Hand 1983) 3 / RATE harmless texts are needed to say that a rate is met: of n texts none
-of which fails, up to 3 / n may fail in truth. Use texts as they come in your traffic, and other ones to check the result.`,
+The result is the lowest threshold at which at most that share of the harmless texts fails. Shares have 95 % confidence intervals
+(Wilson 1927). By the rule of three (Hanley and Lippman-Hand 1983), 3 / RATE harmless texts are needed to show a rate: if none of n
+texts fails, the true rate may still be 3 / n. Use texts from your traffic, and check the result on other ones.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [file, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     if (file === undefined) throw new UsageError("give a file of harmless texts");
-    const { scanner: type, positive: positives, negative: negatives } = values;
-    if (type === undefined) throw new UsageError("--scanner is missing: what to calibrate");
+    const { scanner, side } = values;
+    if (scanner === undefined) throw new UsageError("--scanner is missing: the scanner to calibrate");
     const fpr = readRate(values.fpr);
-    const params = values.params === undefined ? {} : readParams(type, values.params);
-    const rows = await readLabelled(file, type, values, "nothing");
-    const unlabelled = rows.filter(({ label }) => label === undefined).length;
-    if (unlabelled > 0 && unlabelled < rows.length) {
-      throw new UsageError(`${file}: ${unlabelled} of ${rows.length} texts have no label: label all of them or none`);
-    }
-    if (unlabelled > 0 && (positives || negatives)) throw new UsageError(`${file} has no labels`);
-    if (unlabelled === 0) checkLabels(file, rows, { positives, negatives });
-    const isPositive = unlabelled > 0 ? () => false : positiveBy({ positives, negatives });
-
-    const { judge, sideOf } = await import("./eval/measure.ts");
-    const { createScanner, scannerClasses } = await import("../scanners/catalog.ts");
-    const side = sideOf(type, values.side);
-    // The probabilities do not depend on the threshold, so that any threshold will do for measuring them.
-    const { definition, options: schema } = scannerClasses(side).get(type) ?? {};
-    const key = definition?.minimum ?? "threshold";
-    const option = toSnakeCase(key);
-    // Parameters may be spelt as in scanners.yml or as in a program.
-    const { [option]: _, [key]: __, ...others } = params;
-    const scanner = createScanner(side, type, others);
-    let judged: Judged[];
-    try {
-      judged = await judge(scanner, rows);
-    } finally {
-      await scanner.close?.();
-    }
-    if (judged[0]?.probability === undefined) {
-      // An option that takes a rate of false positives is compared with a probability; thresholds of other scanners mean something else.
-      const goesByOne = schema?.shape[key]?.safeParse({ fpr }).success;
-      throw new UsageError(
-        goesByOne
-          ? `none of the texts of ${file} has anything for ${type} to judge`
-          : `${type} does not go by a probability, so that there is no threshold to find`,
-      );
-    }
-    const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
-    const result = calibration(outcomes, fpr);
-    // A minimum is compared with the opposite of the probability: 0.9 of failing is 0.1 of passing.
-    const value = definition?.minimum === undefined ? result.threshold : Number((1 - result.threshold).toPrecision(15));
-    const yaml = dump([{ type, params: { ...others, [option]: value } }], { lineWidth: -1 });
-    const answer: Calibration = { scanner: type, side, option, value, ...result, yaml };
-    await print(values.json ? `${JSON.stringify(answer, null, 2)}\n` : plain(answer));
-    for (const warning of answer.warnings) process.stderr.write(`guard: warning: ${warning}\n`);
+    const params = values.params === undefined ? {} : parseParams(scanner, values.params);
+    const rows = await readLabelled(file, scanner, values, "nothing");
+    const isPositive = positiveRows(file, rows, { positives: values.positive, negatives: values.negative });
+    const result = await calibrateScanner({ file, scanner, side, params, fpr }, rows, isPositive);
+    await print(values.json ? `${JSON.stringify(result, null, 2)}\n` : calibrationText(result));
+    for (const warning of result.warnings) process.stderr.write(`guard: warning: ${warning}\n`);
     return 0;
   },
 };
 
+/** Tells the texts that should fail. Without any labels all texts are harmless. */
+function positiveRows(file: string, rows: readonly LabelledText[], labels: Labels): (row: LabelledText) => boolean {
+  const unlabelled = rows.filter(({ label }) => label === undefined).length;
+  if (unlabelled === 0) {
+    checkLabels(file, rows, labels);
+    return positiveBy(labels);
+  }
+  if (unlabelled < rows.length) {
+    throw new UsageError(`${file}: ${unlabelled} of ${rows.length} texts have no label: label all of them or none`);
+  }
+  if (labels.positives || labels.negatives) throw new UsageError(`${file} has no labels`);
+  return () => false;
+}
+
+interface CalibrationTask {
+  file: string;
+  scanner: string;
+  side: string | undefined;
+  params: Record<string, unknown>;
+  fpr: number;
+}
+
+async function calibrateScanner(
+  task: CalibrationTask,
+  rows: readonly LabelledText[],
+  isPositive: (row: LabelledText) => boolean,
+): Promise<Calibration> {
+  const { scanner: type, fpr } = task;
+  const { judge, sideOf } = await import("./eval/measure.ts");
+  const { createScanner, scannerClasses } = await import("../scanners/catalog.ts");
+  const side = sideOf(type, task.side);
+  const { definition, options: schema } = scannerClasses(side).get(type) ?? {};
+  const key = definition?.minimum ?? "threshold";
+  const option = toSnakeCase(key);
+  // The probabilities do not depend on the threshold, so they are measured with the default one. Parameters may be in either case.
+  const { [option]: _, [key]: __, ...params } = task.params;
+  const scanner = createScanner(side, type, params);
+  let judged: Judged[];
+  try {
+    judged = await judge(scanner, rows);
+  } finally {
+    await scanner.close?.();
+  }
+  if (judged[0]?.probability === undefined) {
+    // Options that take a rate of false positives compare it with a probability; other thresholds mean something else.
+    const usesProbability = schema?.shape[key]?.safeParse({ fpr }).success;
+    throw new UsageError(
+      usesProbability
+        ? `${type} judges no text of ${task.file}`
+        : `${type} has no probability, so there is no threshold to find`,
+    );
+  }
+  const fitted = fitThreshold(
+    judged.map((one) => ({ ...one, positive: isPositive(one.row) })),
+    fpr,
+  );
+  // A minimum is compared with the probability of passing.
+  const value = definition?.minimum === undefined ? fitted.threshold : Number((1 - fitted.threshold).toPrecision(15));
+  const yaml = dump([{ type, params: { ...params, [option]: value } }], { lineWidth: -1 });
+  return { scanner: type, side, option, value, ...fitted, yaml };
+}
+
 function readRate(text: string | undefined): number {
-  if (text === undefined) throw new UsageError("--fpr is missing: the share of harmless texts that may fail");
+  if (text === undefined) throw new UsageError("--fpr is missing: the maximum share of harmless texts that fail");
   const rate = Number(text);
   if (text.trim() === "" || !(rate > 0 && rate < 1))
-    throw new UsageError(`--fpr is a number between 0 and 1, not ${text}`);
+    throw new UsageError(`--fpr: expected a number between 0 and 1, got ${text}`);
   return rate;
 }
 
-function calibration(
+/** Finds the threshold for a rate of false positives, and what it does to the texts. */
+function fitThreshold(
   outcomes: readonly Outcome[],
   fpr: number,
 ): Omit<Calibration, "scanner" | "side" | "option" | "value" | "yaml"> {
@@ -123,7 +156,7 @@ function calibration(
   if (harmless.length === 0) throw new UsageError("the file has no harmless text");
   const positives = ranksOf(outcomes, true);
   const ranks = [harmless, positives];
-  const threshold = shortest(thresholdAt(harmless, fpr), (from, to) =>
+  const threshold = shortestThreshold(thresholdAt(harmless, fpr), (from, to) =>
     ranks.every((some) => countAbove(some, from) === countAbove(some, to)),
   );
   const shareAbove = (some: Float64Array): Share => {
@@ -139,7 +172,7 @@ function calibration(
     warnings: [
       ...(harmless.length < needed
         ? [
-            `${harmless.length} harmless texts are too few for a rate of ${fpr}: at least ${needed} are needed (rule of three), so that the true rate may be higher`,
+            `${harmless.length} harmless texts are too few for a rate of ${fpr}: at least ${needed} are needed (rule of three); the true rate may be higher`,
           ]
         : []),
       ...(threshold >= 1 ? ["at a threshold of 1 no text fails"] : []),
@@ -147,16 +180,16 @@ function calibration(
   };
 }
 
-/** The shortest decimal at or above a threshold that separates all texts in the same way: 0.42 for 0.4188, if no text lies between. */
-function shortest(threshold: number, same: (from: number, to: number) => boolean): number {
+/** The shortest decimal at or above a threshold with the same verdicts: 0.42 for 0.4188, if no text lies between. */
+function shortestThreshold(threshold: number, isSame: (from: number, to: number) => boolean): number {
   for (let digits = 2; digits <= 15; digits++) {
     const rounded = Math.ceil(threshold * 10 ** digits) / 10 ** digits;
-    if (rounded >= threshold && rounded <= 1 && same(threshold, rounded)) return rounded;
+    if (rounded >= threshold && rounded <= 1 && isSame(threshold, rounded)) return rounded;
   }
   return threshold;
 }
 
-function plain({ scanner, side, option, value, fpr, falsePositives, recall, yaml }: Calibration): string {
+function calibrationText({ scanner, side, option, value, fpr, falsePositives, recall, yaml }: Calibration): string {
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`;
   const line = ({ count, of, share, interval: [low, high] }: Share) =>
     `${count} of ${of}: ${percent(share)} (95 % interval ${percent(low)} to ${percent(high)})`;

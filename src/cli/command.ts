@@ -1,11 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { didYouMean } from "../support/did-you-mean.ts";
+import { isRecord } from "../support/is-record.ts";
 
-/** An option of a command: how it is parsed, and what the help says of it. */
+/** An option of a command, for the parser and for the help. */
 export interface Option {
   type: "string" | "boolean";
   multiple?: boolean;
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help, such as `FILE`. */
   value?: string;
   help: string;
 }
@@ -17,13 +18,13 @@ export interface Command {
   summary: string;
   usage: string;
   options: Record<string, Option>;
-  /** Further text of the help. */
+  /** Text below the options in the help. */
   notes?: string;
-  /** Runs the command and tells the exit code: 0 passed, 1 a scan failed, 2 an error. */
+  /** Runs the command and returns the exit code: 0 passed, 1 a scan failed, 2 an error. */
   run(args: string[]): Promise<number>;
 }
 
-/** A command line that cannot be understood. */
+/** The command line is invalid. */
 export class UsageError extends Error {}
 
 type Parsed<Options extends NonNullable<ParseArgsConfig["options"]>> = ReturnType<
@@ -33,7 +34,7 @@ type Parsed<Options extends NonNullable<ParseArgsConfig["options"]>> = ReturnTyp
 /**
  * Parses the arguments of a command.
  *
- * @throws UsageError for an unknown option or a missing value, with the option that may have been meant.
+ * @throws UsageError for an unknown option, with the most similar one, and for a missing value.
  */
 export function parse<const Options extends Record<string, Option>>(options: Options, args: string[]): Parsed<Options> {
   try {
@@ -52,6 +53,22 @@ export function parse<const Options extends Record<string, Option>>(options: Opt
   }
 }
 
+/**
+ * Parses the parameters of a scanner, the JSON after `--params`.
+ *
+ * @param type the type of the scanner, for the error message.
+ */
+export function parseParams(type: string, json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`--params of ${type}: not JSON: ${(error as Error).message}`);
+  }
+  if (!isRecord(value)) throw new UsageError(`--params of ${type}: expected a JSON object`);
+  return value;
+}
+
 /** The help of one command. */
 export function commandHelp({ usage, summary, options, notes }: Command): string {
   const rows = Object.entries({ ...options, help: { help: "show this help", value: undefined } }).map(
@@ -62,15 +79,15 @@ export function commandHelp({ usage, summary, options, notes }: Command): string
   return `Usage: ${usage}\n\n${summary}\n\n${list}\n${notes ? `\n${notes}\n` : ""}`;
 }
 
-/** The characters that a line of standard output may have; undefined where it is no terminal, and lines may be of any length. */
+/** The width of the terminal in characters; undefined if standard output is not a terminal, and lines may be of any length. */
 export function lineWidth(): number | undefined {
   return process.stdout.isTTY ? process.stdout.columns : undefined;
 }
 
 /**
- * Writes to standard output and waits until it is written, so that a slow reader slows the command down and no memory fills up.
+ * Writes to standard output and waits until the text is written: a slow reader applies backpressure.
  *
- * @returns rejected when the reader is gone (`EPIPE`).
+ * @returns a promise that rejects with `EPIPE` if the reader is gone.
  */
 export function print(text: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,39 +1,39 @@
 import { type Agreement, type Change, Tally } from "../service/comparison.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
-import { columns, shortened } from "./layout.ts";
+import { columns, truncate } from "./layout.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
 import { Progress } from "./progress.ts";
 import { readSource } from "./scan.ts";
 import { idOf, type LineOptions, readJson, readSubject } from "./subjects.ts";
 import type { Suite } from "./suite.ts";
 
-/** Lines that are scanned at the same time. */
+/** The number of lines scanned at the same time. */
 const CONCURRENCY = 16;
-/** Errors of single lines that are shown on standard error. With --json the output has all of them. */
+/** The number of errors of single lines shown on standard error. With --json the output has all of them. */
 const SHOWN_ERRORS = 20;
-/** The most characters of a line that --show-text prints in a table. */
+/** The maximum length of a line that --show-text prints in a table, in characters. */
 const SHOWN_CHARS = 200;
 
 const options = {
-  "output-of": { type: "string", value: "PROMPT", help: "the texts are a model's answers to this prompt" },
+  "output-of": { type: "string", value: "PROMPT", help: "scan the texts as a model's answers to this prompt" },
   source: {
     type: "string",
     value: "SOURCE",
-    help: "where the texts come from that do not say it, as in guard-scan scan",
+    help: "source of lines without one, as in guard-scan scan",
   },
-  "show-text": { type: "boolean", help: "print the lines that differ too; otherwise only their numbers" },
+  "show-text": { type: "boolean", help: "print the texts of the lines that differ, not only their numbers" },
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
 
-/** `guard-scan diff`: what a change of the configuration changes about the verdicts on some texts. */
+/** `guard-scan diff`: compares the verdicts of two configurations on the same texts. */
 export const diff: Command = {
   name: "diff",
-  summary: "Compares what two configurations say of the same texts.",
+  summary: "Compares the verdicts of two configurations on the same texts.",
   usage: "guard-scan diff A.yml B.yml TEXTS.jsonl [--output-of PROMPT] [--source SOURCE] [--show-text] [--json]",
   options,
-  notes: `The lines of the file are those of guard-scan scan --jsonl; - is standard input. A text is newly failing when it fails in B only, and newly
-passing when it fails in A only. Scanners are the same ones when they have the same name in results. Exit codes: 0 nothing
-differs, 1 something does, 2 an error, such as a line that cannot be scanned.`,
+  notes: `The file has lines as for guard-scan scan --jsonl; - is standard input. A text is newly failing if it fails in B only, and newly
+passing if it fails in A only. Scanners are matched by their names in results. Exit codes: 0 no differences, 1 differences, 2 an error,
+such as a line that cannot be scanned.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [a, b, file, more] = positionals;
@@ -44,94 +44,100 @@ differs, 1 something does, 2 an error, such as a line that cannot be scanned.`,
     if (lines.outputOf !== undefined && lines.source !== undefined) {
       throw new UsageError("give --source or --output-of, not both: an output comes from the assistant");
     }
-    // Imported only now: this module loads the addon, which a wrong command line does not need.
+    // Imported late, because this module loads the addon, which usage errors do not need.
     const { Suite } = await import("./suite.ts");
     const suites: Suite[] = [];
     try {
       for (const path of [a, b]) suites.push(await Suite.fromConfig(path));
-      const [first, second] = suites as [Suite, Suite];
-      const result = await compareLines(first, second, file, lines, values["show-text"] ?? false);
-      await print(values.json ? `${JSON.stringify(shownAsJson(a, b, result))}\n` : tables(a, b, result));
-      for (const { line, error } of result.errors.slice(0, SHOWN_ERRORS))
+      const comparison = await compareLines(suites as [Suite, Suite], file, lines, values["show-text"] ?? false);
+      await print(values.json ? `${JSON.stringify(comparisonJson(a, b, comparison))}\n` : tables(a, b, comparison));
+      for (const { line, error } of comparison.errors.slice(0, SHOWN_ERRORS))
         process.stderr.write(`guard: ${file}, line ${line}: ${error}\n`);
-      if (result.errors.length > 0) return 2;
-      return result.tally.differs > 0 ? 1 : 0;
+      if (comparison.errors.length > 0) return 2;
+      return comparison.tally.differs > 0 ? 1 : 0;
     } finally {
       for (const suite of suites) await suite.close();
     }
   },
 };
 
-/** A line about which the configurations differ. */
+/** A line on which the configurations differ. */
 interface DifferentLine {
   line: number;
   id?: string | number;
-  /** How the verdict on the text differs; null where only that of a scanner does, or the outcome. */
+  /** How the verdict on the text differs; null if only a scanner or the outcome differs. */
   change: Change | null;
   outcomes: { a: string; b: string };
   scanners: Record<string, Change>;
-  /** What the line says, where it is to be shown. */
+  /** The value of the line, with --show-text. */
   text?: unknown;
 }
 
-/** What came of a file. */
-interface Result {
+/** The result of comparing the lines of a file. */
+interface Comparison {
   tally: Tally;
   differences: DifferentLine[];
   errors: { line: number; error: string }[];
 }
 
+/** Judges the lines of a file with both configurations, some lines at the same time. */
 async function compareLines(
-  first: Suite,
-  second: Suite,
+  suites: readonly [Suite, Suite],
   file: string,
   lines: LineOptions,
   showsText: boolean,
-): Promise<Result> {
+): Promise<Comparison> {
   const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
-  const result: Result = { tally: new Tally(), differences: [], errors: [] };
-
-  const compareLine = async ({ number: line, bytes }: Line): Promise<void> => {
-    try {
-      const value = readJson(decode(bytes));
-      const subject = readSubject(value, lines);
-      const [before, after] = await Promise.all([first.judge(subject), second.judge(subject)]);
-      const { isSame, change = null, scanners } = result.tally.add(before, after);
-      if (isSame) return;
-      const id = idOf(value);
-      result.differences.push({
-        line,
-        ...(id === undefined ? {} : { id }),
-        change,
-        outcomes: { a: before.outcome, b: after.outcome },
-        scanners: Object.fromEntries(scanners),
-        ...(showsText ? { text: value } : {}),
-      });
-    } catch (error) {
-      result.errors.push({ line, error: error instanceof Error ? error.message : String(error) });
-    } finally {
-      progress.step();
-    }
-  };
-
-  const underWay = new Set<Promise<void>>();
+  const comparison: Comparison = { tally: new Tally(), differences: [], errors: [] };
+  const pending = new Set<Promise<void>>();
   try {
     for await (const line of linesOf(open(file))) {
       if (isBlank(line)) continue;
-      const work: Promise<void> = compareLine(line).finally(() => underWay.delete(work));
-      underWay.add(work);
-      if (underWay.size >= CONCURRENCY) await Promise.race(underWay);
+      const work: Promise<void> = compareLine(suites, line, lines, showsText, comparison).finally(() => {
+        pending.delete(work);
+        progress.step();
+      });
+      pending.add(work);
+      if (pending.size >= CONCURRENCY) await Promise.race(pending);
     }
-    await Promise.all(underWay);
+    await Promise.all(pending);
   } finally {
     progress.clear();
   }
-  // Lines that were scanned at the same time end in any order.
-  for (const list of [result.differences, result.errors]) list.sort((one, other) => one.line - other.line);
-  return result;
+  // Lines scanned at the same time end in any order.
+  for (const list of [comparison.differences, comparison.errors]) list.sort((one, other) => one.line - other.line);
+  return comparison;
 }
 
-function shownAsJson(a: string, b: string, { tally, differences, errors }: Result): object {
+/** Judges a line with both configurations and adds the result to the comparison. */
+async function compareLine(
+  [first, second]: readonly [Suite, Suite],
+  { number: line, bytes }: Line,
+  lines: LineOptions,
+  showsText: boolean,
+  { tally, differences, errors }: Comparison,
+): Promise<void> {
+  try {
+    const value = readJson(decode(bytes));
+    const subject = readSubject(value, lines);
+    const [before, after] = await Promise.all([first.judge(subject), second.judge(subject)]);
+    const { isSame, change = null, scanners } = tally.add(before, after);
+    if (isSame) return;
+    const id = idOf(value);
+    differences.push({
+      line,
+      ...(id === undefined ? {} : { id }),
+      change,
+      outcomes: { a: before.outcome, b: after.outcome },
+      scanners: Object.fromEntries(scanners),
+      ...(showsText ? { text: value } : {}),
+    });
+  } catch (error) {
+    errors.push({ line, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function comparisonJson(a: string, b: string, { tally, differences, errors }: Comparison): object {
   return {
     a,
     b,
@@ -161,7 +167,7 @@ function shownAsJson(a: string, b: string, { tally, differences, errors }: Resul
 
 const TITLES = ["", "AGREE", "NEWLY FAILING", "NEWLY PASSING", "ONLY IN A", "ONLY IN B", "SCORE B - A"];
 
-function tables(a: string, b: string, { tally, differences, errors }: Result): string {
+function tables(a: string, b: string, { tally, differences, errors }: Comparison): string {
   const row = (name: string, counts: Agreement) => [
     name,
     String(counts.bothPass + counts.bothFail),
@@ -173,26 +179,26 @@ function tables(a: string, b: string, { tally, differences, errors }: Result): s
   ];
   const texts = tally.same + tally.differs;
   const { newlyFailing, newlyPassing } = tally;
-  const agreeing = String(texts - newlyFailing - newlyPassing);
+  const agreed = String(texts - newlyFailing - newlyPassing);
   const rows = [
     TITLES,
     ...Object.entries(tally.scanners).map(([name, counts]) => row(name, counts)),
-    ["all", agreeing, String(newlyFailing), String(newlyPassing), "", "", ""],
+    ["all", agreed, String(newlyFailing), String(newlyPassing), "", "", ""],
   ];
   const lines = differences.map((difference) => `${lineOf(difference)}\n`).join("");
-  const wrong = errors.length > 0 ? `, ${errors.length} lines could not be scanned` : "";
+  const unscanned = errors.length > 0 ? `, ${errors.length} lines could not be scanned` : "";
   return (
-    `A: ${a}, B: ${b}\n${texts} texts, ${tally.differs} differ${wrong}\n\n` +
+    `A: ${a}, B: ${b}\n${texts} texts, ${tally.differs} differ${unscanned}\n\n` +
     `${columns(rows, { width: lineWidth(), right: [1, 2, 3, 4, 5, 6] })}${lines === "" ? "" : `\n${lines}`}`
   );
 }
 
-/** A line that differs, such as `line 3 (id 7): newly failing by Toxicity`. */
+/** Describes a line that differs, such as `line 3 (id 7): newly failing by Toxicity`. */
 function lineOf({ line, id, change, outcomes, scanners, text }: DifferentLine): string {
   const words = (change: Change) => change.replace("_", " ");
   const by = Object.entries(scanners).map(([name, of]) => (of === change ? name : `${name} ${words(of)}`));
   const place = `line ${line}${id === undefined ? "" : ` (id ${JSON.stringify(id)})`}`;
   const verdict = change ? words(change) : `${outcomes.a}, then ${outcomes.b}`;
-  const shown = text === undefined ? "" : `\n    ${shortened(JSON.stringify(text), SHOWN_CHARS)}`;
+  const shown = text === undefined ? "" : `\n    ${truncate(JSON.stringify(text), SHOWN_CHARS)}`;
   return `${place}: ${verdict}${by.length > 0 ? ` (${by.join(", ")})` : ""}${shown}`;
 }

@@ -7,7 +7,7 @@ import { type Command, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import type { Note } from "./doctor/file-report.ts";
 import { wrapLines } from "./layout.ts";
-import { type Found, megabytes, memory, processors, system } from "./system.ts";
+import { type Finding, megabytes, memory, processors, system } from "./system.ts";
 
 const options = {
   config: {
@@ -17,101 +17,102 @@ const options = {
   },
   quick: {
     type: "boolean",
-    help: "do not load models to test them, nor run the scanners of a file to measure how long they take",
+    help: "skip the self-tests of models and the measurement of scanners",
   },
   json: { type: "boolean", help: "print JSON" },
 } as const;
 
-/** What was looked at, and what came out. */
+/** The result of one examination. */
 interface Examination {
   name: string;
   state: "ok" | "warning" | "fails";
-  /** What was found, or what is wrong, in one line or several. */
+  /** What was found or what is wrong, in one or more lines. */
   text: string;
 }
 
-/** The name of the examination of the file. */
 const CONFIGURATION = "configuration";
-
-/** What stands before a line. */
-const MARKS: Readonly<Record<Examination["state"], string>> = { ok: "ok   ", warning: "!    ", fails: "FAILS" };
-
-/** The name of the examination of what the file may do harm with. */
 const RISKS = "risks";
 
-/** `guard-scan doctor`: whether everything is there that guard needs, and what a file does here. */
+/** The prefix of a line, by the state of its examination. */
+const MARKS: Readonly<Record<Examination["state"], string>> = { ok: "ok   ", warning: "!    ", fails: "FAILS" };
+
+/** `guard-scan doctor`: checks the installation, and says what a configuration file does. */
 export const doctor: Command = {
   name: "doctor",
   summary: "Checks whether guard can work here, and says what a file of guard or llm-guard does, line by line.",
   usage: "guard-scan doctor [FILE | --config FILE] [--quick] [--json]",
   options,
-  notes: `First it looks at versions, the system, processors, memory, the addon, ONNX Runtime, the files and answers of the embedded models, the
-configuration and its risks: ok, ! for a warning with what to do, or FAILS. For a file
-that is not guard's own it then says by line:
-  runs      what is done, with which model
-  slow      what takes ${SLOW} ms or more for a text of 1,000 characters, as measured here and now, each scanner by itself
-  differs   what is not as in llm-guard 0.3.16, with the reason
-  download  which model would be downloaded
-  ignored   which key does nothing
-  fails     what stops the start
-Exit codes: 0 all is well, 1 it works, but has a risk, a key that does nothing, or a model to download, 2 something does not work.`,
+  notes: `First it checks versions, the system, processors, memory, the addon, ONNX Runtime, the files and self-tests of the embedded models, the
+configuration and its risks. A line begins with ok, with ! for a warning and what to do, or with FAILS.
+Then it lists notes on the file by line, unless the file is guard's own:
+  runs      a scanner that runs, and its model
+  slow      a scanner that takes ${SLOW} ms or more for a text of 1,000 characters, measured now and alone
+  differs   a difference from llm-guard 0.3.16, with the reason
+  download  a model that is downloaded at the start
+  ignored   a key without effect
+  fails     an error that prevents the start
+Exit codes: 0 no problem, 1 a risk, a key without effect or a model to download, 2 something does not work.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [path, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
-    // By the public surface: what a program gets is what is looked at. It loads the addon, which may be what fails.
-    const guard = () => import("../index.ts");
-    const examinations = [
-      await examine("guard", () => version),
-      await examine("Node.js", nodeVersion),
-      await examine("system", system),
-      await examine("processors", processors),
-      await examine("addon", async () => {
-        const sentences = await (await guard()).splitSentences("It loads. It works.");
-        if (sentences.length !== 2) throw new Error("it does not find two sentences");
-        return "loaded";
-      }),
-      await examine("ONNX Runtime", async () => {
-        const { library, providers, threads } = await (await guard()).defaultEngine().info();
-        return `${library}, ${providers.join(", ")}, threads: ${threads}`;
-      }),
-      await examine("models", async () => {
-        const models = (await guard()).listModels();
-        if (models.length === 0) throw new Error("there are none");
-        const size = models.reduce((sum, model) => sum + model.size, 0);
-        return `${models.length}, ${megabytes(size)}: ${models.map(({ model }) => model).join(", ")}`;
-      }),
-      await examine("model files", checkedFiles),
-      ...(values.quick ? [] : [await examine("self-tests", selfTests)]),
-      // What the process has with all models loaded is what it needs at least.
-      await examine("memory", memory),
-    ];
-    const configuration = await examine(CONFIGURATION, () => checkedConfig(configFile(values.config, path).path));
-    examinations.push(configuration);
-    if (configuration.state !== "fails") {
-      examinations.push(await examine(RISKS, () => knownRisks(configFile(values.config, path).path)));
-    }
-    const file = fileOf(values.config, path);
+    const { quick: isQuick = false, json: asJson = false } = values;
+    const examinations = [...(await installation(isQuick)), ...(await configuration(values.config, path))];
+    const file = userFile(values.config, path);
     const { fileReport } = await import("./doctor/file-report.ts");
-    const notes = file === undefined ? [] : await fileReport(file, values.quick !== true);
-    if (values.json) {
+    const notes = file === undefined ? [] : await fileReport(file, !isQuick);
+    if (asJson) {
       await print(`${JSON.stringify({ examinations, ...(file === undefined ? {} : { file, notes }) }, null, 2)}\n`);
       return exitCode(examinations, notes);
     }
-    const width = Math.max(...examinations.map(({ name }) => name.length));
-    for (const { name, state, text } of examinations) {
-      const lines = text.split("\n").join(`\n${" ".repeat(width + 9)}`);
-      await print(`${MARKS[state]}  ${name.padEnd(width)}  ${lines}\n`);
-    }
-    // What is wrong with a file that cannot be read stands above already, value by value.
-    const isRead = examinations.every(({ name, state }) => name !== CONFIGURATION || state !== "fails");
-    if (file !== undefined && isRead && notes.length > 0) await print(`\n${file}\n${notesText(notes)}`);
+    await print(examinationsText(examinations));
+    // The errors of an invalid file are listed above, value by value.
+    const isValid = examinations.every(({ name, state }) => name !== CONFIGURATION || state !== "fails");
+    if (file !== undefined && isValid && notes.length > 0) await print(`\n${file}\n${notesText(notes)}`);
     return exitCode(examinations, notes);
   },
 };
 
-/** The file whose lines are looked at: the one that is used, unless it is guard's own or is missing. */
-function fileOf(option: string | undefined, argument: string | undefined): string | undefined {
+/** Examines everything that is needed besides a configuration. */
+async function installation(isQuick: boolean): Promise<Examination[]> {
+  // The public entry point is what programs load. It loads the addon, which may fail.
+  const guard = () => import("../index.ts");
+  return [
+    await examine("guard", () => version),
+    await examine("Node.js", nodeVersion),
+    await examine("system", system),
+    await examine("processors", processors),
+    await examine("addon", async () => {
+      const sentences = await (await guard()).splitSentences("It loads. It works.");
+      if (sentences.length !== 2) throw new Error("it does not find two sentences");
+      return "loaded";
+    }),
+    await examine("ONNX Runtime", async () => {
+      const { library, providers, threads } = await (await guard()).defaultEngine().info();
+      return `${library}, ${providers.join(", ")}, threads: ${threads}`;
+    }),
+    await examine("models", async () => {
+      const models = (await guard()).listModels();
+      if (models.length === 0) throw new Error("there are none");
+      const size = models.reduce((sum, model) => sum + model.size, 0);
+      return `${models.length}, ${megabytes(size)}: ${models.map(({ model }) => model).join(", ")}`;
+    }),
+    await examine("model files", checkModelFiles),
+    ...(isQuick ? [] : [await examine("self-tests", runSelfTests)]),
+    // Last, because the process then has all models in memory, as a server has.
+    await examine("memory", memory),
+  ];
+}
+
+/** Examines the configuration file, and its risks if it is valid. */
+async function configuration(option: string | undefined, argument: string | undefined): Promise<Examination[]> {
+  const examination = await examine(CONFIGURATION, () => checkConfig(configFile(option, argument).path));
+  if (examination.state === "fails") return [examination];
+  return [examination, await examine(RISKS, () => findRisks(configFile(option, argument).path))];
+}
+
+/** The path of the configuration file; undefined for guard's own file and for a missing one. */
+function userFile(option: string | undefined, argument: string | undefined): string | undefined {
   try {
     const { path, from } = configFile(option, argument);
     return from === "embedded" ? undefined : path;
@@ -128,19 +129,28 @@ function exitCode(examinations: readonly Examination[], notes: readonly Note[]):
   return hasRisk || has("download", "ignored") ? 1 : 0;
 }
 
-/** The notes in columns: line, kind, text. The line and the path stand where they are new. */
+function examinationsText(examinations: readonly Examination[]): string {
+  const width = Math.max(...examinations.map(({ name }) => name.length));
+  const indent = " ".repeat(width + 9);
+  return examinations
+    .map(({ name, state, text }) => `${MARKS[state]}  ${name.padEnd(width)}  ${text.split("\n").join(`\n${indent}`)}\n`)
+    .join("");
+}
+
+/** The notes in columns: line, kind, text. A heading with line and path precedes the notes of one place. */
 function notesText(notes: readonly Note[]): string {
   const width = Math.max(60, process.stdout.isTTY ? process.stdout.columns : 120);
   const left = Math.max(4, ...notes.map(({ line }) => String(line ?? "").length)) + 2;
-  const said = new Map<string, number | undefined>();
+  /** The lines of the differences, by text: the same text is printed once. */
+  const lineOfText = new Map<string, number | undefined>();
   return notes
-    .map(({ line, kind, path, text: whole }, index) => {
-      // What is said of many scanners is said in full where it comes first.
-      const text = kind === "differs" && said.has(whole) ? `as at line ${said.get(whole)}` : whole;
-      if (!said.has(whole)) said.set(whole, line);
-      const before = notes[index - 1];
-      const isNew = before?.line !== line || before?.path !== path;
-      const heading = isNew ? `${String(line ?? "").padStart(left)}  ${path}\n` : "";
+    .map(({ line, kind, path, text: fullText }, index) => {
+      const isRepeated = kind === "differs" && lineOfText.has(fullText);
+      const text = isRepeated ? `as at line ${lineOfText.get(fullText)}` : fullText;
+      if (!lineOfText.has(fullText)) lineOfText.set(fullText, line);
+      const previous = notes[index - 1];
+      const isNewPlace = previous?.line !== line || previous?.path !== path;
+      const heading = isNewPlace ? `${String(line ?? "").padStart(left)}  ${path}\n` : "";
       const indent = " ".repeat(left + 14);
       const [first = "", ...rest] = wrapLines(text, width - indent.length);
       const lines = [`${" ".repeat(left + 4)}${kind.padEnd(10)}${first}`, ...rest.map((more) => indent + more.trim())];
@@ -149,9 +159,9 @@ function notesText(notes: readonly Note[]): string {
     .join("");
 }
 
-async function examine(name: string, look: () => Found | Promise<Found>): Promise<Examination> {
+async function examine(name: string, check: () => Finding | Promise<Finding>): Promise<Examination> {
   try {
-    const found = await look();
+    const found = await check();
     return typeof found === "string"
       ? { name, state: "ok", text: found }
       : { name, state: "warning", text: [found.text, found.warning].filter(Boolean).join("\n") };
@@ -166,42 +176,42 @@ function issueText({ path, message }: ValidationIssue): string {
   return path ? `${path}: ${message}` : message;
 }
 
-/** The versions that package.json names: ^20.19 || >=22.12. */
+/** Checks the version against `engines` of package.json: ^20.19 || >=22.12. */
 function nodeVersion(): string {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const isKnown = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
-  if (!isKnown) throw new Error(`${process.version}: 20.19, 22.12 or a later version is needed`);
+  const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major > 22;
+  if (!isSupported) throw new Error(`${process.version}: 20.19, 22.12 or a later version is needed`);
   return `${process.version} on ${process.platform} ${process.arch}`;
 }
 
-/** Compares the files of the embedded models with the manifests that came with them. */
-async function checkedFiles(): Promise<string> {
+/** Compares the files of the embedded models with their manifests. */
+async function checkModelFiles(): Promise<string> {
   const { manifestOf, MANIFEST } = await import("../models/manifest.ts");
   const models = (await import("../index.ts")).listModels().filter(({ source }) => source === "embedded");
-  const wrong = models.filter(
+  const changed = models.filter(
     ({ folder }) => manifestOf(folder).trim() !== readFileSync(join(folder, MANIFEST), "utf8").trim(),
   );
-  const names = wrong.map(({ model }) => model).join(", ");
-  if (wrong.length > 0) throw new Error(`the files of ${names} are not those that came with guard: install guard anew`);
-  return `${models.length} embedded models are what came with guard (SHA-256)`;
+  const names = changed.map(({ model }) => model).join(", ");
+  if (changed.length > 0) throw new Error(`the files of ${names} differ from their manifests: reinstall guard`);
+  return `${models.length} embedded models match their manifests (SHA-256)`;
 }
 
-/** Loads the embedded models, which asks them about their known texts. */
-async function selfTests(): Promise<string> {
+/** Loads the embedded models and runs their self-tests. */
+async function runSelfTests(): Promise<string> {
   const { Engine, listModels } = await import("../index.ts");
   const engine = Engine.fromEnvironment();
   try {
     const models = listModels().filter(({ source }) => source === "embedded");
     for (const { model } of models) await (engine.isLinear(model) ? engine.linear(model) : engine.model(model)).load();
     await engine.selfTest();
-    return `${models.length} embedded models say of known texts what they should`;
+    return `${models.length} embedded models give the expected results for known texts`;
   } finally {
     await engine.close();
   }
 }
 
-/** What a configuration that can be read may do harm with. */
-async function knownRisks(path: string): Promise<Found> {
+/** Finds known risks of a valid configuration. */
+async function findRisks(path: string): Promise<Finding> {
   const { buildScanners, loadConfig, profilesOf } = await import("../config/index.ts");
   const { risksOf } = await import("../config/risks.ts");
   const { isLoopback } = await import("../config/safe-address.ts");
@@ -210,18 +220,18 @@ async function knownRisks(path: string): Promise<Found> {
   const handsOutVaults = scanners.some(({ vaultScope }) => vaultScope === "call");
   const isPublic = !isLoopback(config.app.host);
   const risks = risksOf(config, { env: process.env, handsOutVaults, isPublic });
-  if (risks.length === 0) return "none that is known";
+  if (risks.length === 0) return "none known";
   const warning = risks.map(({ about, text, advice }) => `${about}: ${text}. What to do: ${advice}`).join("\n");
   return { text: "", warning };
 }
 
-async function checkedConfig(path: string): Promise<string> {
+async function checkConfig(path: string): Promise<string> {
   const { buildScanners, loadConfig, pluginsOf, profilesOf } = await import("../config/index.ts");
   const { assertSafeToListen } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
   const { input, output } = buildScanners(config);
-  const others = profilesOf(config).slice(1);
-  for (const { config: own } of others) buildScanners(own);
+  const profiles = profilesOf(config).slice(1);
+  for (const { config: own } of profiles) buildScanners(own);
   assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
   const { threadsOf, workersOf } = await import("../config/workers.ts");
@@ -230,7 +240,7 @@ async function checkedConfig(path: string): Promise<string> {
   return [
     `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`,
     ...(workers > 1 ? [`processes: ${workers}, each with ${threadsOf(workers)} threads for models`] : []),
-    ...(others.length > 0 ? [`profiles: ${others.map(({ name }) => name).join(", ")}`] : []),
+    ...(profiles.length > 0 ? [`profiles: ${profiles.map(({ name }) => name).join(", ")}`] : []),
     ...(plugins.length > 0 ? [`plugins: ${plugins.join(", ")}`] : []),
   ].join("\n");
 }

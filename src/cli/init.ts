@@ -6,21 +6,20 @@ import { version } from "../support/version.ts";
 import { type Command, parse, print, UsageError } from "./command.ts";
 
 const options = {
-  force: { type: "boolean", help: "write over a file that is there already" },
+  force: { type: "boolean", help: "overwrite an existing file" },
 } as const;
 
-/** The file that comes with the package, and its schema beside it. */
+/** The configuration of the package, and its schema. */
 const FILE = ownFile("scanners.yml");
 const SCHEMA = ownFile("scanners.schema.json");
 
-/** `guard-scan init`: a configuration to begin with. */
+/** `guard-scan init`: writes a first configuration. */
 export const init: Command = {
   name: "init",
-  summary: "Writes a scanners.yml with comments to begin with.",
+  summary: "Writes a commented scanners.yml to start from.",
   usage: "guard-scan init [FILE] [--force]",
   options,
-  notes:
-    "The file is guard's own configuration: what is active in it is what guard does without one. FILE is scanners.yml by default.",
+  notes: "FILE is scanners.yml by default. The file is the configuration that guard uses without one.",
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [file = "scanners.yml", more] = positionals;
@@ -30,16 +29,16 @@ export const init: Command = {
       await writeFile(file, text, { flag: values.force ? "w" : "wx" });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      throw new UsageError(`${file} is there already; --force writes over it`);
+      throw new UsageError(`${file} exists; use --force to overwrite it`);
     }
     await print(
-      `${file} is written. guard-scan serve${file === "scanners.yml" ? "" : ` --config ${file}`} starts the HTTP API with it.\n`,
+      `Wrote ${file}. Start the HTTP API with it: npx guard-scan serve${file === "scanners.yml" ? "" : ` --config ${file}`}\n`,
     );
     return 0;
   },
 };
 
-/** Where editors find the schema: in the project where guard is installed in it, otherwise where packages are published. */
+/** The address of the schema for editors: in the project if guard is installed there, otherwise on a CDN. */
 function schemaAddress(): string {
   const path = relative(process.cwd(), SCHEMA);
   const isInProject = path.split(sep)[0] === "node_modules" && existsSync(path);

@@ -1,23 +1,23 @@
 /**
- * The lines of a text, of at most `width` characters. Lines of one paragraph, or of one item of a list, are joined before they
- * are wrapped anew; items hang by two spaces, and a tag of TSDoc keeps a line of its own.
+ * Wraps a text to lines of at most `width` characters. Lines of a paragraph or of a list item are joined first. List items get a hanging
+ * indent of two spaces, and a TSDoc tag keeps its own line.
  */
 export function wrapLines(text: string, width: number): string[] {
   return text
     .replace(/(?<=\S)\n[ ]*(?=[^\s@-])/g, " ")
     .split("\n")
-    .flatMap((line) => wrapped(line, width));
+    .flatMap((line) => wrapLine(line, width));
 }
 
-function wrapped(line: string, width: number): string[] {
-  const hanging = /^\s*- /.test(line) ? "  " : "";
+function wrapLine(line: string, width: number): string[] {
+  const indent = /^\s*- /.test(line) ? "  " : "";
   const lines: string[] = [];
   let current = "";
   for (const word of line.split(" ")) {
     const longer = current === "" ? word : `${current} ${word}`;
     if (longer.length > width && current.trim() !== "") {
       lines.push(current);
-      current = hanging + word;
+      current = indent + word;
     } else {
       current = longer;
     }
@@ -25,22 +25,22 @@ function wrapped(line: string, width: number): string[] {
   return [...lines, current];
 }
 
-/** Characters between two columns. */
+/** Spaces between two columns. */
 const GAP = 2;
-/** The fewest characters to which a column is cut. */
-const NARROWEST = 8;
+/** The width below which no column is cut. */
+const MIN_WIDTH = 8;
 
 /**
- * Rows of cells in columns; the last column is as long as it is.
+ * Aligns rows of cells in columns.
  *
- * @param width the characters that a line may have, such as those of a terminal; cells that are too long for it end in `…`.
- * @param right the columns whose cells stand at the right, such as numbers.
+ * @param width the maximum length of a line, such as the width of a terminal. Cells of columns that do not fit are cut and end in `…`.
+ * @param right the columns that are aligned at the right, such as numbers.
  */
 export function columns(
   rows: readonly (readonly string[])[],
   { width = Number.POSITIVE_INFINITY, right = [] }: { width?: number | undefined; right?: readonly number[] } = {},
 ): string {
-  const widths = fitted(
+  const widths = fitWidths(
     (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))),
     width,
   );
@@ -48,35 +48,35 @@ export function columns(
     .map((row) => {
       const cells = row.map((cell, column) => {
         const space = widths[column] ?? 0;
-        return shortened(cell, space)[right.includes(column) ? "padStart" : "padEnd"](space);
+        return truncate(cell, space)[right.includes(column) ? "padStart" : "padEnd"](space);
       });
       return `${cells.join(" ".repeat(GAP)).trimEnd()}\n`;
     })
     .join("");
 }
 
-/** Makes the widest columns narrower until a line fits, one character at a time. */
-function fitted(widths: readonly number[], limit: number): number[] {
+/** Narrows the widest columns, one character at a time, until a line fits. */
+function fitWidths(widths: readonly number[], limit: number): number[] {
   const result = [...widths];
   const total = () => result.reduce((sum, width) => sum + width, 0) + GAP * (result.length - 1);
   for (let excess = total() - limit; excess > 0; excess--) {
     const widest = Math.max(...result);
-    if (widest <= NARROWEST) break;
+    if (widest <= MIN_WIDTH) break;
     result[result.lastIndexOf(widest)] = widest - 1;
   }
   return result;
 }
 
-/** A text of at most `width` characters, which ends in `…` where something is left out. */
-export function shortened(text: string, width: number): string {
+/** Cuts a text to at most `width` characters. A cut text ends in `…`. */
+export function truncate(text: string, width: number): string {
   if (text.length <= width) return text;
   const letters = [...text];
   while (letters.length > 0 && letters.join("").length >= width) letters.pop();
   return `${letters.join("").trimEnd()}…`;
 }
 
-/** Paragraphs in lines of at most 100 characters, each line behind `indent`. */
-export function indented(text: string, indent = ""): string {
+/** Wraps paragraphs to lines of at most 100 characters, each of which begins with `indent`. */
+export function indentLines(text: string, indent = ""): string {
   return wrapLines(text, 100 - indent.length)
     .map((line) => `${indent}${line}`.trimEnd())
     .join("\n");

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 
 const LINE_FEED = 0x0a;
 
-/** A line of a file, from 1, without its end. */
+/** A line of a file without its line feed. Numbers start at 1. */
 export interface Line {
   number: number;
   bytes: Buffer;
@@ -14,8 +14,8 @@ export function open(file: string): AsyncIterable<Buffer> {
 }
 
 /**
- * Splits bytes into lines. Not `node:readline`: that one also splits at U+2028 and U+2029, which may stand in a JSON string,
- * and silently replaces what is not UTF-8.
+ * Splits bytes into lines. `node:readline` also splits at U+2028 and U+2029, which JSON strings may contain, and silently replaces
+ * invalid UTF-8.
  */
 export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   let number = 0;
@@ -32,12 +32,12 @@ export async function* linesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Li
   if (rest.length > 0) yield { number: ++number, bytes: Buffer.concat(rest) };
 }
 
-/** Whether a line is empty. Lines of a file with CRLF still end with their CR, which counts as nothing. */
+/** Whether a line has only spaces, tabs, and the CR of CRLF. */
 export function isBlank({ bytes }: Line): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-/** How many lines {@link linesOf} makes of a file. */
+/** The number of lines that {@link linesOf} yields for a file. */
 export async function countLines(file: string): Promise<number> {
   let lines = 0;
   let last = LINE_FEED;
@@ -48,7 +48,11 @@ export async function countLines(file: string): Promise<number> {
   return last === LINE_FEED ? lines : lines + 1;
 }
 
-/** Decodes UTF-8. A byte order mark does not become a part of the text. */
+/**
+ * Decodes UTF-8 and drops a byte order mark.
+ *
+ * @throws TypeError for invalid UTF-8.
+ */
 export function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);

@@ -2,28 +2,28 @@ import type { PullProgress } from "../models/hub/hub.ts";
 import type { ModelEntry } from "../models/list-models.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
-import { columns, shortened } from "./layout.ts";
+import { columns, truncate } from "./layout.ts";
 
 const options = {
   json: { type: "boolean", help: "print the list as JSON" },
 } as const;
 
 const ACTIONS = ["pull", "remove"];
-/** Milliseconds between two drawings. Drawing more often would show nothing more. */
-const INTERVAL = 100;
+/** Milliseconds between two updates of the download line. */
+const UPDATE_INTERVAL = 100;
 
-/** `guard-scan models`: lists the models on this machine, gets more from the hub, and removes them. */
+/** `guard-scan models`: lists the models on this machine, downloads models of the hub, and removes them. */
 export const models: Command = {
   name: "models",
-  summary: "Lists the models on this machine; downloads models of the Hugging Face hub, or removes them.",
+  summary: "Lists the models on this machine, downloads models of the Hugging Face hub, and removes them.",
   usage:
     "guard-scan models [--json]\n       guard-scan models pull ID...\n       guard-scan models remove OWNER/NAME...",
   options,
   notes: `An ID is owner/name, owner/name@revision or owner/name:folder/model.onnx. pull fetches the newest version of the revision
-(main unless named), and goes on where it was interrupted.
-The models are in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME), which share them: what Python has downloaded is not
-downloaded again, and what remove deletes is gone for Python as well. GUARD_MODELS_DIR names another folder for guard alone.
-HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE mean what they mean to those tools.`,
+(default: main), and resumes an interrupted download.
+Models are stored in the cache of Hugging Face's tools (HF_HUB_CACHE, HF_HOME). It is shared with Python: models that Python has
+downloaded are not downloaded again, and remove deletes them for Python too. GUARD_MODELS_DIR names a folder for guard alone.
+HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE work as in those tools.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [action, ...ids] = positionals;
@@ -31,8 +31,8 @@ HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE mean what they mean to those tools.`,
     if (!ACTIONS.includes(action)) {
       throw new UsageError(`unexpected argument ${action}${didYouMean(action, ACTIONS)}`);
     }
-    if (ids.length === 0) throw new UsageError(`${action} which model?`);
-    if (values.json) throw new UsageError(`--json has no meaning for ${action}`);
+    if (ids.length === 0) throw new UsageError(`${action}: give the ID of a model`);
+    if (values.json) throw new UsageError(`--json does not go with ${action}`);
     return action === "pull" ? pull(ids) : remove(ids);
   },
 };
@@ -62,11 +62,11 @@ async function pull(names: readonly string[]): Promise<number> {
   const { warnOfLicense } = await import("../models/notices.ts");
   const { modelsFolder } = await import("../models/model-files.ts");
   const stop = new AbortController();
-  const onSignal = () => stop.abort(new UsageError("interrupted; the same command goes on from here"));
+  const onSignal = () => stop.abort(new UsageError("interrupted; run the command again to resume"));
   for (const name of SIGNALS) process.once(name, onSignal);
   try {
     for (const { name, id } of ids) {
-      const show = progressOf();
+      const show = downloadProgress();
       try {
         const { folder, license } = await pullHubModel(id, modelsFolder(), { signal: stop.signal, onProgress: show });
         show();
@@ -89,9 +89,9 @@ async function remove(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
   const { removeHubModel } = await import("../models/hub/cache.ts");
   const { modelsFolder } = await import("../models/model-files.ts");
-  const narrow = ids.find(({ name, id }) => name !== id.repository);
-  if (narrow) {
-    throw new UsageError(`remove takes owner/name, of which all revisions and files go: ${narrow.id.repository}`);
+  const partial = ids.find(({ name, id }) => name !== id.repository);
+  if (partial) {
+    throw new UsageError(`remove takes owner/name and deletes all revisions and files: ${partial.id.repository}`);
   }
   for (const { name, id } of ids) {
     if (!(await removeHubModel(id.repository, modelsFolder()))) {
@@ -106,18 +106,19 @@ async function hubIds(names: readonly string[]) {
   const { parseHubId } = await import("../models/hub/hub-id.ts");
   return names.map((name) => {
     const id = parseHubId(name);
-    if (!id) throw new UsageError(`${name} is no model of the hub: expected owner/name[@revision][:folder/model.onnx]`);
+    if (!id)
+      throw new UsageError(`${name} is not the ID of a model: expected owner/name[@revision][:folder/model.onnx]`);
     return { name, id };
   });
 }
 
 /**
- * Shows on standard error how far a download is: on a terminal a line that changes, otherwise a line for each file. A call without an
- * argument removes the line.
+ * Shows the progress of a download on standard error: on a terminal in a line that is updated, otherwise with a line for each file. A
+ * call without an argument removes the line.
  */
-function progressOf(): (progress?: PullProgress) => void {
+function downloadProgress(): (progress?: PullProgress) => void {
   const isTerminal = process.stderr.isTTY === true;
-  let drawn = Number.NEGATIVE_INFINITY;
+  let updatedAt = Number.NEGATIVE_INFINITY;
   let last = "";
   return (progress) => {
     if (!progress) {
@@ -126,17 +127,17 @@ function progressOf(): (progress?: PullProgress) => void {
     }
     const { model, file, bytes, total } = progress;
     if (!isTerminal) {
-      if (file !== last) process.stderr.write(`${model}: ${file} (${megabytes(total)} in all)\n`);
+      if (file !== last) process.stderr.write(`${model}: ${file} (${megabytes(total)} in total)\n`);
       last = file;
       return;
     }
     const now = performance.now();
-    if (now - drawn < INTERVAL) return;
-    drawn = now;
+    if (now - updatedAt < UPDATE_INTERVAL) return;
+    updatedAt = now;
     const part = total > 0 ? ` (${Math.floor(Math.min(1, bytes / total) * 100)}%)` : "";
     const line = `${model}: ${file}, ${megabytes(bytes)} of ${megabytes(total)}${part}`;
-    // A line that is longer than the terminal could not be written over.
-    process.stderr.write(`\r${shortened(line, (process.stderr.columns || 80) - 1)}\x1b[K`);
+    // A line longer than the terminal would wrap, and could not be overwritten.
+    process.stderr.write(`\r${truncate(line, (process.stderr.columns || 80) - 1)}\x1b[K`);
   };
 }
 
@@ -144,12 +145,12 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Says which models learnt from data that do not allow every use. */
+/** A note on the models whose training data restrict their use. */
 function restrictions(entries: readonly ModelEntry[]): string {
   const models = entries.filter(({ trainingData }) => trainingData?.includes("non-commercial"));
   if (models.length === 0) return "";
   return (
-    "\nThese learnt in part from data whose licences do not allow commercial use; their cards (models/NAME/CARD.md) name the data:\n" +
+    "\nPart of the training data of these models has licences that forbid commercial use; see models/NAME/CARD.md:\n" +
     `${models.map(({ model }) => model).join(", ")}\n`
   );
 }

@@ -1,30 +1,30 @@
 const WIDTH = 24;
-/** Milliseconds between two drawings. Drawing more often would show nothing more. */
-const INTERVAL = 100;
+/** Milliseconds between two updates of the bar. */
+const UPDATE_INTERVAL = 100;
 
-/** A progress bar on standard error. It shows nothing unless that is a terminal. */
+/** A progress bar on standard error, shown only on a terminal. */
 export class Progress {
   readonly #total: number | undefined;
-  readonly #shown: boolean;
+  readonly #isShown: boolean;
   readonly #start = performance.now();
   #done = 0;
-  #drawn = 0;
+  #updatedAt = 0;
 
   /**
-   * @param total how many steps there are, where that is known.
-   * @param beside whether something is written to standard output meanwhile, so that the bar must not stand on the same terminal.
+   * @param total the number of steps, if known.
+   * @param writesOutput whether the command writes to standard output meanwhile. Then the bar is hidden if both are the same terminal.
    */
-  constructor(total?: number, beside = true) {
+  constructor(total?: number, writesOutput = true) {
     this.#total = total;
-    this.#shown = process.stderr.isTTY === true && !(beside && process.stdout.isTTY === true);
+    this.#isShown = process.stderr.isTTY === true && !(writesOutput && process.stdout.isTTY === true);
   }
 
-  /** Another step is done. */
+  /** Counts a step. */
   step(): void {
     this.#done += 1;
     const now = performance.now();
-    if (!this.#shown || now - this.#drawn < INTERVAL) return;
-    this.#drawn = now;
+    if (!this.#isShown || now - this.#updatedAt < UPDATE_INTERVAL) return;
+    this.#updatedAt = now;
     process.stderr.write(`\r${this.#bar(now)}\x1b[K`);
   }
 
@@ -34,9 +34,9 @@ export class Progress {
     process.stderr.write(`${line}\n`);
   }
 
-  /** Takes the bar away. */
+  /** Removes the bar. */
   clear(): void {
-    if (this.#shown) process.stderr.write("\r\x1b[K");
+    if (this.#isShown) process.stderr.write("\r\x1b[K");
   }
 
   #bar(now: number): string {

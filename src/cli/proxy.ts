@@ -8,45 +8,45 @@ const options = {
     type: "string",
     multiple: true,
     value: "[PREFIX=]URL",
-    help: "the API that requests go to, such as https://api.openai.com; with a prefix, several: /anthropic=https://api.anthropic.com",
+    help: "forward requests to this API, such as https://api.openai.com; may be repeated with prefixes: /anthropic=https://api.anthropic.com",
   },
   config: { type: "string", value: "FILE", help: CONFIG_HELP },
-  guard: { type: "string", value: "URL", help: "a guard server that makes the checks, in the place of scanners here" },
+  guard: { type: "string", value: "URL", help: "let this guard server run the checks, instead of this process" },
   host: { type: "string", value: "ADDRESS", help: "address to listen on; default: 127.0.0.1" },
   port: { type: "string", value: "NUMBER", help: "port to listen on, 0 for a free one; default: 8080" },
-  public: { type: "boolean", help: "lets other machines call without a credential of guard's own" },
+  public: { type: "boolean", help: "accept calls from other machines without a credential for guard" },
   pass: {
     type: "string",
     multiple: true,
     value: "PATH",
-    help: "a path that goes to the upstream unchecked, such as /v1/files, or all below one: /v1/files/*; may be repeated",
+    help: "forward this path unchecked, such as /v1/files, or /v1/files/* for all paths below; may be repeated",
   },
-  "max-body": { type: "string", value: "BYTES", help: "the largest body of a request; default: 33554432" },
-  "max-answer": { type: "string", value: "BYTES", help: "the largest answer that is checked; default: 268435456" },
-  "max-calls": { type: "string", value: "NUMBER", help: "the most calls at a time; default: 256" },
+  "max-body": { type: "string", value: "BYTES", help: "maximum size of a request body; default: 33554432" },
+  "max-answer": { type: "string", value: "BYTES", help: "maximum size of a response; default: 268435456" },
+  "max-calls": { type: "string", value: "NUMBER", help: "maximum number of concurrent calls; default: 256" },
   "idle-timeout": {
     type: "string",
     value: "SECONDS",
-    help: "how long an upstream may send nothing; default: 600",
+    help: "maximum time without data from the upstream; default: 600",
   },
 } as const;
 
-/** `guard-scan proxy`: a guarding reverse proxy, until the process is told to end. */
+/** `guard-scan proxy`: a reverse proxy that checks calls of models, until a signal ends it. */
 export const proxy: Command = {
   name: "proxy",
-  summary: "Guards calls of models: a proxy in front of OpenAI, Anthropic or what speaks as they do.",
+  summary: "Runs a proxy that checks calls of OpenAI, Anthropic and compatible APIs.",
   usage:
     "guard-scan proxy --upstream URL [--config FILE | --guard URL] [--host ADDRESS] [--port NUMBER] [--pass PATH ...]",
   options,
   notes:
-    "Clients use it as their base URL, and send their credential as before. What guard cannot read is refused.\n" +
-    "With --guard the environment variable GUARD_TOKEN has the bearer token of the server, if it asks for one.",
+    "Clients use the proxy as their base URL, and send their own credential. Requests that guard cannot read are rejected.\n" +
+    "With --guard, the environment variable GUARD_TOKEN has the bearer token for the server, if it needs one.",
   async run(args) {
     const { values, positionals } = parse(options, args);
     if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
     if (!values.upstream) throw new UsageError("give --upstream URL: the API that requests go to");
     if (values.guard !== undefined && values.config !== undefined) {
-      throw new UsageError("--config is for scanners of this process: give it or --guard");
+      throw new UsageError("--config is for scanners in this process: give it or --guard, not both");
     }
     const port = numberOf("--port", values.port);
     if (port !== undefined && port > 65535)
@@ -77,7 +77,7 @@ export const proxy: Command = {
   },
 };
 
-/** The scanners of a configuration, in this process. */
+/** Runs the scanners of a configuration in this process. */
 async function scannersOf(option: string | undefined): Promise<Pick<ProxyOptions, "guard" | "config">> {
   const file = configFile(option, undefined);
   const [{ loadConfig }, { localGuard }] = await Promise.all([

@@ -1,28 +1,27 @@
 import { SOURCES, type Source } from "../scan/source.ts";
 import type { Answer, DocumentsAnswer } from "../service/json-report.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
-import { readParams } from "./params.ts";
 import { Progress } from "./progress.ts";
 import { idOf, type LineOptions, readJson, readSubject, subjectOf } from "./subjects.ts";
-import type { Choice, Suite } from "./suite.ts";
+import type { ScannerChoice, Suite } from "./suite.ts";
 
-/** Lines that are scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
+/** The number of lines scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
 const CONCURRENCY = 16;
-/** Errors of single lines that are shown on standard error. The output has all of them. */
+/** The number of errors of single lines shown on standard error. The output has all of them. */
 const SHOWN_ERRORS = 20;
 
-/** Where a result belongs: the number of its line in the file, from 1, and the `id` that the line has. */
-interface Place {
+/** Refers a result to its line: the number, from 1, and the `id` if the line has one. */
+interface LineRef {
   line: number;
   id?: string | number;
 }
-type LineResult = Place & (Answer | DocumentsAnswer | { error: string });
+type LineResult = LineRef & (Answer | DocumentsAnswer | { error: string });
 
 const options = {
-  file: { type: "string", value: "FILE", help: "scan the content of a file, - for standard input" },
-  jsonl: { type: "boolean", help: "the file is JSON lines; so is the output, in the same order" },
+  file: { type: "string", value: "FILE", help: "scan a file, or standard input for -" },
+  jsonl: { type: "boolean", help: "read the file as JSON lines, and print JSON lines in the same order" },
   config: {
     type: "string",
     value: "FILE",
@@ -32,22 +31,22 @@ const options = {
     type: "string",
     multiple: true,
     value: "NAME",
-    help: "scan with this scanner, or plugin; may be repeated",
+    help: "use this scanner or plugin; may be repeated",
   },
   params: {
     type: "string",
     multiple: true,
     value: "JSON",
-    help: "parameters of the scanner before it, as in scanners.yml",
+    help: "parameters of the preceding --scanner, as in scanners.yml",
   },
   source: {
     type: "string",
     value: "SOURCE",
-    help: `where the text comes from: ${SOURCES.join(", ")}; default user, for documents tool`,
+    help: `source of the text: ${SOURCES.join(", ")}; default: user, for documents tool`,
   },
-  "output-of": { type: "string", value: "PROMPT", help: "the text is a model's answer to this prompt" },
-  "mask-injections": { type: "boolean", help: "cut injections out of the documents of --jsonl, and keep the rest" },
-  details: { type: "boolean", help: "print findings, timing and coverage too; offsets are in Unicode code points" },
+  "output-of": { type: "string", value: "PROMPT", help: "scan the text as a model's answer to this prompt" },
+  "mask-injections": { type: "boolean", help: "cut injections out of the documents of --jsonl" },
+  details: { type: "boolean", help: "print findings, timing and coverage too; offsets count Unicode code points" },
 } as const;
 
 /** `guard-scan scan`: scans a text, or each line of a file. */
@@ -57,11 +56,14 @@ export const scan: Command = {
   usage:
     "guard-scan scan [TEXT] [--file FILE] [--jsonl] [--config FILE | --scanner NAME --params JSON ...] [--output-of PROMPT]",
   options,
-  notes: `A line of --jsonl is a string or an object with text or prompt (and source), with prompt and output, or with messages (a
-conversation; tools and system beside them), or with documents (a list of strings, or of objects with text and perhaps id; source beside
-it); other keys are left alone. A result has the number of its line, from 1, and its id, where the line has one. A line that cannot be
-scanned gets an error in the place of a result, and the others are scanned.
-A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
+  notes: `A line of --jsonl is a string, or an object with one of
+  text or prompt       a prompt; source optional
+  prompt and output    an output with its prompt
+  messages             a conversation; tools and system optional
+  documents            a list of strings, or of objects with text and optional id; source optional
+Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
+scanned gets an error in place of a result; the other lines are scanned.
+Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
     const { values, positionals, tokens } = parse(options, args);
     const [text, more] = positionals;
@@ -77,15 +79,15 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
     }
     const choices = readChoices(tokens);
 
-    // Imported only now: these modules load the addon, which a wrong command line or the help does not need.
+    // Imported late, because these modules load the addon, which usage errors and the help do not need.
     const { Suite } = await import("./suite.ts");
     const suite = await (choices.length > 0
       ? Suite.fromChoices(choices)
       : Suite.fromConfig(configFile(values.config).path));
     const file = values.file ?? "-";
-    const { details = false, "mask-injections": masks = false } = values;
+    const { details = false, "mask-injections": masksInjections = false } = values;
     try {
-      if (values.jsonl) return await scanLines(suite, file, lines, { details, masks });
+      if (values.jsonl) return await scanLines(suite, file, lines, { details, masksInjections });
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
       return reply.is_valid ? 0 : 1;
@@ -95,23 +97,23 @@ A text that starts with - stands behind --. Exit codes: 0 passed, 1 a text faile
   },
 };
 
-/** @throws UsageError for a word that is no source. */
-export function readSource(word: string | undefined): Source | undefined {
-  const known = SOURCES.find((source) => source === word);
-  if (word !== undefined && !known) throw new UsageError(`--source ${word}: expected one of ${SOURCES.join(", ")}`);
+/** @throws UsageError for an unknown source. */
+export function readSource(name: string | undefined): Source | undefined {
+  const known = SOURCES.find((source) => source === name);
+  if (name !== undefined && !known) throw new UsageError(`--source ${name}: expected one of ${SOURCES.join(", ")}`);
   return known;
 }
 
 /** The scanners of the command line, each with the `--params` that follow it. */
-function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): Choice[] {
-  const choices: (Omit<Choice, "params"> & { params?: Choice["params"] })[] = [];
+function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): ScannerChoice[] {
+  const choices: (Omit<ScannerChoice, "params"> & { params?: ScannerChoice["params"] })[] = [];
   for (const { kind, name, value = "" } of tokens) {
     if (kind !== "option") continue;
     if (name === "scanner") choices.push({ type: value });
     if (name !== "params") continue;
     const last = choices.at(-1);
-    if (!last || last.params) throw new UsageError("--params belongs behind the --scanner that it is for");
-    last.params = readParams(last.type, value);
+    if (!last || last.params) throw new UsageError("--params must follow the --scanner that it is for");
+    last.params = parseParams(last.type, value);
   }
   return choices.map(({ type, params = {} }) => ({ type, params }));
 }
@@ -127,57 +129,78 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-/** Scans JSON lines, a few at a time, and prints each result as soon as those before it are printed. */
+/** Scans JSON lines, some at the same time, and prints the results in the order of the lines, each as early as possible. */
 async function scanLines(
   suite: Suite,
   file: string,
   lines: LineOptions,
-  { details, masks }: { details: boolean; masks: boolean },
+  { details, masksInjections }: { details: boolean; masksInjections: boolean },
 ): Promise<number> {
-  const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
-  let failed = 0;
-  let errors = 0;
-
+  const output = new ResultOutput(file, file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
   const scanLine = async ({ number, bytes }: Line): Promise<LineResult> => {
-    const place: Place = { line: number };
+    const ref: LineRef = { line: number };
     try {
       const value = readJson(decode(bytes));
       const id = idOf(value);
-      if (id !== undefined) place.id = id;
-      return { ...place, ...(await suite.scan(readSubject(value, lines), details, masks)) };
+      if (id !== undefined) ref.id = id;
+      return { ...ref, ...(await suite.scan(readSubject(value, lines), details, masksInjections)) };
     } catch (error) {
-      return { ...place, error: error instanceof Error ? error.message : String(error) };
+      return { ...ref, error: error instanceof Error ? error.message : String(error) };
     }
   };
-  const show = async (result: Awaited<ReturnType<typeof scanLine>>) => {
-    await print(`${JSON.stringify(result)}\n`);
-    progress.step();
-    if (!("error" in result)) {
-      if (!result.is_valid) failed += 1;
-      return;
-    }
-    errors += 1;
-    if (errors <= SHOWN_ERRORS) progress.note(`guard: ${fileName(file)}, line ${result.line}: ${result.error}`);
-  };
-
-  const underWay: Promise<void>[] = [];
+  const pending: Promise<void>[] = [];
   let last = Promise.resolve();
   try {
     for await (const line of linesOf(open(file))) {
       if (isBlank(line)) continue;
       const result = scanLine(line);
-      last = last.then(async () => show(await result));
+      last = last.then(async () => output.print(await result));
       // Its error is thrown below, where it is awaited. Until then it must not count as an unhandled rejection.
       last.catch(() => {});
-      underWay.push(last);
-      if (underWay.length >= CONCURRENCY) await underWay.shift();
+      pending.push(last);
+      if (pending.length >= CONCURRENCY) await pending.shift();
     }
     await last;
   } finally {
-    progress.clear();
+    output.close();
   }
-  if (errors > SHOWN_ERRORS) progress.note(`guard: ${errors - SHOWN_ERRORS} more errors are in the output`);
-  return errors > 0 ? 2 : failed > 0 ? 1 : 0;
+  return output.exitCode;
+}
+
+/** Prints the results of lines, and counts those that failed and those that are errors. */
+class ResultOutput {
+  readonly #file: string;
+  readonly #progress: Progress;
+  #failed = 0;
+  #errors = 0;
+
+  constructor(file: string, lines: number | undefined) {
+    this.#file = file;
+    this.#progress = new Progress(lines);
+  }
+
+  async print(result: LineResult): Promise<void> {
+    await print(`${JSON.stringify(result)}\n`);
+    this.#progress.step();
+    if ("error" in result) {
+      this.#errors += 1;
+      if (this.#errors > SHOWN_ERRORS) return;
+      this.#progress.note(`guard: ${fileName(this.#file)}, line ${result.line}: ${result.error}`);
+    } else if (!result.is_valid) {
+      this.#failed += 1;
+    }
+  }
+
+  close(): void {
+    this.#progress.clear();
+    const hidden = this.#errors - SHOWN_ERRORS;
+    if (hidden > 0) this.#progress.note(`guard: the output has ${hidden} more errors`);
+  }
+
+  get exitCode(): number {
+    if (this.#errors > 0) return 2;
+    return this.#failed > 0 ? 1 : 0;
+  }
 }
 
 function fileName(file: string): string {

@@ -2,21 +2,21 @@ import { didYouMean } from "../support/did-you-mean.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 
 const options = {
-  json: { type: "boolean", help: "print JSON: the list, or all that is known of the scanner" },
+  json: { type: "boolean", help: "print JSON" },
 } as const;
 
-/** `guard-scan scanners`: lists the scanners, or tells what there is to know of one. */
+/** `guard-scan scanners`: lists the scanners, or describes one. */
 export const scanners: Command = {
   name: "scanners",
-  summary: "Lists the scanners, or shows the options and examples of one.",
+  summary: "Lists the scanners, or describes one with its options and examples.",
   usage: "guard-scan scanners [NAME] [--json]",
   options,
-  notes: "NAME may be a plugin too: ./file.js#export, package#export, or a name that an installed package offers.",
+  notes: "NAME may be a plugin: ./file.js#export, package#export, or a name that an installed package offers.",
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [name, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
-    // Only now: these modules load the addon.
+    // Imported late, because these modules load the addon.
     const [{ scannerReference, scannerReferences }, { listAsText, offersAsText, pageAsText }, { PluginLoader }] =
       await Promise.all([
         import("./scanners/reference.ts"),
@@ -38,7 +38,9 @@ export const scanners: Command = {
       references.find(({ type }) => type.toLowerCase() === name.toLowerCase()) ??
       ((await plugins.names(name)) ? scannerReference(await plugins.load("scanner", name)) : undefined);
     if (!found)
-      throw new UsageError(`unknown scanner ${name}${didYouMean(name, types) || `; known are: ${types.join(", ")}`}`);
+      throw new UsageError(
+        `unknown scanner ${name}${didYouMean(name, types) || `; expected one of: ${types.join(", ")}`}`,
+      );
     await print(values.json ? json(found) : pageAsText(found));
     return 0;
   },

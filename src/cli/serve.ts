@@ -9,21 +9,25 @@ const options = {
     value: "FILE",
     help: CONFIG_HELP,
   },
-  host: { type: "string", value: "ADDRESS", help: "address to listen on; default: the configuration's, 127.0.0.1" },
+  host: {
+    type: "string",
+    value: "ADDRESS",
+    help: "address to listen on; default: app.host of the configuration, 127.0.0.1",
+  },
   port: {
     type: "string",
     value: "NUMBER",
-    help: "port to listen on, 0 for a free one; default: the configuration's, 8000",
+    help: "port to listen on, 0 for a free one; default: app.port of the configuration, 8000",
   },
   workers: {
     type: "string",
     value: "NUMBER",
-    help: "processes that serve the port together, or auto; default: the configuration's, 1",
+    help: "number of worker processes, or auto; default: app.workers of the configuration, 1",
   },
-  watch: { type: "boolean", help: "reload the configuration when its file changes, as SIGHUP does" },
+  watch: { type: "boolean", help: "reload the configuration if its file changes, as for SIGHUP" },
 } as const;
 
-/** `guard-scan serve`: the HTTP API, until the process is told to end. */
+/** `guard-scan serve`: the HTTP API, until a signal ends it. */
 export const serve: Command = {
   name: "serve",
   summary: "Starts the HTTP API.",
@@ -35,13 +39,13 @@ export const serve: Command = {
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
-    const wanted = values.workers === undefined ? undefined : readWorkers(values.workers);
+    const requestedWorkers = values.workers === undefined ? undefined : readWorkers(values.workers);
     const { limitProcessMemory } = await import("../support/process-memory.ts");
     limitProcessMemory();
     const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);
     const { workersOf } = await import("../config/workers.ts");
-    const workers = workersOf(wanted ?? config.app.workers);
+    const workers = workersOf(requestedWorkers ?? config.app.workers);
     const source = { file: resolve(file.path), from: file.from };
     const at = { ...(values.host === undefined ? {} : { host: values.host }), ...(port === undefined ? {} : { port }) };
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.

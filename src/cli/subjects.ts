@@ -3,22 +3,22 @@ import { SOURCES, type Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import type { Subject } from "./suite.ts";
 
-/** What all lines of a file have in common. */
+/** The options that apply to all lines of a file. */
 export interface LineOptions {
-  /** The prompt of all lines, which then hold outputs. */
+  /** The prompt of all lines. With it, the lines are outputs. */
   outputOf?: string | undefined;
-  /** Where the texts of lines come from that do not say it. */
+  /** The source of lines without one. */
   source?: Source | undefined;
 }
 
-/** A text as a prompt, or as a model's answer to a prompt. */
+/** A text as a prompt, or as an output with `outputOf`. */
 export function subjectOf(text: string, { outputOf, source }: LineOptions = {}): Subject {
   return outputOf === undefined
     ? { kind: "prompt", text, ...(source ? { source } : {}) }
     : { kind: "output", prompt: outputOf, text };
 }
 
-/** @throws TypeError for a text that is not JSON. Unlike the parser's error it quotes nothing, since the text may be private. */
+/** @throws TypeError for invalid JSON. Unlike the parser's error, it does not quote the text, which may be private. */
 export function readJson(json: string): unknown {
   try {
     return JSON.parse(json);
@@ -27,20 +27,20 @@ export function readJson(json: string): unknown {
   }
 }
 
-/** Where the text of a line comes from, if the line says it in one of guard's words. Files may use the key for something else. */
+/** The source of a line, if it is one of guard's. Files may use the key for something else. */
 function sourceOf({ source }: Record<string, unknown>): Pick<LineOptions, "source"> {
   const known = SOURCES.find((name) => name === source);
   return known ? { source: known } : {};
 }
 
-/** The `id` of a line, by which its reader knows it. */
+/** The `id` of a line, which is copied to its result. */
 export function idOf(value: unknown): string | number | undefined {
   if (!isRecord(value)) return undefined;
   const { id } = value;
   return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
 
-/** @throws TypeError for a document that is neither a string nor an object with a text, with its index. */
+/** @throws TypeError with the index of a document that is neither a string nor an object with a text. */
 function readDocuments(documents: readonly unknown[]): (Subject & { kind: "documents" })["documents"] {
   return documents.map((document, index) => {
     const text = isRecord(document) ? document.text : document;
@@ -51,10 +51,9 @@ function readDocuments(documents: readonly unknown[]): (Subject & { kind: "docum
 }
 
 /**
- * What a line of a file asks to scan.
+ * Reads the subject of a scan from a line of a file.
  *
- * @throws TypeError for a line that could be understood in two ways, such as one with text and prompt: one of the two texts would
- *   not be scanned.
+ * @throws TypeError for an ambiguous line, such as one with text and prompt: one of the two would not be scanned.
  */
 export function readSubject(value: unknown, options: LineOptions = {}): Subject {
   const { outputOf } = options;

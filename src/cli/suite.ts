@@ -19,33 +19,32 @@ import { ScanService } from "../service/service.ts";
 import type { ScannerLists, ServiceReport } from "../service/service-types.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 
-/** The largest capacity that the queue of a model can have: an unsigned integer of 32 bits. */
+/** The largest capacity of a model's queue: an unsigned 32-bit integer. */
 const UNLIMITED = 2 ** 32 - 1;
 
-/** What is scanned: a prompt, an output with the prompt that it answers, a conversation, or documents. */
+/** What a scan checks: a prompt, an output with its prompt, a conversation, or documents. */
 export type Subject =
   | { kind: "prompt"; text: string; source?: Source }
   | { kind: "output"; prompt: string; text: string }
   | { kind: "conversation"; chat: ChatRequest }
   | { kind: "documents"; documents: readonly { id?: DocumentId; text: string }[]; source?: Source };
 
-/** A scanner that the command line asks for. */
-export interface Choice {
+/** A scanner that the command line names. */
+export interface ScannerChoice {
   type: string;
   params: Record<string, unknown>;
 }
 
-/** Scanners of both sides, run as the server runs them: with its settings for conversations, errors and coverage. */
+/** The scanners of both sides, with the settings of a server for conversations, errors and coverage, but without its limits. */
 export class Suite {
-  /** The scanners of both sides, such as to ask each by itself. */
   readonly lists: ScannerLists;
   readonly #service: ScanService;
-  /** Why a side cannot be scanned. A text that no scanner looks at must not pass. */
+  /** The error of a side without scanners: its texts would all pass. */
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
 
   private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
-    // Only the models of the side that is scanned are loaded, by the first scan. How many scans run at a time is up to us: what
-    // protects a server from its clients must not refuse what we ask ourselves.
+    // The first scan of a side loads its models. The limits that protect a server from its clients do not apply here: the command
+    // itself decides how many scans run at once.
     const unlimited = {
       lazyLoad: true,
       maxScans: UNLIMITED,
@@ -65,23 +64,23 @@ export class Suite {
   static async fromConfig(path: string): Promise<Suite> {
     const config = await loadConfig(path);
     const lists = buildScanners(config, { engine: unlimitedEngine({ maxWindows: config.app.maxWindows }) });
-    const none = (side: Side) => ({ [side]: invalid(`${path} has no ${side} scanners: every text would pass`) });
+    const missing = (side: Side) => ({ [side]: sideError(`${path} has no ${side} scanners: every text would pass`) });
     return new Suite(config, lists, {
-      ...(lists.input.length === 0 ? none("input") : {}),
-      ...(lists.output.length === 0 ? none("output") : {}),
+      ...(lists.input.length === 0 ? missing("input") : {}),
+      ...(lists.output.length === 0 ? missing("output") : {}),
     });
   }
 
   /**
-   * Scanners by name, or plugins. Not every scanner has both sides: which of them are needed shows when a text is scanned.
+   * Scanners by name, or plugins. Some scanners have one side only; a missing side is an error when a text of that side is scanned.
    *
-   * @throws GuardValidationError when they fit neither side.
+   * @throws GuardValidationError if neither side has all of the scanners.
    */
-  static async fromChoices(choices: readonly Choice[]): Promise<Suite> {
+  static async fromChoices(choices: readonly ScannerChoice[]): Promise<Suite> {
     const engine = unlimitedEngine();
     const [input, output] = [await build("input", choices, engine), await build("output", choices, engine)];
     if (input.error && output.error) {
-      // The side that a scanner has knows more of what is wrong with it.
+      // The error of the side that has the scanner says more.
       throw input.isOtherSide && !output.isOtherSide ? output.error : input.error;
     }
     return new Suite(
@@ -94,7 +93,7 @@ export class Suite {
   /**
    * Scans a subject.
    *
-   * @param maskInjections whether injections are cut out of documents.
+   * @param maskInjections whether to cut injections out of documents.
    */
   async scan(subject: Subject, details: boolean, maskInjections = false): Promise<Answer | DocumentsAnswer> {
     if (maskInjections && subject.kind !== "documents") {
@@ -115,10 +114,10 @@ export class Suite {
   }
 
   /**
-   * Scans a subject, and returns the report itself.
+   * Scans a subject and returns the report of the service.
    *
-   * @param details whether offsets count Unicode code points.
-   * @throws GuardValidationError where no scanner looks at such a text: it must not pass.
+   * @param details whether to convert offsets to Unicode code points.
+   * @throws GuardValidationError if the side of the subject has no scanners.
    */
   async judge(subject: Subject, details = false, maskInjections = false): Promise<ServiceReport> {
     const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
@@ -141,33 +140,33 @@ export class Suite {
     }
   }
 
-  /** Frees the models; scans under way are stopped. */
+  /** Stops running scans and frees the models. */
   close(): Promise<void> {
     return this.#service.close();
   }
 }
 
-/** An engine whose models take as many texts as we ask; whatever the queue holds, we wait for it. */
+/** An engine whose queues accept any number of texts. */
 function unlimitedEngine(options: EngineOptions = {}): Engine {
   return Engine.fromEnvironment(process.env, { ...options, queueCapacity: UNLIMITED });
 }
 
-/** The scanners of a side, or why they cannot be built. */
-interface Built {
+/** The scanners of a side, or the error if they cannot be built. */
+interface SideScanners {
   scanners: Scanner[];
   error?: GuardValidationError;
-  /** Whether the error is only that the side does not have them. */
+  /** Whether the only problem is that the scanners belong to the other side. */
   isOtherSide?: boolean;
 }
 
-async function build(side: Side, choices: readonly Choice[], engine: Engine): Promise<Built> {
+async function build(side: Side, choices: readonly ScannerChoice[], engine: Engine): Promise<SideScanners> {
   const issues: ValidationIssue[] = [];
   let isOtherSide = true;
   const scanners: Scanner[] = [];
   for (const choice of choices) {
     const classes = { input: scannerClasses("input"), output: scannerClasses("output") };
     if (!classes[side].has(choice.type) && classes[side === "input" ? "output" : "input"].has(choice.type)) {
-      issues.push({ path: choice.type, message: WAY_OUT[side] });
+      issues.push({ path: choice.type, message: OTHER_SIDE[side] });
       continue;
     }
     try {
@@ -182,12 +181,12 @@ async function build(side: Side, choices: readonly Choice[], engine: Engine): Pr
   return issues.length > 0 ? { scanners: [], error: new GuardValidationError(issues), isOtherSide } : { scanners };
 }
 
-/** Says what a text needs so that scanners of the other side can look at it. */
-const WAY_OUT: Readonly<Record<Side, string>> = {
-  input: "it checks what a model answers, so it needs the prompt: --output-of PROMPT, or a line with prompt and output",
-  output: "it checks prompts only: leave out --output-of, or give a line with prompt alone",
+/** The advice for a scanner that the side of the text does not have. */
+const OTHER_SIDE: Readonly<Record<Side, string>> = {
+  input: "it checks outputs, which need their prompt: --output-of PROMPT, or a line with prompt and output",
+  output: "it checks prompts: leave out --output-of, or give a line with prompt only",
 };
 
-function invalid(message: string): GuardValidationError {
+function sideError(message: string): GuardValidationError {
   return new GuardValidationError([{ path: "", message }]);
 }

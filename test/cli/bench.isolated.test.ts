@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { measureBench } from "../../src/cli/bench/run.ts";
-import { plainBench } from "../../src/cli/bench/tables.ts";
+import { benchText } from "../../src/cli/bench/tables.ts";
 import { readTexts } from "../../src/cli/bench/texts.ts";
-import { milliseconds, timed } from "../../src/cli/bench/timing.ts";
+import { formatMilliseconds, timed } from "../../src/cli/bench/timing.ts";
 import { bench } from "../../src/cli/bench.ts";
 import { startServer } from "../../src/server/index.ts";
 
@@ -87,7 +87,7 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     expect(names).toContain("TokenLimit");
 
     expect(JSON.stringify(report)).not.toContain("secret words");
-    expect(plainBench(report)).toMatch(/^prompts {8}TokenLimit( +<?[\d.]+){4}( +-){5} +\d+$/m);
+    expect(benchText(report)).toMatch(/^prompts {8}TokenLimit( +<?[\d.]+){4}( +-){5} +\d+$/m);
   });
 
   it("measures the time of models", async () => {
@@ -169,7 +169,7 @@ describe("timed", () => {
         await new Promise((resolve) => setImmediate(resolve));
         running--;
       },
-      { seconds: 1e-6, concurrency: 3, least: 6 },
+      { seconds: 1e-6, concurrency: 3, minCalls: 6 },
     );
     expect(counted).toBeGreaterThanOrEqual(6);
     expect(calls).toHaveLength(counted + 1);
@@ -178,6 +178,12 @@ describe("timed", () => {
   });
 
   it("writes milliseconds with about three digits", () => {
-    expect([0.0001, 0.0123, 3.456, 34.56, 345.6].map(milliseconds)).toEqual(["<0.001", "0.012", "3.46", "34.6", "346"]);
+    expect([0.0001, 0.0123, 3.456, 34.56, 345.6].map(formatMilliseconds)).toEqual([
+      "<0.001",
+      "0.012",
+      "3.46",
+      "34.6",
+      "346",
+    ]);
   });
 });

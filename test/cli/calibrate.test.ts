@@ -114,22 +114,19 @@ describe("guard-scan calibrate", () => {
     [[], /give a file of harmless texts/],
     [[plain, "--fpr", "0.1"], /--scanner is missing/],
     [[plain, "--scanner", "Gibberish"], /--fpr is missing/],
-    [[plain, "--scanner", "Gibberish", "--fpr", "5"], /--fpr is a number between 0 and 1, not 5/],
+    [[plain, "--scanner", "Gibberish", "--fpr", "5"], /--fpr: expected a number between 0 and 1, got 5/],
     [[plain, "--scanner", "Gibberish", "--fpr", "0.1", "--positive", "noise"], /plain\.jsonl has no labels/],
-    [[labelled, "--scanner", "Gibberish", "--fpr", "0.1"], /the label "ham" may mean anything/],
+    [[labelled, "--scanner", "Gibberish", "--fpr", "0.1"], /the label "ham" is ambiguous/],
     [[mixed, "--scanner", "Gibberish", "--fpr", "0.1"], /1 of 2 texts have no label/],
     [
       [plain, "--scanner", "BanSubstrings", "--params", '{"substrings": ["a"]}', "--fpr", "0.1"],
-      /BanSubstrings does not go by a probability/,
+      /BanSubstrings has no probability/,
     ],
-    [
-      [links, "--scanner", "MaliciousURLs", "--fpr", "0.1"],
-      /none of the texts of links\.jsonl has anything for MaliciousURLs to judge/,
-    ],
+    [[links, "--scanner", "MaliciousURLs", "--fpr", "0.1"], /MaliciousURLs judges no text of links\.jsonl/],
     // This scanner's threshold applies to the score of a finding, not to the probability that a text fails.
     [
       [links, "--scanner", "Anonymize", "--params", '{"recognizer_conf": []}', "--fpr", "0.1"],
-      /Anonymize does not go by a probability/,
+      /Anonymize has no probability/,
     ],
     [[noPrompt, "--scanner", "Relevance", "--fpr", "0.1"], /no-prompt\.jsonl, line 2: no prompt, which Relevance/],
   ])("refuses %j", async (args, message) => {

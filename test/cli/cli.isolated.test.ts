@@ -168,7 +168,7 @@ describe("guard-scan scan", () => {
   it("says what a scanner of outputs needs", async () => {
     const { code, stdout, stderr } = await guard(["scan", "--scanner", "NoRefusal", "I cannot help with that."]);
     expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^guard: NoRefusal: it checks what a model answers.*--output-of PROMPT/);
+    expect(stderr).toMatch(/^guard: NoRefusal: it checks outputs.*--output-of PROMPT/);
   });
 
   it("runs several scanners, each with its own parameters", async () => {
@@ -243,8 +243,8 @@ describe("guard-scan scan", () => {
   it.each([
     [["--scanner", "Regex", "--params", "{nope"], "--params of Regex: not JSON"],
     [["--scanner", "Regex", "--params", "[]"], "--params of Regex: expected a JSON object"],
-    [["--params", "{}"], "--params belongs behind the --scanner"],
-    [["--scanner", "Regex", "--params", "{}", "--params", "{}"], "--params belongs behind the --scanner"],
+    [["--params", "{}"], "--params must follow the --scanner"],
+    [["--scanner", "Regex", "--params", "{}", "--params", "{}"], "--params must follow the --scanner"],
     [["--scanner", "Regex", "--params", '{"patterns": ["("]}'], "Regex.patterns.0: "],
     [["--scanner", "BanSubstrings", "--params", '{"substring": []}'], "BanSubstrings.substring: unknown key"],
     [["--scanner", "PromptInjection", "--params", '{"threshold": 2}'], "PromptInjection.threshold: "],
@@ -406,7 +406,7 @@ describe("guard-scan scan --jsonl", () => {
     );
     expect(code).toBe(2);
     expect(lines(stdout).map((line) => line.error ?? line.is_valid)).toEqual([
-      expect.stringMatching(/^PromptInjection: it checks prompts only: leave out --output-of/),
+      expect.stringMatching(/^PromptInjection: it checks prompts: leave out --output-of/),
       true,
     ]);
   });

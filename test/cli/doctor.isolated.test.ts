@@ -37,9 +37,9 @@ describe("guard-scan doctor", () => {
     );
     expect(stdout).toMatch(/^ok {5}system +\w+ \w+/m);
     expect(stdout).toMatch(/^(ok {3}|! {4}) {2}processors +\d+ of \d+/m);
-    expect(stdout).toMatch(/^ok {5}model files +\d+ embedded models are what came with guard/m);
-    expect(stdout).toMatch(/^ok {5}self-tests +\d+ embedded models say/m);
-    expect(stdout).toMatch(/^ok {5}risks +none that is known$/m);
+    expect(stdout).toMatch(/^ok {5}model files +\d+ embedded models match their manifests/m);
+    expect(stdout).toMatch(/^ok {5}self-tests +\d+ embedded models give/m);
+    expect(stdout).toMatch(/^ok {5}risks +none known$/m);
     expect(stdout).toMatch(/^ok {5}configuration +.*scanners\.yml: \d+ scanners of prompts, \d+ of outputs/m);
     expect(code).toBe(0);
   });

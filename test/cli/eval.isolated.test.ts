@@ -103,7 +103,7 @@ describe("guard-scan eval", () => {
     [["animals.jsonl", "--scanner", "Regex", "--positive", "a", "--negative", "b"], /give one of/],
     [
       ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'],
-      /the label "animal" may mean anything: name labels with --positive or --negative/,
+      /the label "animal" is ambiguous: name labels with --positive or --negative/,
     ],
     [
       ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--positive", "anmal"],
@@ -243,7 +243,7 @@ describe("guard-scan eval FILE", () => {
     const { code, stderr } = await guard(["prompts.jsonl", "--scanner", scanner]);
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining(`prompts.jsonl, line 2: no prompt, which ${scanner} compares a text with\n`),
+      expect.stringContaining(`prompts.jsonl, line 2: no prompt, which ${scanner} needs\n`),
     ]);
   });
 

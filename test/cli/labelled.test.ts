@@ -49,9 +49,9 @@ describe("readLabelled", () => {
   });
 
   it.each([
-    ["another number of fields", "text,label\na,pass\nsecret,fail,9\n", /, line 3: it has another number of fields/],
-    ["a quote that does not end", 'text,label\na,pass\n"secret,fail\n', /, line \d: a quoted field does not end$/],
-    ["text behind a quote", 'text,label\n"secret" x,pass\n', /, line 2: behind a quoted field there must be a comma/],
+    ["another number of fields", "text,label\na,pass\nsecret,fail,9\n", /, line 3: the number of fields differs/],
+    ["a quote that does not end", 'text,label\na,pass\n"secret,fail\n', /, line \d: a quoted field is not closed$/],
+    ["text behind a quote", 'text,label\n"secret" x,pass\n', /, line 2: a quoted field must end with a comma/],
     ["no label", "text,label\na,pass\nb,\n", /, line 3: expected an object with text and label$/],
     ["no header", "", /has no rows$/],
     ["another encoding", Buffer.from([0x74, 0x65, 0x78, 0x74, 0x0a, 0xe4, 0x0a]), /: not UTF-8 text$/],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columns, shortened } from "../../src/cli/layout.ts";
+import { columns, truncate } from "../../src/cli/layout.ts";
 
 const ROWS = [
   ["NAME", "SIZE", "LABELS"],
@@ -27,7 +27,7 @@ describe("columns", () => {
   it("never split a character, and are never longer than asked", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, width) => {
-        const short = shortened(text, width);
+        const short = truncate(text, width);
         expect(short.length).toBeLessThanOrEqual(Math.max(width, 1));
         expect(short.isWellFormed?.() ?? true).toBe(true);
         if (text.length <= width) expect(short).toBe(text);

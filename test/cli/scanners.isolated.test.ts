@@ -73,7 +73,7 @@ describe("guard-scan scanners", () => {
 
   it.each([
     [["scanners", "Toxicty"], "unknown scanner Toxicty; did you mean Toxicity?"],
-    [["scanners", "Nothing"], "unknown scanner Nothing; known are: Anonymize, "],
+    [["scanners", "Nothing"], "unknown scanner Nothing; expected one of: Anonymize, "],
     [["scanners", "Regex", "Code"], "unexpected argument Code"],
     [["scanners", "--jsn"], "unknown option --jsn; did you mean --json?"],
     [["scannres"], "unknown command scannres; did you mean scanners?"],
@@ -88,7 +88,7 @@ describe("guard-scan init", () => {
   it("writes a file that guard takes, and writes over none", async () => {
     const path = join(folder, "scanners.yml");
     const { code, stdout } = await guard("init");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("scanners.yml is written")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Wrote scanners.yml")]);
     const text = readFileSync(path, "utf8");
     expect(text).toMatch(
       /^# yaml-language-server: \$schema=https:\/\/unpkg\.com\/guard-scan@[^/]+\/scanners\.schema\.json\n/,
@@ -97,7 +97,7 @@ describe("guard-scan init", () => {
 
     writeFileSync(path, "# mine\n");
     const again = await guard("init");
-    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("scanners.yml is there already; --force")]);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("scanners.yml exists; use --force")]);
     expect(readFileSync(path, "utf8")).toBe("# mine\n");
     expect((await guard("init", "--force")).code).toBe(0);
     expect(readFileSync(path, "utf8")).toBe(text);

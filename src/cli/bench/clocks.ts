@@ -7,54 +7,54 @@ export interface Spread {
   p95: number;
 }
 
-/** The time of the engine for a text, and the medians of its parts; see `EngineTimings`. */
+/** The engine time for a text, and the medians of its parts; see `EngineTimings`. */
 export interface EngineSpread extends Spread, EngineTimings {}
 
-/** What scans took that ran one after another, by three clocks. */
+/** The times of scans one after another, by three clocks. */
 export interface Clocks {
   calls: number;
   /** From the call to its result. */
   wall: Spread;
-  /** Time of processors that the process used meanwhile, in all its threads; absent where another process scans. */
+  /** Processor time of all threads of this process; absent if another process scans. */
   cpu?: Spread;
-  /** Time in which models waited, made tokens and ran; absent where no model was asked. */
+  /** Time of models: waiting, tokenizing, and running; absent without a model. */
   engine?: EngineSpread;
 }
 
-/** Where the engine's time went, by model. */
-export type ByModel = Readonly<Record<string, EngineTimings>>;
+/** The engine's timings by model. */
+export type ModelTimings = Readonly<Record<string, EngineTimings>>;
 
 /**
- * Measures calls one after another, by three clocks. The first calls are not counted: they may load what later ones use, such as the
- * rules of a language. They take no longer than what is measured.
+ * Measures calls one after another, by three clocks. First each text is called once to warm up, for example the rules of its language,
+ * but for no longer than `seconds`.
  *
- * @param call makes one call; it is given the number of the call, from 0, and returns the times of the engine.
- * @param texts how many different texts there are: each is called once before it counts.
- * @param seconds after which no more calls begin.
+ * @param call makes one call; its argument is the number of the call, from 0. It returns the timings of the engine.
+ * @param texts the number of different texts.
+ * @param seconds after which no more calls start.
  */
 export async function clocked(
-  call: (index: number) => Promise<ByModel>,
+  call: (index: number) => Promise<ModelTimings>,
   texts: number,
   seconds: number,
 ): Promise<Clocks> {
-  const latest = performance.now() + seconds * 1000;
+  const warmUpEnd = performance.now() + seconds * 1000;
   let index = 0;
   do await call(index++);
-  while (index < texts && performance.now() < latest);
+  while (index < texts && performance.now() < warmUpEnd);
   const wall: number[] = [];
   const cpu: number[] = [];
   const engine: EngineTimings[] = [];
   const end = performance.now() + seconds * 1000;
   do {
-    const used = process.cpuUsage();
+    const cpuBefore = process.cpuUsage();
     const from = performance.now();
     const models = await call(index++);
     wall.push(performance.now() - from);
-    const { user, system } = process.cpuUsage(used);
+    const { user, system } = process.cpuUsage(cpuBefore);
     cpu.push((user + system) / 1000);
-    engine.push(together(models));
+    engine.push(sumTimings(models));
   } while (performance.now() < end);
-  const ofEngine = (part: keyof EngineTimings) => spread(engine.map((timings) => timings[part])).p50;
+  const median = (part: keyof EngineTimings) => spread(engine.map((timings) => timings[part])).p50;
   const total = engine.map(({ queued, tokenized, inferred }) => queued + tokenized + inferred);
   return {
     calls: wall.length,
@@ -64,16 +64,16 @@ export async function clocked(
       ? {
           engine: {
             ...spread(total),
-            queued: ofEngine("queued"),
-            tokenized: ofEngine("tokenized"),
-            inferred: ofEngine("inferred"),
+            queued: median("queued"),
+            tokenized: median("tokenized"),
+            inferred: median("inferred"),
           },
         }
       : {}),
   };
 }
 
-function together(models: ByModel): EngineTimings {
+function sumTimings(models: ModelTimings): EngineTimings {
   const sum = { queued: 0, tokenized: 0, inferred: 0 };
   for (const { queued, tokenized, inferred } of Object.values(models)) {
     sum.queued += queued;

@@ -1,11 +1,11 @@
-import { setTimeout as rest } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { AnswerCache } from "../../models/call-context.ts";
 import type { Scanner } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { UsageError } from "../command.ts";
 import { type Subject, Suite } from "../suite.ts";
-import { type ByModel, clocked } from "./clocks.ts";
-import type { Figures } from "./report.ts";
+import { clocked, type ModelTimings } from "./clocks.ts";
+import type { ClockRow, Figures, ThroughputRow } from "./report.ts";
 import type { Texts } from "./texts.ts";
 import { timed } from "./timing.ts";
 
@@ -13,65 +13,45 @@ import { timed } from "./timing.ts";
 export interface BenchOptions {
   /** How long each row is measured. */
   seconds: number;
-  /** How many scans run at the same time, of each row of throughput. */
+  /** The numbers of concurrent scans, each for one row of throughput. */
   concurrency: readonly number[];
-  /** Seconds of rest before memory is read for the last time. */
+  /** Seconds to wait before memory is read for the last time. */
   rest: number;
-  /** Is told what is measured next. */
+  /** Called with the name of each row before it is measured. */
   onRow: (name: string) => void;
 }
 
-/** The kinds of texts, in the order in which they are measured. */
+/** The kinds of texts, in the order of the rows. */
 export const KINDS = ["prompt", "output", "conversation"] as const;
+type Kind = (typeof KINDS)[number];
+
+const ALL_SCANNERS = "all scanners";
 
 /**
- * Measures a configuration: each scanner and each list as a whole by three clocks, the lists at each concurrency, and the memory of
- * this process.
+ * Measures a configuration: each scanner and each list by three clocks, the lists at each concurrency, and the memory of this process.
  *
- * @throws UsageError when the texts are of no kind that the configuration checks.
+ * @throws UsageError if the configuration checks none of the texts.
  */
-export async function measureLists(
-  path: string,
-  texts: Texts,
-  { seconds, concurrency, rest: pause, onRow }: BenchOptions,
-): Promise<Figures> {
+export async function measureConfig(path: string, texts: Texts, options: BenchOptions): Promise<Figures> {
   const before = process.memoryUsage.rss();
-  const figures: Figures = { clocks: [], throughput: [] };
   const suite = await Suite.fromConfig(path);
   try {
     const { input, output } = suite.lists;
-    const sides = { prompt: input, output, conversation: input };
-    const kinds = KINDS.filter((kind) => texts[kind].length > 0 && sides[kind].length > 0);
+    const lists = { prompt: input, output, conversation: input };
+    const kinds = KINDS.filter((kind) => texts[kind].length > 0 && lists[kind].length > 0);
     if (kinds.length === 0) throw new UsageError(`${path} has no scanners for these texts`);
-    onRow("how long models load");
-    for (const scanner of new Set(kinds.flatMap((kind) => sides[kind]))) await scanner.load?.();
+    options.onRow("the time to load models");
+    for (const scanner of new Set(kinds.flatMap((kind) => lists[kind]))) await scanner.load?.();
     const loaded = process.memoryUsage.rss();
+    const figures: Figures = { clocks: [], throughput: [] };
     for (const kind of kinds) {
-      const subjects: readonly Subject[] = texts[kind];
-      if (kind !== "conversation") {
-        for (const scanner of sides[kind]) {
-          onRow(scanner.name);
-          const clocks = await clocked(
-            (index) => alone(scanner, at<Asked>(texts[kind], index)),
-            subjects.length,
-            seconds,
-          );
-          figures.clocks.push({ texts: kind, name: scanner.name, ...clocks });
-        }
-      }
-      const name = "all scanners";
-      onRow(name);
-      const whole = (index: number) => suite.judge(at(subjects, index));
-      const clocks = await clocked(async (index) => (await whole(index)).engineTiming, subjects.length, seconds);
-      figures.clocks.push({ texts: kind, name, ...clocks });
-      for (const many of concurrency) {
-        onRow(`${name}, ${many} at the same time`);
-        const timing = await timed(whole, { seconds, concurrency: many });
-        figures.throughput.push({ texts: kind, name, concurrency: many, ...timing });
-      }
+      if (kind !== "conversation") figures.clocks.push(...(await scannerRows(kind, lists[kind], texts, options)));
+      const { clocks, throughput } = await listRows(kind, suite, texts, options);
+      figures.clocks.push(clocks);
+      figures.throughput.push(...throughput);
     }
-    onRow("memory after a rest");
-    await rest(pause * 1000);
+    options.onRow("memory after a rest");
+    await sleep(options.rest * 1000);
     const peak = process.resourceUsage().maxRSS * 1024;
     return { ...figures, memory: { before, loaded, peak, rested: process.memoryUsage.rss() } };
   } finally {
@@ -79,16 +59,53 @@ export async function measureLists(
   }
 }
 
-type Asked = Texts["prompt"][number] | Texts["output"][number];
+/** Measures each scanner of a list alone. */
+async function scannerRows(
+  kind: "prompt" | "output",
+  scanners: readonly Scanner[],
+  texts: Texts,
+  { seconds, onRow }: BenchOptions,
+): Promise<ClockRow[]> {
+  const rows: ClockRow[] = [];
+  for (const scanner of scanners) {
+    onRow(scanner.name);
+    const scan = (index: number) => scanAlone(scanner, cyclic<PromptOrOutput>(texts[kind], index));
+    rows.push({ texts: kind, name: scanner.name, ...(await clocked(scan, texts[kind].length, seconds)) });
+  }
+  return rows;
+}
 
-async function alone(scanner: Scanner, subject: Asked): Promise<ByModel> {
+/** Measures all scanners of a list together, one text after another and at each concurrency. */
+async function listRows(
+  kind: Kind,
+  suite: Suite,
+  texts: Texts,
+  { seconds, concurrency, onRow }: BenchOptions,
+): Promise<{ clocks: ClockRow; throughput: ThroughputRow[] }> {
+  const subjects: readonly Subject[] = texts[kind];
+  const row = { texts: kind, name: ALL_SCANNERS };
+  const judge = (index: number) => suite.judge(cyclic(subjects, index));
+  onRow(ALL_SCANNERS);
+  const clocks = await clocked(async (index) => (await judge(index)).engineTiming, subjects.length, seconds);
+  const throughput: ThroughputRow[] = [];
+  for (const concurrent of concurrency) {
+    onRow(`${ALL_SCANNERS}, ${concurrent} at the same time`);
+    const timing = await timed(judge, { seconds, concurrency: concurrent });
+    throughput.push({ ...row, concurrency: concurrent, ...timing });
+  }
+  return { clocks: { ...row, ...clocks }, throughput };
+}
+
+type PromptOrOutput = Texts["prompt"][number] | Texts["output"][number];
+
+async function scanAlone(scanner: Scanner, subject: PromptOrOutput): Promise<ModelTimings> {
   const answers = new AnswerCache();
   const context = { vault: new Vault(), answers, ...(subject.kind === "output" ? { prompt: subject.prompt } : {}) };
   await scanner.scan(subject.text, context);
   return answers.timings;
 }
 
-/** The item with a number; after the last comes the first again. */
-export function at<Item>(items: readonly Item[], index: number): Item {
+/** The item at an index; the first follows the last. */
+export function cyclic<Item>(items: readonly Item[], index: number): Item {
   return items[index % items.length] as Item;
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../../support/is-record.ts";
 import { UsageError } from "../command.ts";
 import type { Subject } from "../suite.ts";
 import { clocked } from "./clocks.ts";
-import { at, type BenchOptions, KINDS } from "./measure-config.ts";
+import { type BenchOptions, cyclic, KINDS } from "./measure-config.ts";
 import type { Figures } from "./report.ts";
 import type { Texts } from "./texts.ts";
 import { timed } from "./timing.ts";
@@ -10,7 +10,7 @@ import { timed } from "./timing.ts";
 /**
  * Measures requests to a running server.
  *
- * @throws UsageError for an address or a header that cannot be used, and for a reply that is an error.
+ * @throws UsageError for an invalid address or header, and for an error response.
  */
 export async function measureServer(
   url: string,
@@ -25,25 +25,22 @@ export async function measureServer(
     if (subjects.length === 0) continue;
     const name = `/analyze/${kind}`;
     const address = addressOf(url, name);
-    const call = (index: number) => post(address, headers, bodyOf(at(subjects, index)));
+    const call = (index: number) => post(address, headers, bodyOf(cyclic(subjects, index)));
     onRow(name);
-    // What this process computes is not what the server does.
-    const { calls, wall } = await clocked(
-      async (index) => {
-        await call(index);
-        return {};
-      },
-      subjects.length,
-      seconds,
-    );
+    const withoutModels = async (index: number) => {
+      await call(index);
+      return {};
+    };
+    // The processor time of this process is not that of the server.
+    const { calls, wall } = await clocked(withoutModels, subjects.length, seconds);
     figures.clocks.push({ texts: kind, name, calls, wall });
-    for (const many of concurrency) {
-      onRow(`${name}, ${many} at the same time`);
+    for (const concurrent of concurrency) {
+      onRow(`${name}, ${concurrent} at the same time`);
       figures.throughput.push({
         texts: kind,
         name,
-        concurrency: many,
-        ...(await timed(call, { seconds, concurrency: many })),
+        concurrency: concurrent,
+        ...(await timed(call, { seconds, concurrency: concurrent })),
       });
     }
   }
@@ -61,7 +58,7 @@ function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers({ "content-type": "application/json" });
   for (const line of lines) {
     const [, name, value] = /^([^:\s]+):\s*(.+)$/.exec(line) ?? [];
-    // The line may hold a secret, so it is not quoted.
+    // The header may be a secret, so the message does not quote it.
     if (name === undefined || value === undefined) throw new UsageError("--header: expected NAME: VALUE");
     headers.set(name, value);
   }
@@ -69,19 +66,19 @@ function headersOf(lines: readonly string[]): Headers {
 }
 
 async function post(address: string, headers: Headers, body: unknown): Promise<void> {
-  let reply: Response;
+  let response: Response;
   try {
-    reply = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
+    response = await fetch(address, { method: "POST", headers, body: JSON.stringify(body) });
   } catch (error) {
     const { cause } = error as Error;
     throw new UsageError(
       `${address} does not answer: ${cause instanceof Error ? cause.message : (error as Error).message}`,
     );
   }
-  const answer: unknown = await reply.json().catch(() => undefined);
-  if (reply.ok) return;
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return;
   const detail = isRecord(answer) && typeof answer.detail === "string" ? `: ${answer.detail}` : "";
-  throw new UsageError(`${address} answered with status ${reply.status}${detail}`);
+  throw new UsageError(`${address} answered with status ${response.status}${detail}`);
 }
 
 function bodyOf(subject: Subject): unknown {

@@ -1,6 +1,6 @@
 import type { Subject } from "../suite.ts";
 
-/** What people ask and what a model answers, without anything that a scanner should find, to measure how long scans take. */
+/** Prompts and answers without anything that a scanner should find, for measuring scan times. */
 const EXCHANGES: readonly (readonly [prompt: string, answer: string])[] = [
   [
     "Could you explain how a heat pump works? I would like to understand why it needs less electricity than an electric heater.",
@@ -36,17 +36,15 @@ const EXCHANGES: readonly (readonly [prompt: string, answer: string])[] = [
   ],
 ];
 
-/** Ordinary prompts. */
 export const ORDINARY_PROMPTS: readonly Subject[] = EXCHANGES.map(([text]) => ({ kind: "prompt", text }));
 
-/** Ordinary answers with their prompts. */
 export const ORDINARY_OUTPUTS: readonly Subject[] = EXCHANGES.map(([prompt, text]) => ({
   kind: "output",
   prompt,
   text,
 }));
 
-/** Ordinary texts of about a thousand characters each, no two of which are the same. */
+/** Different texts of 1,000 characters. */
 export const LONG_TEXTS: readonly string[] = EXCHANGES.map((_, first) =>
   [...EXCHANGES.slice(first), ...EXCHANGES.slice(0, first)].flat().join(" ").slice(0, 1000),
 );

@@ -1,20 +1,19 @@
 import type { Subject } from "../suite.ts";
 import type { Clocks } from "./clocks.ts";
-import type { MachineFacts } from "./machine.ts";
 import type { Timing } from "./timing.ts";
 
-/** What was measured: texts of one kind, by a scanner, `all scanners` of a list, or a path of a server. */
-export interface Measured {
+/** The texts and the scanners of a row. */
+export interface BenchRow {
   texts: Subject["kind"];
+  /** The name of a scanner, `all scanners` of a list, or the path of a server. */
   name: string;
 }
 
-/** The three clocks of scans one after another. */
-export interface ClockRow extends Measured, Clocks {}
+/** Scans one after another. */
+export interface ClockRow extends BenchRow, Clocks {}
 
-/** Scans at the same time. */
-export interface ThroughputRow extends Measured, Timing {
-  /** How many scans ran at the same time. */
+/** Concurrent scans. */
+export interface ThroughputRow extends BenchRow, Timing {
   concurrency: number;
 }
 
@@ -22,37 +21,48 @@ export interface ThroughputRow extends Measured, Timing {
 export interface Memory {
   /** Before the configuration was read. */
   before: number;
-  /** When the scanners were loaded. */
+  /** After the scanners were loaded. */
   loaded: number;
-  /** The most since the process began. */
+  /** The peak since the start of the process. */
   peak: number;
   /** After the rest at the end. */
   rested: number;
 }
 
-/** How many texts of a kind there were, and their characters in UTF-16 units, together. Nothing of the texts themselves. */
+/** The number of texts of a kind. The report does not contain the texts. */
 export interface TextCount {
   texts: Subject["kind"];
   count: number;
-  /** Absent for conversations. */
+  /** The total length in UTF-16 units; absent for conversations. */
   characters?: number;
 }
 
-/** What was measured, without what it was measured on. */
+/** What was measured. */
 export interface Figures {
   clocks: ClockRow[];
   throughput: ThroughputRow[];
-  /** Absent for a server, whose memory is not seen from here. */
+  /** Absent for a server, which is another process. */
   memory?: Memory;
 }
 
-/** Everything that `guard-scan bench` measured; `--json` writes it. */
+/** The machine of a report. */
+export interface MachineFacts {
+  system: string;
+  /** The number of processors that the process may use. */
+  processors: number;
+  /** The name of the first processor, if the system tells it. */
+  model?: string;
+  node: string;
+}
+
+/** The result of `guard-scan bench`, as `--json` writes it. */
 export interface BenchReport extends Figures {
+  /** The version of guard. */
   guard: string;
-  /** When it began, in ISO 8601. */
+  /** The start of the measurement, in ISO 8601. */
   date: string;
   machine: MachineFacts;
-  /** The configuration file, or the address of the server. */
+  /** The path of the configuration, or the origin of the server. */
   subject: string;
   /** How long each row was measured. */
   seconds: number;

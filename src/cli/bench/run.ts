@@ -1,17 +1,19 @@
+import { cpus } from "node:os";
+import { thisMachine } from "../../service/admission/machine.ts";
 import { version } from "../../support/version.ts";
-import { machineFacts } from "./machine.ts";
-import { type BenchOptions, KINDS, measureLists } from "./measure-config.ts";
+import { system } from "../system.ts";
+import { type BenchOptions, KINDS, measureConfig } from "./measure-config.ts";
 import { measureServer } from "./measure-server.ts";
-import type { BenchReport, TextCount } from "./report.ts";
+import type { BenchReport, MachineFacts, TextCount } from "./report.ts";
 import { readTexts, type Texts } from "./texts.ts";
 
-/** What to measure. */
+/** The configuration or the server to measure. */
 export interface BenchSubject {
-  /** The path of a configuration; with `header` the address of a server. */
+  /** The path of a configuration; with `header`, the address of a server. */
   subject: string;
   /** The headers of requests to a server, each `NAME: VALUE`. */
   header?: readonly string[];
-  /** The file with the texts; ordinary ones where none is named. */
+  /** The path of the texts; undefined for guard's own. */
   texts: string | undefined;
 }
 
@@ -28,17 +30,27 @@ export async function measureBench(
   const texts = await readTexts(file);
   const figures =
     header === undefined
-      ? await measureLists(subject, texts, options)
+      ? await measureConfig(subject, texts, options)
       : await measureServer(subject, header, texts, options);
   return {
     guard: version,
     date,
     machine: machineFacts(),
-    // An address may hold a password.
+    // The address of a server may contain a password, so only its origin is kept.
     subject: header === undefined ? subject : new URL(subject).origin,
     seconds: options.seconds,
     texts: countsOf(texts),
     ...figures,
+  };
+}
+
+function machineFacts(): MachineFacts {
+  const model = cpus()[0]?.model.trim();
+  return {
+    system: system(),
+    processors: thisMachine.processors,
+    ...(model ? { model } : {}),
+    node: process.version,
   };
 }
 
@@ -47,8 +59,7 @@ function countsOf(texts: Texts): TextCount[] {
     const count = texts[kind].length;
     if (count === 0) return [];
     if (kind === "conversation") return [{ texts: kind, count }];
-    let characters = 0;
-    for (const { text } of texts[kind]) characters += text.length;
+    const characters = texts[kind].reduce((sum, { text }) => sum + text.length, 0);
     return [{ texts: kind, count, characters }];
   });
 }

@@ -1,9 +1,9 @@
 import { columns } from "../layout.ts";
 import { megabytes } from "../system.ts";
 import type { BenchReport, ClockRow, Memory, ThroughputRow } from "./report.ts";
-import { milliseconds } from "./timing.ts";
+import { formatMilliseconds } from "./timing.ts";
 
-/** A table: its titles, its rows, and the columns that stand at the right. */
+/** A table, and the indexes of the columns aligned at the right. */
 export interface Table {
   heading: string;
   titles: readonly string[];
@@ -11,7 +11,7 @@ export interface Table {
   right: number[];
 }
 
-/** The memory at each point, in the words of its column. */
+/** The points at which memory is read, and their titles. */
 export const MEMORY_POINTS: readonly (readonly [keyof Memory, string])[] = [
   ["before", "before loading"],
   ["loaded", "loaded"],
@@ -60,8 +60,8 @@ export function benchTables({ clocks, throughput, memory }: BenchReport): Table[
   ];
 }
 
-/** The tables of a report for a terminal whose lines have `width` characters. */
-export function plainBench(report: BenchReport, width?: number): string {
+/** The tables of a report for a terminal with lines of `width` characters. */
+export function benchText(report: BenchReport, width?: number): string {
   return benchTables(report)
     .map(({ heading, titles, rows, right }) => `${heading}\n${columns([titles, ...rows], { width, right })}`)
     .join("\n");
@@ -70,11 +70,11 @@ export function plainBench(report: BenchReport, width?: number): string {
 function clockCells({ texts, name, calls, wall, cpu, engine }: ClockRow): string[] {
   const times = [wall.p50, wall.p95, cpu?.p50, cpu?.p95];
   const ofEngine = [engine?.p50, engine?.p95, engine?.queued, engine?.tokenized, engine?.inferred];
-  const cells = [...times, ...ofEngine].map((time) => (time === undefined ? "-" : milliseconds(time)));
+  const cells = [...times, ...ofEngine].map((time) => (time === undefined ? "-" : formatMilliseconds(time)));
   return [`${texts}s`, name, ...cells, String(calls)];
 }
 
 function throughputCells({ texts, name, concurrency, perSecond, p50, p95, p99, calls }: ThroughputRow): string[] {
   const rate = perSecond.toFixed(perSecond >= 100 ? 0 : 1);
-  return [`${texts}s`, name, String(concurrency), rate, ...[p50, p95, p99].map(milliseconds), String(calls)];
+  return [`${texts}s`, name, String(concurrency), rate, ...[p50, p95, p99].map(formatMilliseconds), String(calls)];
 }

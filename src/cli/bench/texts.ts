@@ -4,26 +4,26 @@ import { readJson, readSubject, subjectOf } from "../subjects.ts";
 import type { Subject } from "../suite.ts";
 import { ORDINARY_OUTPUTS, ORDINARY_PROMPTS } from "./ordinary-texts.ts";
 
-type Of<Kind extends Subject["kind"]> = Extract<Subject, { kind: Kind }>;
+type SubjectOf<Kind extends Subject["kind"]> = Extract<Subject, { kind: Kind }>;
 
-/** The texts of a measurement, by what they are. */
+/** The texts of a measurement, by kind. */
 export interface Texts {
-  prompt: readonly Of<"prompt">[];
-  output: readonly Of<"output">[];
-  conversation: readonly Of<"conversation">[];
+  prompt: readonly SubjectOf<"prompt">[];
+  output: readonly SubjectOf<"output">[];
+  conversation: readonly SubjectOf<"conversation">[];
 }
 
 /**
- * Reads the texts of a file, or returns ordinary ones where none is named.
+ * Reads the texts of a file, or returns guard's own without a file.
  *
- * @throws UsageError with the number of the line at fault, and for a file without texts.
+ * @throws UsageError with the number of an invalid line, and for a file without texts.
  */
 export async function readTexts(file: string | undefined): Promise<Texts> {
   const subjects = file === undefined ? [...ORDINARY_PROMPTS, ...ORDINARY_OUTPUTS] : await subjectsOf(file);
   if (subjects.length === 0) throw new UsageError(`${file} has no texts`);
-  const of = <Kind extends Subject["kind"]>(kind: Kind) =>
-    subjects.filter((subject): subject is Of<Kind> => subject.kind === kind);
-  return { prompt: of("prompt"), output: of("output"), conversation: of("conversation") };
+  const ofKind = <Kind extends Subject["kind"]>(kind: Kind) =>
+    subjects.filter((subject): subject is SubjectOf<Kind> => subject.kind === kind);
+  return { prompt: ofKind("prompt"), output: ofKind("output"), conversation: ofKind("conversation") };
 }
 
 async function subjectsOf(file: string): Promise<Subject[]> {

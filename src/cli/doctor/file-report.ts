@@ -13,38 +13,37 @@ import { differencesOf } from "../../scanners/difference.ts";
 import { modelNames } from "../../scanners/model-names.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { LONG_TEXTS } from "../bench/ordinary-texts.ts";
-import { milliseconds, SLOW, timed } from "../bench/timing.ts";
+import { formatMilliseconds, SLOW, timed } from "../bench/timing.ts";
 
-/** What there is to say of a line of a configuration file. */
+/** A note on a line of a configuration file. */
 export interface Note {
-  /** The line, from 1, where it is known. */
+  /** The line, from 1, if known. */
   line?: number;
   /** The path of the value, such as `input_scanners.0`. */
   path: string;
   /**
-   * `runs`: what is done; `slow`: it takes long, as measured here; `differs`: it is not as in llm-guard; `download`: a model has to
-   * be downloaded; `ignored`: a key that does nothing; `fails`: it stops the start.
+   * `runs`: a scanner that runs; `slow`: a scanner that was measured to be slow; `differs`: a difference from llm-guard; `download`: a
+   * model that has to be downloaded; `ignored`: a key without effect; `fails`: an error that prevents the start.
    */
   kind: "runs" | "slow" | "differs" | "download" | "ignored" | "fails";
   text: string;
 }
 
-/** How often a scanner is measured, at the least and for how long. */
-const MEASURED = { seconds: 0.1, least: 5 };
+/** How long a scanner is measured, and the minimum number of scans. */
+const MEASUREMENT = { seconds: 0.1, minCalls: 5 };
 
 /**
- * Reads a configuration file of guard or of llm-guard, and says what it does here, in the order of its lines.
+ * Reads a configuration file of guard or llm-guard and makes notes on it, in the order of its lines.
  *
- * @param measured whether the scanners whose models are on this machine are run, to tell how long they take.
+ * @param measures whether to measure the scanners whose models are on this machine.
  */
-export async function fileReport(path: string, measured: boolean): Promise<Note[]> {
+export async function fileReport(path: string, measures: boolean): Promise<Note[]> {
   const text = await readFile(path, "utf8");
-  const file = basename(path);
   let config: Config;
   try {
-    config = parseConfig(text, { env: process.env, file });
+    config = parseConfig(text, { env: process.env, file: basename(path) });
   } catch (error) {
-    return faults(error, () => undefined);
+    return errorNotes(error, () => undefined);
   }
   const { value, lineOf } = parseYaml(text);
   const engine = Engine.fromEnvironment();
@@ -54,85 +53,105 @@ export async function fileReport(path: string, measured: boolean): Promise<Note[
       ...ignoredKeys(config).flatMap(({ paths, reason }) =>
         paths.map((path): Note => ({ path, kind: "ignored", text: `does nothing: ${reason}` })),
       ),
+      ...(await scannerListNotes(config, engine, measures)),
     ];
-    /** The lists of which something was said: a profile that leaves a list out has the one outside of it. */
-    const seen = new Set<string>();
-    for (const { config: own, paths } of profilesOf(config)) {
-      const lists = buildScanners(own, { engine });
-      for (const [side, key] of LISTS) {
-        const list = paths[side];
-        if (seen.has(list)) continue;
-        seen.add(list);
-        for (const [index, entry] of own[key].entries()) {
-          const scanner = lists[side][index] as Scanner;
-          const about = await notesOf(side, entry, scanner, { engine, all: lists[side], config: own, measured });
-          notes.push(...about.map((note) => ({ path: `${list}.${index}`, ...note })));
-        }
-      }
-    }
-    return inOrder(notes.map((note) => withLine(note, lineOf)));
+    return sortByLine(notes.map((note) => withLine(note, lineOf)));
   } catch (error) {
-    return faults(error, lineOf);
+    return errorNotes(error, lineOf);
   } finally {
     await engine.close();
   }
 }
 
-interface Surroundings {
-  engine: Engine;
-  /** All scanners of the list. */
-  all: readonly Scanner[];
-  config: Config;
-  measured: boolean;
+/** Notes on the scanners of all lists, each list once: a profile inherits the lists that it does not override. */
+async function scannerListNotes(config: Config, engine: Engine, measures: boolean): Promise<Note[]> {
+  const notes: Note[] = [];
+  const seen = new Set<string>();
+  for (const { config: own, paths } of profilesOf(config)) {
+    const lists = buildScanners(own, { engine });
+    for (const [side, key] of LISTS) {
+      const list = paths[side];
+      if (seen.has(list)) continue;
+      seen.add(list);
+      for (const [index, entry] of own[key].entries()) {
+        const scanner = lists[side][index] as Scanner;
+        const ofScanner = await scannerNotes({
+          side,
+          entry,
+          scanner,
+          list: lists[side],
+          engine,
+          config: own,
+          measures,
+        });
+        notes.push(...ofScanner.map((note) => ({ path: `${list}.${index}`, ...note })));
+      }
+    }
+  }
+  return notes;
 }
 
-async function notesOf(
-  side: Side,
-  { type, params }: ScannerEntry,
-  scanner: Scanner,
-  { engine, all, config, measured }: Surroundings,
-): Promise<Omit<Note, "path">[]> {
+interface ListedScanner {
+  side: Side;
+  entry: ScannerEntry;
+  scanner: Scanner;
+  /** All scanners of the list. */
+  list: readonly Scanner[];
+  engine: Engine;
+  config: Config;
+  measures: boolean;
+}
+
+async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]> {
+  const { side, entry, scanner, engine, config, measures } = listed;
   const models = modelNames(scanner).map((name) => modelFacts(name, engine));
   const missing = models.filter(({ here }) => !here);
-  let time: number | undefined;
+  let milliseconds: number | undefined;
   try {
-    if (measured && missing.length === 0) time = await timeOf(side, scanner);
+    if (measures && missing.length === 0) milliseconds = await measureScanner(side, scanner);
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
     return [{ kind: "fails", text: `${scanner.name} does not run: ${error.message}` }];
   }
-  const took = time === undefined ? "" : `${milliseconds(time)} ms for 1,000 characters here`;
-  const shared = all.filter(
-    (other) => other !== scanner && models.some(({ model }) => modelNames(other).includes(model)),
-  );
-  const together =
-    shared.length > 0
-      ? `; ${shared.map(({ name }) => name).join(", ")} use${shared.length > 1 ? "" : "s"} the same model`
-      : "";
-  const with_ = models.length > 0 ? ` with ${models.map(modelText).join(" and ")}` : "";
-  const isSlow = time !== undefined && time >= SLOW;
-  const differences = differencesOf(
-    typeof type === "string" ? scannerClasses(side).get(type)?.definition.differences : undefined,
-    params,
-  );
+  const type = typeof entry.type === "string" ? scannerClasses(side).get(entry.type) : undefined;
   return [
-    { kind: "runs", text: `${scanner.name}${with_}${took === "" || isSlow ? "" : `, ${took}`}` },
-    ...(isSlow ? [{ kind: "slow", text: `${took}${together}` } as const] : []),
-    ...missing.map(({ model }) => downloadOf(model, config.app.lazyLoad)),
-    ...differences.map((text) => ({ kind: "differs", text: text.replaceAll("`", "") }) as const),
+    ...timeNotes(listed, models, milliseconds),
+    ...missing.map(({ model }) => downloadNote(model, config.app.lazyLoad)),
+    ...differencesOf(type?.definition.differences, entry.params).map(
+      (text) => ({ kind: "differs", text: text.replaceAll("`", "") }) as const,
+    ),
   ];
 }
 
-function downloadOf(model: string, lazyLoad: boolean): Omit<Note, "path"> {
+/** A note on the scanner and its models, with the time if it was measured, and one more if the scanner is slow. */
+function timeNotes(
+  { scanner, list }: ListedScanner,
+  models: readonly ModelFacts[],
+  milliseconds: number | undefined,
+): Omit<Note, "path">[] {
+  const withModels = models.length > 0 ? ` with ${models.map(modelText).join(" and ")}` : "";
+  const runs = { kind: "runs", text: `${scanner.name}${withModels}` } as const;
+  if (milliseconds === undefined) return [runs];
+  const time = `${formatMilliseconds(milliseconds)} ms for 1,000 characters here`;
+  if (milliseconds < SLOW) return [{ ...runs, text: `${runs.text}, ${time}` }];
+  const sharing = list.filter(
+    (other) => other !== scanner && models.some(({ model }) => modelNames(other).includes(model)),
+  );
+  const names = sharing.map(({ name }) => name).join(", ");
+  const sharingText = sharing.length > 0 ? `; ${names} use${sharing.length > 1 ? "" : "s"} the same model` : "";
+  return [runs, { kind: "slow", text: `${time}${sharingText}` }];
+}
+
+function downloadNote(model: string, lazyLoad: boolean): Omit<Note, "path"> {
   const command = `guard-scan models pull ${model}`;
   return lazyLoad
     ? {
         kind: "fails",
-        text: `with app.lazy_load nothing is downloaded while the server runs: ${command} downloads ${model} before`,
+        text: `with app.lazy_load the server downloads no models: download ${model} with ${command}`,
       }
     : {
         kind: "download",
-        text: `${model} is downloaded from the Hugging Face hub at the start, or before by ${command}; size and licence are known then`,
+        text: `${model} is downloaded from the Hugging Face hub at the start, or now with ${command}`,
       };
 }
 
@@ -145,7 +164,7 @@ function modelText({ model, size, license, languages }: ModelFacts): string {
   return facts.length > 0 ? `${model} (${facts.join("; ")})` : model;
 }
 
-/** Languages of a model, or those of its heads: `en, ru`, or `toxicity: en, ru; emotion: en`. */
+/** The languages of a model, or of each head: `en, ru`, or `toxicity: en, ru; emotion: en`. */
 function languagesText(languages: NonNullable<ModelFacts["languages"]>): string {
   if (Array.isArray(languages)) return languages.join(", ");
   return Object.entries(languages)
@@ -153,23 +172,23 @@ function languagesText(languages: NonNullable<ModelFacts["languages"]>): string 
     .join("; ");
 }
 
-/** The median of the milliseconds that a scanner takes for an ordinary text of a thousand characters. */
-async function timeOf(side: Side, scanner: Scanner): Promise<number> {
+/** The median time of a scan of an ordinary text of 1,000 characters, in milliseconds. */
+async function measureScanner(side: Side, scanner: Scanner): Promise<number> {
   await scanner.load?.();
   const { p50 } = await timed((index) => {
     const [text = "", prompt = ""] = [index, index + 1].map((at) => LONG_TEXTS[at % LONG_TEXTS.length]);
     return scanner.scan(text, side === "output" ? { prompt } : {});
-  }, MEASURED);
+  }, MEASUREMENT);
   return p50;
 }
 
-function faults(error: unknown, lineOf: (path: string) => number | undefined): Note[] {
+function errorNotes(error: unknown, lineOf: (path: string) => number | undefined): Note[] {
   if (!(error instanceof GuardValidationError)) throw error;
   return error.issues.map(({ path, message }): Note => {
-    // The message of a value at fault ends with its place already.
+    // Messages about a value of the file end with its line.
     const [, text = message, line] = /^(.*) \((?:[^()]*:|line )(\d+)\)$/s.exec(message) ?? [];
-    const at = line === undefined ? lineOf(path) : Number(line);
-    return { path, kind: "fails", text, ...(at === undefined ? {} : { line: at }) };
+    const number = line === undefined ? lineOf(path) : Number(line);
+    return { path, kind: "fails", text, ...(number === undefined ? {} : { line: number }) };
   });
 }
 
@@ -178,7 +197,7 @@ function withLine(note: Note, lineOf: (path: string) => number | undefined): Not
   return line === undefined ? note : { line, ...note };
 }
 
-/** Sorts notes by their lines. Notes of one line keep their order. */
-function inOrder(notes: readonly Note[]): Note[] {
+/** Sorts notes by line. Notes on the same line keep their order. */
+function sortByLine(notes: readonly Note[]): Note[] {
   return [...notes].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }

@@ -6,34 +6,33 @@ import { recordsOf } from "./records.ts";
 /** A line of a file of labelled texts. */
 export interface LabelledText {
   text: string;
-  /** The prompt that the text answers, on the output side; empty where the line has none. */
+  /** The prompt of an output; empty if the line has none. */
   prompt: string;
   label?: string;
-  /** What is in the text and where, in Unicode code points; only where spans are read. */
+  /** The labelled spans of the text, in Unicode code points; only if spans are read. */
   spans?: LabelledSpan[];
   /** All fields of the line. */
   fields: Record<string, unknown>;
 }
 
 /**
- * In `params`, this word as the value of an option means every label of the file, but for that of `otherwise`; as that of `spans`, it
- * means every type.
+ * As the value of an option in `params`: all labels of the file except that of `otherwise`. As the value of `spans`: all types.
  */
 export const ALL = "ALL";
 
-/** A part of a text from one code point to another, and its type. */
+/** A span of a text in code points, and its type. */
 export type LabelledSpan = readonly [start: number, end: number, type: string];
 
-/** What a line has to say of its text: a label, perhaps a label, or the spans in it. */
+/** What a line needs beside its text: a label, nothing (a label is optional), or spans. */
 export type Needs = "label" | "nothing" | "spans";
 
-/** The names of the fields of a line. */
+/** The names of the fields with the text and the label. */
 export interface FieldNames {
   text?: string | undefined;
   label?: string | undefined;
 }
 
-/** Which labels mean that a text should fail. Where neither list is given, words count that everybody reads the same way, such as `safe`. */
+/** The labels of texts that should fail, or of texts that should pass. Without either list, common words such as `safe` are used. */
 export interface Labels {
   positives?: readonly string[] | undefined;
   negatives?: readonly string[] | undefined;
@@ -53,10 +52,10 @@ const POSITIVE_WORDS = [
 ];
 const NEGATIVE_WORDS = ["false", "0", "no", "negative", "pass", "safe", "benign", "harmless", "clean", "none"];
 
-/** The options of a command that reads labelled texts of the user's own. */
+/** The options of commands that read labelled texts. */
 export const labelledOptions = {
-  scanner: { type: "string", value: "NAME", help: "the scanner" },
-  side: { type: "string", value: "SIDE", help: "input or output; default: input, where the scanner has that side" },
+  scanner: { type: "string", value: "NAME", help: "the scanner to measure" },
+  side: { type: "string", value: "SIDE", help: "input or output; default: input, if the scanner has that side" },
   params: { type: "string", value: "JSON", help: "parameters of the scanner, as in scanners.yml" },
   positive: {
     type: "string",
@@ -70,23 +69,23 @@ export const labelledOptions = {
     value: "LABEL",
     help: "texts with this label should pass; may be repeated",
   },
-  text: { type: "string", value: "FIELD", help: "the field with the text; default: text" },
-  label: { type: "string", value: "FIELD", help: "the field with the label; default: label" },
+  text: { type: "string", value: "FIELD", help: "field with the text; default: text" },
+  label: { type: "string", value: "FIELD", help: "field with the label; default: label" },
 } as const;
 
-/** What the help says of labels. */
-export const labelledNotes = `A file has one JSON object a line, with text, label and, for the output side, prompt; .gz is unpacked, - is standard input. A .csv file
-(RFC 4180) names the same fields in its first line.
-For a scanner that compares texts with their prompts, such as whether an answer is relevant, every line needs a prompt.
-With --positive all other labels should pass, with --negative all others should fail. Without either, in upper or lower case,
+/** Explains files of labelled texts for the help. */
+export const labelledNotes = `A file has a JSON object in each line, with text, label and, for outputs, prompt. A .gz file is unpacked; - is standard input. A .csv
+file (RFC 4180) has the names of the fields in its first line.
+Scanners that compare an output with its prompt, such as Relevance, need a prompt in every line.
+With --positive all other labels should pass; with --negative all other labels should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
   ${NEGATIVE_WORDS.join(", ")} should pass,
 and any other label is an error.
-For --spans a line has spans, a list of [START, END, TYPE] in Unicode code points as Python counts them, in place of a label.`;
+For --spans a line has spans instead of a label: a list of [START, END, TYPE] in Unicode code points, as in Python.`;
 
-/** Whether a scanner passes a text without a prompt, which would count as a right answer. */
+/** Whether a scanner needs prompts. Without one it passes every text, which would count as correct. */
 async function comparesWithPrompt(type: string): Promise<boolean> {
-  // Loaded late: the help of a command does not need the scanners.
+  // Imported late, because the help does not need the scanners.
   const { scannerClasses } = await import("../../scanners/catalog.ts");
   return scannerClasses("output").get(type)?.definition.comparesWithPrompt ?? false;
 }
@@ -94,9 +93,9 @@ async function comparesWithPrompt(type: string): Promise<boolean> {
 /**
  * Reads a file of labelled texts.
  *
- * @param scanner the type of scanner that they are for: some need prompts.
- * @param needs with `nothing`, a text may also stand as a string without an object around it.
- * @throws UsageError with the number of the line that is at fault.
+ * @param scanner the type of the scanner to measure, which may need prompts.
+ * @param needs with `nothing`, a line may also be a string.
+ * @throws UsageError with the number of the invalid line.
  */
 export async function readLabelled(
   path: string,
@@ -105,24 +104,24 @@ export async function readLabelled(
   needs: Needs = "label",
 ): Promise<LabelledText[]> {
   const { text: textField = "text", label: labelField = "label" } = names;
-  const plain = needs === "nothing";
-  const also = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
+  const allowsStrings = needs === "nothing";
+  const needed = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
   const rows: LabelledText[] = [];
   const needsPrompt = await comparesWithPrompt(scanner);
   for await (const record of recordsOf(path)) {
     let { value } = record;
-    const bad = (message: string) => new UsageError(`${path}, line ${record.line}: ${message}`);
-    if (plain && typeof value === "string") value = { [textField]: value };
-    const expected = `expected an object with ${textField}${also[needs]}`;
-    if (!isRecord(value)) throw bad(expected);
+    const invalid = (message: string) => new UsageError(`${path}, line ${record.line}: ${message}`);
+    if (allowsStrings && typeof value === "string") value = { [textField]: value };
+    const expected = `expected an object with ${textField}${needed[needs]}`;
+    if (!isRecord(value)) throw invalid(expected);
     const { [textField]: text, [labelField]: label, prompt } = value;
-    if (prompt !== undefined && typeof prompt !== "string") throw bad("prompt: expected a string");
-    if (prompt === undefined && needsPrompt) throw bad(`no prompt, which ${scanner} compares a text with`);
+    if (prompt !== undefined && typeof prompt !== "string") throw invalid("prompt: expected a string");
+    if (prompt === undefined && needsPrompt) throw invalid(`no prompt, which ${scanner} needs`);
     const isLabel = ["string", "number", "boolean"].includes(typeof label);
-    if (typeof text !== "string") throw bad(expected);
+    if (typeof text !== "string") throw invalid(expected);
     const spans = needs === "spans" ? spansOf(text, value.spans) : undefined;
     const isEnough = { label: isLabel, nothing: isLabel || label === undefined, spans: spans !== undefined };
-    if (!isEnough[needs]) throw bad(expected);
+    if (!isEnough[needs]) throw invalid(expected);
     rows.push({
       text,
       prompt: prompt ?? "",
@@ -135,7 +134,7 @@ export async function readLabelled(
   return rows;
 }
 
-/** The spans of a line; `undefined` where one of them does not lie within the text. */
+/** The spans of a line; `undefined` if one of them is not a span of the text. */
 function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const length = lengthIn("codePoint", text);
@@ -150,9 +149,9 @@ function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
 }
 
 /**
- * Tells texts that should fail from those that should pass.
+ * Returns a function that tells whether a text should fail.
  *
- * @throws UsageError for a label that says neither.
+ * @throws UsageError (the function) for a label that is neither.
  */
 export function positiveBy({ positives, negatives }: Labels): (row: LabelledText) => boolean {
   if (positives) return ({ label = "" }) => positives.includes(label);
@@ -161,16 +160,14 @@ export function positiveBy({ positives, negatives }: Labels): (row: LabelledText
     const word = label.toLowerCase();
     if (POSITIVE_WORDS.includes(word)) return true;
     if (NEGATIVE_WORDS.includes(word)) return false;
-    throw new UsageError(
-      `the label ${JSON.stringify(label)} may mean anything: name labels with --positive or --negative`,
-    );
+    throw new UsageError(`the label ${JSON.stringify(label)} is ambiguous: name labels with --positive or --negative`);
   };
 }
 
 /**
- * Checks that the labels that are named occur in the file: a misspelt one would turn right verdicts into wrong ones.
+ * Checks that the named labels occur in the file: a misspelt label would count correct verdicts as wrong.
  *
- * @throws UsageError for a label that does not occur, or when both lists are given.
+ * @throws UsageError for a label that does not occur, and if both lists are given.
  */
 export function checkLabels(path: string, rows: readonly LabelledText[], { positives, negatives }: Labels): void {
   if (positives && negatives) throw new UsageError("give --positive or --negative, not both");
@@ -187,9 +184,9 @@ export function checkLabels(path: string, rows: readonly LabelledText[], { posit
 }
 
 /**
- * Checks that the file has spans of at least one of the types: with a misspelt type there would be nothing to find, and so no error.
+ * Checks that the file has spans of at least one of the types: a misspelt type would find nothing.
  *
- * @throws UsageError where there are none.
+ * @throws UsageError if it has none.
  */
 export function checkSpanTypes(path: string, rows: readonly LabelledText[], types: readonly string[]): void {
   const known = [...new Set(rows.flatMap(({ spans = [] }) => spans.map(([, , type]) => type)))].sort();

@@ -4,21 +4,20 @@ import { createGunzip } from "node:zlib";
 import { UsageError } from "../command.ts";
 import { decode, isBlank, linesOf, open } from "../lines.ts";
 
-/** What one line of a file says, or one record of a CSV file. */
+/** A line of JSON, or a record of a CSV file. */
 export interface FileRecord {
-  /** The number of the line, from 1; of a CSV record that goes over several lines, the last one. */
+  /** The number of the line, from 1; of a CSV record of several lines, the last one. */
   line: number;
   value: unknown;
 }
 
 /**
- * Reads a file of JSON lines, or of comma-separated values with a header (RFC 4180) where its name ends in `.csv`. A name that ends in
- * `.gz` is unpacked, and `-` is standard input.
+ * Reads a file of JSON lines, or a `.csv` file with a header (RFC 4180). `.gz` files are unpacked; `-` is standard input.
  *
- * @throws UsageError with the number of the line that cannot be read. It quotes nothing of the line.
+ * @throws UsageError with the number of the invalid line, without its text.
  */
 export async function* recordsOf(path: string): AsyncGenerator<FileRecord> {
-  const source = path.endsWith(".gz") ? unpacked(path) : open(path);
+  const source = path.endsWith(".gz") ? unpack(path) : open(path);
   if (/\.csv(\.gz)?$/i.test(path)) {
     yield* csvRecords(path, source);
     return;
@@ -35,36 +34,35 @@ export async function* recordsOf(path: string): AsyncGenerator<FileRecord> {
   }
 }
 
-/** What the codes of csv-parse mean, without the parts of the file that its messages quote. */
-const CSV_FAULTS: Readonly<Record<string, string>> = {
-  CSV_RECORD_INCONSISTENT_COLUMNS: "it has another number of fields than the header",
-  CSV_QUOTE_NOT_CLOSED: "a quoted field does not end",
-  CSV_INVALID_CLOSING_QUOTE:
-    "behind a quoted field there must be a comma or the end of the line; a quote in it is written twice",
-  INVALID_OPENING_QUOTE: "a quote stands in a field that does not begin with one",
+/** Messages for the error codes of csv-parse, whose own messages quote the file. */
+const CSV_ERRORS: Readonly<Record<string, string>> = {
+  CSV_RECORD_INCONSISTENT_COLUMNS: "the number of fields differs from the header",
+  CSV_QUOTE_NOT_CLOSED: "a quoted field is not closed",
+  CSV_INVALID_CLOSING_QUOTE: "a quoted field must end with a comma or the end of the line; double a quote inside it",
+  INVALID_OPENING_QUOTE: "a quote in a field that does not begin with a quote",
 };
 
 async function* csvRecords(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<FileRecord> {
-  // Loaded late: other commands do without it.
+  // Imported late, because other commands do not need it.
   const { CsvError, parse } = await import("csv-parse");
   const parser = parse({ columns: true, bom: true, info: true, skip_empty_lines: true });
-  // An error of the file destroys the parser, whose reader below is given it.
+  // An error of the file destroys the parser, so the loop below throws it.
   pipeline(Readable.from(textOf(path, source)), parser, () => {});
   try {
     for await (const { record, info } of parser) yield { line: info.lines, value: withoutEmpty(record) };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = "lines" in error ? `, line ${error.lines}` : "";
-    throw new UsageError(`${path}${line}: ${CSV_FAULTS[error.code] ?? `not CSV (${error.code})`}`);
+    throw new UsageError(`${path}${line}: ${CSV_ERRORS[error.code] ?? `not CSV (${error.code})`}`);
   }
 }
 
-/** The fields of a record that have a value: an empty field says nothing. */
+/** The fields of a record without the empty ones. */
 function withoutEmpty(record: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== ""));
 }
 
-/** The text of a file in UTF-8. */
+/** Decodes a file as UTF-8. */
 async function* textOf(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
@@ -76,8 +74,8 @@ async function* textOf(path: string, source: AsyncIterable<Buffer>): AsyncGenera
   }
 }
 
-/** The bytes of a gzipped file. */
-function unpacked(path: string): AsyncIterable<Buffer> {
+/** Unpacks a gzipped file. */
+function unpack(path: string): AsyncIterable<Buffer> {
   const unpacking = createGunzip();
   createReadStream(path)
     .on("error", (error) => unpacking.destroy(error))

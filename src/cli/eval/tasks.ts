@@ -4,8 +4,7 @@ import { basename, join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { parseOptions } from "../../support/options.ts";
-import { UsageError } from "../command.ts";
-import { readParams } from "../params.ts";
+import { parseParams, UsageError } from "../command.ts";
 import { labelledOptions } from "./labelled.ts";
 import type { Evaluation } from "./measure.ts";
 import type { EvalValues } from "./options.ts";
@@ -42,7 +41,7 @@ export async function fileTask([path, more]: readonly string[], values: EvalValu
   const evaluation = {
     scanner,
     side: sideOf(scanner, side),
-    params: values.params === undefined ? {} : readParams(scanner, values.params),
+    params: values.params === undefined ? {} : parseParams(scanner, values.params),
     file: basename(path),
     positives,
     negatives,

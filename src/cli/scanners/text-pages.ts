@@ -1,7 +1,7 @@
 import type { OfferedPlugin } from "../../plugins/packages.ts";
 import type { Side } from "../../scan/scanner.ts";
 import type { Example } from "../../scanners/definition.ts";
-import { columns, indented } from "../layout.ts";
+import { columns, indentLines } from "../layout.ts";
 import { type ScannerOption, type ScannerReference, TEXTS, whereItLooks } from "./reference.ts";
 
 /** What scanners there are, as a table for a terminal whose lines have `width` characters. */
@@ -26,9 +26,9 @@ export function pageAsText(reference: ScannerReference): string {
   const own = reference.options.filter(({ ofLlmGuard }) => !ofLlmGuard);
   const others = reference.options.filter(({ ofLlmGuard }) => ofLlmGuard);
   const parts = [
-    `${type}: checks ${sides.map((side) => TEXTS[side]).join(" and ")}\n\n${indented(plain(summary), "  ")}`,
-    ...(description === "" ? [] : [indented(plain(description), "  ")]),
-    indented(whereItLooks(reference), "  "),
+    `${type}: checks ${sides.map((side) => TEXTS[side]).join(" and ")}\n\n${indentLines(plain(summary), "  ")}`,
+    ...(description === "" ? [] : [indentLines(plain(description), "  ")]),
+    indentLines(whereItLooks(reference), "  "),
     `OPTIONS in scanners.yml; programs write them in camelCase\n\n${own.map((option) => optionText(option, sides)).join("\n\n")}`,
     ...(others.length > 0
       ? [
@@ -41,11 +41,11 @@ export function pageAsText(reference: ScannerReference): string {
     ]),
     ...section(
       "FINDINGS",
-      findings.map(({ type, label }) => indented(`${type}${label ? `: ${plain(label)}` : ""}`, "  ")),
+      findings.map(({ type, label }) => indentLines(`${type}${label ? `: ${plain(label)}` : ""}`, "  ")),
     ),
     ...section(
       "UNLIKE LLM-GUARD",
-      differences.map(({ text }, index) => `${index > 0 ? "\n" : ""}${indented(plain(text), "  ")}`),
+      differences.map(({ text }, index) => `${index > 0 ? "\n" : ""}${indentLines(plain(text), "  ")}`),
     ),
     ...(model
       ? [
@@ -70,7 +70,7 @@ function optionText(option: ScannerOption, sides: readonly Side[], indent = "  "
   const { name, type, required, description, keys = [] } = option;
   const fallback = required ? ", required" : defaultText(option, sides);
   const below = keys.filter((key) => !key.ofLlmGuard).map((key) => `\n${optionText(key, ["input"], `${indent}    `)}`);
-  return `${indent}${name}: ${type}${fallback}\n${indented(description, `${indent}    `)}${below.join("")}`;
+  return `${indent}${name}: ${type}${fallback}\n${indentLines(description, `${indent}    `)}${below.join("")}`;
 }
 
 function defaultText({ defaults = {} }: ScannerOption, sides: readonly Side[]): string {

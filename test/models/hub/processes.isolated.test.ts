@@ -85,7 +85,7 @@ describe("guard models", () => {
 
   it.each([
     [["pull"], /pull which model\?/],
-    [["pull", "tiny"], /tiny is no model of the hub/],
+    [["pull", "tiny"], /tiny is not the ID of a model/],
     [["pull", "acme/none"], /no public model acme\/none/],
     [["remove", "acme/none"], /acme\/none is not in /],
     [["remove", "acme/tiny@v1"], /remove takes owner\/name/],
