@@ -106,7 +106,7 @@ describe("guard-scan models", () => {
     expect(stdout).toMatch(
       /embedded:prompt-injection +embedded +[\d.]+ MB +SAFE, INJECTION, override, extraction, jailbreak, indirect +\S+/,
     );
-    expect(stdout).toMatch(/do not allow commercial use; .*\n.*embedded:prompt-injection\n$/);
+    expect(stdout).toMatch(/forbid commercial use; .*\n.*embedded:prompt-injection\n$/);
   });
 
   it("lists it as JSON", async () => {

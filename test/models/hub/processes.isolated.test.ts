@@ -67,7 +67,7 @@ describe("guard models", () => {
     const pulled = await guard("models", "pull", "acme/tiny").done;
     expect(pulled.code).toBe(0);
     expect(pulled.stdout).toMatch(/^acme\/tiny is in .*c{40}\n$/);
-    expect(pulled.stderr).toMatch(/acme\/tiny: onnx\/model\.onnx \(0\.0 MB in all\)/);
+    expect(pulled.stderr).toMatch(/acme\/tiny: onnx\/model\.onnx \(0\.0 MB in total\)/);
     expect(pulled.stderr).toMatch(/cc-by-nc-4\.0, does not seem to allow commercial use/);
     const listed = JSON.parse((await guard("models", "--json").done).stdout);
     expect(listed).toContainEqual(
@@ -84,7 +84,7 @@ describe("guard models", () => {
   });
 
   it.each([
-    [["pull"], /pull which model\?/],
+    [["pull"], /pull: give the ID of a model/],
     [["pull", "tiny"], /tiny is not the ID of a model/],
     [["pull", "acme/none"], /no public model acme\/none/],
     [["remove", "acme/none"], /acme\/none is not in /],
