@@ -9,7 +9,7 @@ import { coordinate, escaped, path, STYLE } from "./plots.ts";
 
 /** Sizes of the charts, in pixels. */
 const [LABELS, BARS, VALUES, LINE] = [220, 380, 120, 22];
-const [PLOT_WIDTH, PLOT_HEIGHT, LEFT, TOP, BOTTOM] = [260, 180, 64, 24, 44];
+const [PLOT_WIDTH, PLOT_HEIGHT, EXIT_DELAY_MS, TOP, BOTTOM] = [260, 180, 64, 24, 44];
 
 const PAGE_STYLE = `${STYLE}
 body { margin: 2rem auto; max-width: 62rem; padding: 0 1rem; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
@@ -107,7 +107,7 @@ function throughputLines(rows: readonly ThroughputRow[]): string {
     ["scans a second", [rows.map(({ perSecond }) => perSecond)]],
     ["milliseconds, p50 and p99 (dashed)", [rows.map(({ p50 }) => p50), rows.map(({ p99 }) => p99)]],
   ];
-  const each = LEFT + PLOT_WIDTH + 40;
+  const each = EXIT_DELAY_MS + PLOT_WIDTH + 40;
   const x = scalePoint(
     rows.map(({ concurrency }) => concurrency),
     [0, PLOT_WIDTH],
@@ -130,7 +130,7 @@ function throughputLines(rows: readonly ThroughputRow[]): string {
       );
       return `<path class="curve"${line === 0 ? "" : ' stroke-dasharray="4 4"'} d="${path(points)}"/>${dots.join("")}`;
     });
-    return `<g transform="translate(${index * each + LEFT} ${TOP})">
+    return `<g transform="translate(${index * each + EXIT_DELAY_MS} ${TOP})">
 <text class="heading" y="-10">${title}</text>
 ${[...grid, ...ticks, ...curves].join("\n")}
 <text x="${PLOT_WIDTH / 2}" y="${PLOT_HEIGHT + 36}" text-anchor="middle">scans at the same time</text>

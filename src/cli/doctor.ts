@@ -217,11 +217,11 @@ async function findRisks(path: string): Promise<Finding> {
   const { isLoopback } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
   const scanners = profilesOf(config).flatMap(({ config: own }) => Object.values(buildScanners(own)).flat());
-  const handsOutVaults = scanners.some(({ vaultScope }) => vaultScope === "call");
+  const returnsVaults = scanners.some(({ vaultScope }) => vaultScope === "call");
   const isPublic = !isLoopback(config.app.host);
-  const risks = risksOf(config, { env: process.env, handsOutVaults, isPublic });
+  const risks = risksOf(config, { env: process.env, returnsVaults, isPublic });
   if (risks.length === 0) return "none known";
-  const warning = risks.map(({ about, text, advice }) => `${about}: ${text}. What to do: ${advice}`).join("\n");
+  const warning = risks.map(({ about, text, advice }) => `${about}: ${text}. Advice: ${advice}`).join("\n");
   return { text: "", warning };
 }
 

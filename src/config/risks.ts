@@ -17,13 +17,13 @@ export interface Risk {
 export interface RiskSurroundings {
   env: Environment;
   /** Whether a scanner puts placeholders into texts, whose originals are in vaults that clients hand back. */
-  handsOutVaults: boolean;
+  returnsVaults: boolean;
   /** Whether others than this machine reach the address that is listened on. */
   isPublic: boolean;
 }
 
 /** What a configuration that guard takes may do harm with, in the order of the file's sections. */
-export function risksOf(config: Config, { env, handsOutVaults, isPublic }: RiskSurroundings): Risk[] {
+export function risksOf(config: Config, { env, returnsVaults, isPublic }: RiskSurroundings): Risk[] {
   const { app, auth, audit, cache, rateLimit } = config;
   // A key of white space is none; see `readSecretKeys`.
   const isSet = (name: string) => (env[name] ?? "").trim() !== "";
@@ -65,7 +65,7 @@ export function risksOf(config: Config, { env, handsOutVaults, isPublic }: RiskS
       "see that nobody but Prometheus reaches the port, or leave it out",
     ],
     [
-      handsOutVaults && !isSet("GUARD_VAULT_KEY"),
+      returnsVaults && !isSet("GUARD_VAULT_KEY"),
       "GUARD_VAULT_KEY",
       "not set; no other instance can open the vaults of this one, nor can this one after a restart",
       "set it to the same value for all: openssl rand -base64 32",

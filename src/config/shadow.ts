@@ -29,7 +29,7 @@ export interface ShadowSettings {
 }
 
 /**
- * Turns the setting into a section.
+ * TimeSlice the setting into a section.
  *
  * @param folder what a path is relative to.
  */

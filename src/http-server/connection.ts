@@ -1,25 +1,21 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { rawProblem } from "./raw-problem.ts";
+import { Problem, problemBody } from "./problem.ts";
 
-/** What is read, and dropped, of a request that has been answered before all of it was there. */
+/** Limits of the lingering close: how much of a request is read and discarded after its response was sent. */
 export interface LingerLimits {
-  /** The most bytes. */
-  bytes: number;
-  /** The most milliseconds. */
-  total: number;
-  /** The most milliseconds in which nothing comes. */
-  idle: number;
+  maxBytes: number;
+  totalMs: number;
+  idleMs: number;
 }
 
 /** The times are those of nginx (`lingering_time` and `lingering_timeout`). */
-export const LINGER: LingerLimits = { bytes: 64 * 1024 * 1024, total: 30_000, idle: 5000 };
+export const LINGER: LingerLimits = { maxBytes: 64 * 1024 * 1024, totalMs: 30_000, idleMs: 5000 };
 
-/** The most milliseconds in which what comes behind bytes that are not HTTP is dropped. */
-const UNREADABLE = 1000;
+/** How long bytes that follow a malformed request are discarded. */
+const MALFORMED_LINGER_MS = 1000;
 
-/** Milliseconds between two attempts to find out whether a client that sends no more is still there. */
-const PROBE_INTERVAL = 250;
+const PROBE_INTERVAL_MS = 250;
 
 interface Exchange {
   request: IncomingMessage;
@@ -27,13 +23,13 @@ interface Exchange {
 }
 
 /**
- * A connection of a client, which decides three things that Node.js leaves open:
+ * A client connection. It adds three behaviours to Node.js:
  *
- * - One request is worked on at a time. Node.js would begin all requests at once that a client sends one behind another without waiting
- *   (pipelining, RFC 9112, section 9.3.2), so that one connection could fill every queue. Nothing is read while some wait.
- * - It ends only when the client has sent its request, within limits: a connection with unread bytes is reset, and the client could lose
- *   the answer (RFC 9112, section 9.6).
- * - A client that ends its side behind the request still gets the answer. Whether it is there at all shows when something is written.
+ * - Pipelined requests (RFC 9112, section 9.3.2) are handled one at a time, and reading pauses while some wait. Node.js starts all of them
+ *   at once, so one connection could fill every queue.
+ * - Lingering close: the connection ends after the client has sent its request, within limits. Closing with unread bytes resets it, and
+ *   the client could lose the response (RFC 9112, section 9.6).
+ * - A client that half-closes after its request still gets the response. Interim responses probe whether it is still there.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -42,24 +38,22 @@ export class Connection {
   readonly #destroySoon: () => void;
   readonly #waiting: Exchange[] = [];
   #current: Exchange | undefined;
-  /** Bytes that are no request came behind requests that are to be answered first: the code of the error. */
-  #unreadable: string | undefined;
-  /** Nothing is answered any more. What still comes is dropped. */
+  /** The error code of malformed bytes that follow requests in progress. */
+  #malformed: string | undefined;
+  /** Whether no further request is answered. Incoming bytes are discarded. */
   #isEnding = false;
-  /** The client sends no more. */
   #isHalfClosed = false;
-  /** Is called when something comes that is dropped. */
-  #onDropped: (() => void) | undefined;
+  #onDiscarded: (() => void) | undefined;
 
   constructor(socket: Socket, handle: RequestListener, limits: LingerLimits) {
     this.#socket = socket;
     this.#handle = handle;
     this.#limits = limits;
     this.#destroySoon = socket.destroySoon.bind(socket);
-    // Node.js calls this behind the last answer of a connection.
+    // Node.js calls this after the last response of a connection.
     socket.destroySoon = () => this.#end();
     socket.on("resume", () => {
-      // Whoever reads the body of a request makes Node.js resume the connection.
+      // Node.js resumes the connection when the body of a request is read.
       if (this.#waiting.length > 0) socket.pause();
     });
     socket.on("end", () => {
@@ -68,28 +62,28 @@ export class Connection {
     });
   }
 
-  /** Works on a request, now or when those before it are answered. */
+  /** Handles a request, after those before it. */
   take(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#isEnding || this.#unreadable !== undefined) return;
+    if (this.#isEnding || this.#malformed !== undefined) return;
     if (this.#current) {
       this.#waiting.push({ request, response });
       this.#socket.pause();
     } else this.#begin({ request, response });
   }
 
-  /** Answers bytes that are not HTTP, and ends the connection. Requests before them are answered first. */
+  /** Responds to malformed bytes after the requests before them, and ends the connection. */
   fail(code: string): void {
     if (!this.#socket.writable || code === "ECONNRESET") {
-      // After the end of its own side the parser says so of each piece that still comes.
-      if (this.#isEnding && code !== "ECONNRESET") this.#onDropped?.();
+      // After its own side has ended, the parser reports an error for each further chunk.
+      if (this.#isEnding && code !== "ECONNRESET") this.#onDiscarded?.();
       else this.#socket.destroy();
       return;
     }
     if (this.#current?.request.complete) {
-      this.#unreadable = code;
+      this.#malformed = code;
       return;
     }
-    if (!this.#current?.response.headersSent) this.#socket.write(rawProblem(code));
+    if (!this.#current?.response.headersSent) this.#socket.write(malformedResponse(code));
     this.#linger(undefined);
   }
 
@@ -97,8 +91,8 @@ export class Connection {
     const { request, response } = exchange;
     this.#current = exchange;
     response.once("finish", () => {
-      // Where the connection goes on, Node.js reads the rest of the request and drops it.
-      if (!request.complete && !this.#isEnding) this.#drop(request, () => {});
+      // If the connection is kept alive, Node.js reads the rest of the request and discards it.
+      if (!request.complete && !this.#isEnding) this.#discard(request, () => {});
     });
     response.once("close", () => this.#next());
     this.#handle(request, response);
@@ -110,48 +104,48 @@ export class Connection {
     if (this.#isEnding || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
     if (next) this.#begin(next);
-    else if (this.#unreadable !== undefined) {
-      this.#socket.write(rawProblem(this.#unreadable));
+    else if (this.#malformed !== undefined) {
+      this.#socket.write(malformedResponse(this.#malformed));
       this.#linger(undefined);
     }
     if (this.#waiting.length === 0) this.#socket.resume();
   }
 
-  /** Ends the connection when all is written. */
+  /** Ends the connection when everything is written. */
   #end(): void {
     const request = this.#current?.request;
     if (request && !request.complete) this.#linger(request);
     else this.#destroySoon();
   }
 
-  /** Ends the connection behind what is written, and reads on until the client has sent what it wants. */
+  /** Ends this side of the connection, and reads until the client ends its side. */
   #linger(request: IncomingMessage | undefined): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
     this.#waiting.length = 0;
     this.#socket.end();
-    this.#drop(request, () => this.#destroySoon());
+    this.#discard(request, () => this.#destroySoon());
     this.#socket.resume();
   }
 
-  /** Drops the rest of a request, or whatever comes, and cuts the connection where that is too much. */
-  #drop(request: IncomingMessage | undefined, onEnd: () => void): void {
+  /** Reads and discards the rest of a request, or any bytes, and destroys the connection at a limit. */
+  #discard(request: IncomingMessage | undefined, onEnd: () => void): void {
     const socket = this.#socket;
-    const { bytes, idle } = this.#limits;
-    const total = request ? this.#limits.total : UNREADABLE;
-    const before = socket.bytesRead;
-    const cut = () => void socket.destroy();
-    const atAll = setTimeout(cut, total).unref();
-    const silent = setTimeout(cut, idle).unref();
+    const { maxBytes, idleMs } = this.#limits;
+    const totalMs = request ? this.#limits.totalMs : MALFORMED_LINGER_MS;
+    const bytesBefore = socket.bytesRead;
+    const destroy = () => void socket.destroy();
+    const totalTimer = setTimeout(destroy, totalMs).unref();
+    const idleTimer = setTimeout(destroy, idleMs).unref();
     const onData = () => {
-      silent.refresh();
-      if (socket.bytesRead - before > bytes) cut();
+      idleTimer.refresh();
+      if (socket.bytesRead - bytesBefore > maxBytes) destroy();
     };
     const done = () => {
-      clearTimeout(atAll);
-      clearTimeout(silent);
+      clearTimeout(totalTimer);
+      clearTimeout(idleTimer);
     };
-    this.#onDropped = onData;
+    this.#onDiscarded = onData;
     socket.once("close", done);
     request?.on("data", onData).once("end", () => {
       done();
@@ -162,10 +156,9 @@ export class Connection {
   }
 
   /**
-   * Finds out whether a client that ended its side still waits for its answer: it may have gone away altogether. A client that is gone
-   * answers what is written to it with a reset, and the next write fails. Interim answers may be written at any time before the answer
-   * (RFC 9110, section 15.2), but not to clients of HTTP/1.0, which have a while instead. Who ends its side in the middle of an answer
-   * does not want the rest.
+   * Probes a half-closed client with interim responses, which are allowed at any time before the response (RFC 9110, section 15.2). The
+   * machine of a client that has left sends a reset, and the next write fails. Clients of HTTP/1.0 take no interim responses, so they get
+   * a timeout. A client that half-closes during the response does not want the rest.
    */
   #probe(): void {
     const { request, response } = this.#current ?? {};
@@ -175,15 +168,33 @@ export class Connection {
       return;
     }
     if (request.httpVersion === "1.0") {
-      const timer = setTimeout(() => response.headersSent || this.#socket.destroy(), this.#limits.idle).unref();
+      const timer = setTimeout(() => response.headersSent || this.#socket.destroy(), this.#limits.idleMs).unref();
       response.once("close", () => clearTimeout(timer));
       return;
     }
-    const ask = () => {
+    const probe = () => {
       if (!response.headersSent) response.writeProcessing();
     };
-    ask();
-    const timer = setInterval(ask, PROBE_INTERVAL).unref();
+    probe();
+    const timer = setInterval(probe, PROBE_INTERVAL_MS).unref();
     response.once("close", () => clearInterval(timer));
   }
+}
+
+/**
+ * Returns the whole response to malformed bytes, headers included.
+ *
+ * @param code the error code of Node.js, such as `HPE_INVALID_METHOD`.
+ */
+function malformedResponse(code: string): string {
+  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
+  const problem = problemBody(new Problem(status, "This is not a valid HTTP request."));
+  const body = JSON.stringify(problem);
+  const head = [
+    `HTTP/1.1 ${status} ${problem.title}`,
+    "Content-Type: application/problem+json",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "Connection: close",
+  ];
+  return `${head.join("\r\n")}\r\n\r\n${body}`;
 }

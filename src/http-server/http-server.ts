@@ -3,7 +3,7 @@ import { type IncomingMessage, type RequestListener, Server, type ServerOptions,
 import { type Server as Listener, type ListenOptions, createServer as listener, type Socket } from "node:net";
 import { Connection, LINGER, type LingerLimits } from "./connection.ts";
 
-/** The options of Fastify that its own server would heed. */
+/** The options of Fastify that its default server supports. */
 interface FactoryOptions {
   http?: ServerOptions | null;
   keepAliveTimeout?: number;
@@ -11,8 +11,8 @@ interface FactoryOptions {
   connectionTimeout?: number;
 }
 
-/** Makes the server that Fastify listens with (its option `serverFactory`). See {@link Connection} for what is special about it. */
-export function httpServer(limits: LingerLimits = LINGER) {
+/** Returns Fastify's option `serverFactory`. Its servers use {@link Connection}. */
+export function httpServerFactory(limits: LingerLimits = LINGER) {
   return (handle: RequestListener, { http, keepAliveTimeout, requestTimeout, connectionTimeout }: FactoryOptions) => {
     const server = new HttpServer(http ?? {}, handle, limits);
     if (keepAliveTimeout !== undefined) server.keepAliveTimeout = keepAliveTimeout;
@@ -22,51 +22,51 @@ export function httpServer(limits: LingerLimits = LINGER) {
   };
 }
 
-/** A connection, and all that are open at its server. */
-interface Open {
+interface OpenConnection {
   readonly connection: Connection;
-  readonly beside: ReadonlySet<Socket>;
+  /** All open sockets of the same server. */
+  readonly sockets: ReadonlySet<Socket>;
 }
 
-const OPEN = new WeakMap<Socket, Open>();
+const OPEN_CONNECTIONS = new WeakMap<Socket, OpenConnection>();
 
-/** Answers bytes that are not HTTP, and closes their connection (Fastify's option `clientErrorHandler`). */
-export function answerUnreadable(error: Error & { code: string }, socket: Socket): void {
-  const open = OPEN.get(socket);
+/** Responds to malformed bytes and closes their connection (Fastify's option `clientErrorHandler`). */
+export function handleClientError(error: Error & { code: string }, socket: Socket): void {
+  const open = OPEN_CONNECTIONS.get(socket);
   if (open) open.connection.fail(error.code);
   else socket.destroy();
 }
 
-/** Whether other connections are open beside this one. */
-export function hasCompany(socket: Socket): boolean {
-  return (OPEN.get(socket)?.beside.size ?? 0) > 1;
+/** Returns whether the server has further open connections. */
+export function hasOtherConnections(socket: Socket): boolean {
+  return (OPEN_CONNECTIONS.get(socket)?.sockets.size ?? 0) > 1;
 }
 
 class HttpServer extends Server {
   readonly #open = new Set<Socket>();
-  /** What listens at the other addresses of localhost. */
+  /** Listeners on further addresses of localhost. */
   readonly #others: Listener[] = [];
 
   constructor(options: ServerOptions, handle: RequestListener, limits: LingerLimits) {
-    // What lacks a host is refused as everything else is, with a body that says why. The size of headers limits their number; beyond a
-    // number, Node.js would drop them without a word.
+    // The plugin headerChecks refuses requests without Host, with a body that says why.
     super({ ...options, requireHostHeader: false });
+    // Their size limits the number of headers. Beyond a number, Node.js drops headers without an error.
     this.maxHeadersCount = 0;
-    // Without it, Node.js would end the connection of a client that sends no more before it has its answer.
+    // Otherwise Node.js ends a half-closed connection before the response.
     (this as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
     const take = (request: IncomingMessage, response: ServerResponse) => {
-      OPEN.get(request.socket)?.connection.take(request, response);
+      OPEN_CONNECTIONS.get(request.socket)?.connection.take(request, response);
     };
     this.on("connection", (socket: Socket) => {
-      OPEN.set(socket, { connection: new Connection(socket, handle, limits), beside: this.#open });
+      OPEN_CONNECTIONS.set(socket, { connection: new Connection(socket, handle, limits), sockets: this.#open });
       this.#open.add(socket);
       socket.once("close", () => this.#open.delete(socket));
     });
     this.on("request", take);
     this.on("checkExpectation", take);
     this.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      // A client that waits may be refused before it sends anything. It may go on sending all the same, so that what comes next on the
-      // connection could be either (RFC 9110, section 10.1.1).
+      // A client that waits for 100 may be refused before it sends the body, and may send it nevertheless. The next bytes could then be
+      // either the body or a request (RFC 9110, section 10.1.1), so the connection is not kept alive.
       const { shouldKeepAlive } = response;
       response.shouldKeepAlive = false;
       request.once("resume", () => {
@@ -78,7 +78,7 @@ class HttpServer extends Server {
     });
   }
 
-  /** Listens. `localhost` may be several addresses: connections to the others join those to the first. */
+  /** `localhost` may have several addresses: the server listens on all of them. */
   override listen(...args: unknown[]): this {
     const listen = super.listen.bind(this) as (...args: unknown[]) => unknown;
     const [options] = args as [ListenOptions | undefined];
@@ -101,7 +101,7 @@ class HttpServer extends Server {
       const other: Listener = listener({ allowHalfOpen: true, noDelay: true }, (socket) => {
         this.emit("connection", socket);
       });
-      // An address that cannot be had is done without.
+      // The further addresses are optional.
       other.on("error", () => {});
       other.listen({ host, port });
       this.#others.push(other);

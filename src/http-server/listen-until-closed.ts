@@ -5,32 +5,30 @@ import type { FastifyInstance } from "fastify";
 export interface RunningServer {
   /** Where it listens: `http://127.0.0.1:8000`. */
   url: string;
-  /** Refuses new requests, lets those under way finish, and frees the models. */
+  /** Refuses new requests, waits for requests in progress, and frees the models. */
   close(): Promise<void>;
 }
 
-/** How a server runs. */
 export interface RunningOptions {
-  /** The milliseconds that requests under way have to finish when the server closes. Their connections are cut then. */
+  /** Milliseconds that requests in progress may take when the server closes. Afterwards their connections are destroyed. */
   graceMs(): number;
   /** Closes the server when aborted. */
   signal?: AbortSignal;
-  /** Is called when it listens. */
   onListening?(url: string, close: () => Promise<void>): void;
-  /** Is called when it has closed, or could not be closed as it should. */
+  /** Called when the server has closed, or has failed to close. */
   onClosed?(): void;
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /**
- * Milliseconds that the process may go on after its server was closed by a signal: for the last lines of the log, and for what was
- * told to stop. It is also how much longer than the grace the closing may take.
+ * Milliseconds that the process may live after a signal has closed its server: for the last log lines and for work that was told to stop.
+ * Closing may also exceed the grace period by this time.
  */
-export const LEFT = 2000;
+export const EXIT_DELAY_MS = 2000;
 
 /**
- * Lets a server listen as the program of this process: SIGTERM and SIGINT close it. After such a signal the process ends when the
- * server has closed, or {@link LEFT} after the grace, whatever still runs: a scanner that never settles cannot keep it.
+ * Runs a server as the program of this process: SIGTERM and SIGINT close it. After such a signal the process ends when the server has
+ * closed, at most {@link EXIT_DELAY_MS} after the grace period, even if a scanner never settles.
  */
 export async function listenUntilClosed(
   app: FastifyInstance,
@@ -43,28 +41,28 @@ export async function listenUntilClosed(
       for (const name of SIGNALS) process.off(name, onSignal);
       signal?.removeEventListener("abort", onAbort);
       app.log.info("closing");
-      // A connection that is closed with bytes that nobody has read is reset. What has arrived by now is a request under way.
+      // Closing a connection with unread bytes resets it, so bytes that have arrived count as a request in progress.
       for (let turns = 0; turns < 2; turns++) await setImmediate();
-      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs());
+      const forceClose = setTimeout(() => app.server.closeAllConnections(), graceMs());
       try {
         await app.close();
       } finally {
-        clearTimeout(cut);
+        clearTimeout(forceClose);
         onClosed?.();
       }
     })();
     return closed;
   };
-  /** Ends the process after so many milliseconds, if anything keeps it alive for so long. */
+  /** Ends the process after a time, if something still keeps it alive. */
   const exitIn = (milliseconds: number) => void setTimeout(() => process.exit(), milliseconds).unref();
   const onSignal = () => {
-    exitIn(graceMs() + LEFT);
+    exitIn(graceMs() + EXIT_DELAY_MS);
     close().then(
-      () => exitIn(LEFT),
+      () => exitIn(EXIT_DELAY_MS),
       (error) => {
-        app.log.error({ err: error }, "the server did not close as it should");
+        app.log.error({ err: error }, "the server did not close cleanly");
         process.exitCode = 2;
-        exitIn(LEFT);
+        exitIn(EXIT_DELAY_MS);
       },
     );
   };

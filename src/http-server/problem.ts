@@ -1,24 +1,22 @@
 import { STATUS_CODES } from "node:http";
 
-/** One value at fault in a request. */
+/** An invalid value in a request. */
 export interface ProblemError {
   /** JSON pointer (RFC 6901) into the body. */
   pointer: string;
-  /** What is wrong with it. */
   detail: string;
 }
 
-/** The JSON pointer to a value, from the keys and indexes that lead to it. */
+/** Returns the JSON pointer of a path of keys and indexes. */
 export function pointerOf(path: readonly (string | number)[]): string {
   return path.map((part) => `/${escapePointer(String(part))}`).join("");
 }
 
-/** A key as it stands in a JSON pointer. */
 export function escapePointer(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** An answer that is an error. Its texts go to the client: nothing of a prompt, an output or a secret may be in them. */
+/** An error response. The client sees its texts, so they must not quote a prompt, an output or a secret. */
 export class Problem extends Error {
   /** The HTTP status. */
   readonly status: number;
@@ -51,7 +49,7 @@ export interface ProblemBody {
 
 export function problemBody({ status, message, errors }: Problem): ProblemBody {
   return {
-    // There is no page about the problem: the title says what the status means (RFC 9457, section 4.2.1).
+    // Without a page about the problem, the title is the status phrase (RFC 9457, section 4.2.1).
     type: "about:blank",
     title: STATUS_CODES[status] ?? "Error",
     status,
@@ -67,7 +65,7 @@ export function problemBody({ status, message, errors }: Problem): ProblemBody {
   };
 }
 
-/** The names and indices that a JSON pointer consists of. */
+/** Returns the names and indexes of a JSON pointer. */
 function location(pointer: string): (string | number)[] {
   return pointer
     .split("/")

@@ -6,17 +6,16 @@ import type { ScannerLists } from "../service/service-types.ts";
 
 /** Where a configuration comes from. */
 export interface ConfigSource {
-  /** The file, as an absolute path. */
+  /** Absolute path. */
   file: string;
-  /** What has chosen it, such as `CONFIG_FILE`. */
+  /** What selected the file, such as `CONFIG_FILE`. */
   from: string;
 }
 
-/** A line of the log: its message and its fields. */
 type LogLine = readonly [fields: Record<string, unknown>, message: string];
 
-/** What the log says at the start of what is served: the file, the scanners of each profile with their models, and the models. */
-export function startLines(
+/** Returns the log lines of a start: the configuration file, the scanners of each profile, and the models. */
+export function startLogLines(
   source: ConfigSource | undefined,
   lists: ReadonlyMap<string, ScannerLists>,
   engine: Engine,
@@ -28,7 +27,7 @@ export function startLines(
     ...[...lists].map(
       ([profile, { input, output }]) =>
         [
-          { ...(lists.size > 1 ? { profile } : {}), input: input.map(shown), output: output.map(shown) },
+          { ...(lists.size > 1 ? { profile } : {}), input: input.map(describe), output: output.map(describe) },
           "scanners",
         ] as const,
     ),
@@ -36,10 +35,10 @@ export function startLines(
   ];
 }
 
-/** A scanner with its models, such as `Toxicity (embedded:multitask)`. */
-function shown(scanner: Scanner): string {
+/** Returns a scanner with its models, such as `Toxicity (embedded:multitask)`. */
+function describe(scanner: Scanner): string {
   const { name, type } = scanner;
   const models = modelNames(scanner);
-  const called = name === type ? type : `${name} (a ${type})`;
-  return models.length > 0 ? `${called} (${models.join(", ")})` : called;
+  const label = name === type ? type : `${name} (a ${type})`;
+  return models.length > 0 ? `${label} (${models.join(", ")})` : label;
 }

@@ -5,7 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { AuthEntry, Config } from "../config/index.ts";
 import { guardedFetch } from "../http-formats/guarded-fetch.ts";
 import { auth } from "../http-server/callers/auth.ts";
-import { answerUnreadable, httpServer } from "../http-server/http-server.ts";
+import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
 import { type LogStream, loggerOptions } from "../http-server/log.ts";
 import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
@@ -73,8 +73,8 @@ export async function buildProxy({
       const path = url.split("?", 1)[0] as string;
       return method === "GET" && ownPaths.includes(path) ? path : "/";
     },
-    serverFactory: httpServer(),
-    clientErrorHandler: answerUnreadable,
+    serverFactory: httpServerFactory(),
+    clientErrorHandler: handleClientError,
   }) as unknown as FastifyInstance;
 
   app.removeAllContentTypeParsers();

@@ -4,7 +4,7 @@ import { serviceOptions } from "../config/service-options.ts";
 import { refuseOwnVaults } from "../guard/own-vaults.ts";
 import { ServiceGuard } from "../guard/service-guard.ts";
 import { ScanMetrics } from "../http-server/metrics/scan-metrics.ts";
-import { type ConfigSource, startLines } from "../http-server/start-log.ts";
+import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
 import { Engine } from "../models/engine.ts";
 import { ScanService } from "../service/service.ts";
 import type { ProxyGuard } from "./settings.ts";
@@ -39,7 +39,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await engine.close();
     },
     warnings: warningsOf(config),
-    lines: startLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
+    lines: startLogLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
   };
 }
 

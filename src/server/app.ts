@@ -2,7 +2,7 @@ import type { RequestListener, Server } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyHttpOptions, type FastifyInstance, LogController } from "fastify";
 import type { Config } from "../config/index.ts";
 import { auth } from "../http-server/callers/auth.ts";
-import { answerUnreadable, httpServer } from "../http-server/http-server.ts";
+import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
 import { type LogStream, loggerOptions } from "../http-server/log.ts";
 import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
@@ -12,23 +12,24 @@ import { requestId } from "../http-server/request-id.ts";
 import type { Engine } from "../models/engine.ts";
 import { OPENTELEMETRY, requirePackages } from "../support/optional-packages.ts";
 import { version } from "../support/version.ts";
-import { type Caching, makeResultCache } from "./cache/make-cache.ts";
+import { type CacheOptions, createResultCache } from "./cache/create-cache.ts";
+import type { ResultCache } from "./cache/result-cache.ts";
 import { type Profiles, profilesPlugin } from "./callers/profiles.ts";
-import { makeAudit } from "./decisions/audit.ts";
+import { openAudit } from "./decisions/audit.ts";
 import { Decisions } from "./decisions/decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { compilersFactory } from "./http/compilers.ts";
-import { answersTogether } from "./plugins/answers-together.ts";
 import { bodyTimeout } from "./plugins/body-timeout.ts";
-import { earlyRefusal } from "./plugins/early-refusal.ts";
-import { errors, send } from "./plugins/errors.ts";
+import { earlyLoadShedding } from "./plugins/early-load-shedding.ts";
+import { errors, sendProblem } from "./plugins/errors.ts";
 import { jsonBody } from "./plugins/json-body.ts";
-import { noRoute } from "./plugins/no-route.ts";
 import { openapi } from "./plugins/openapi.ts";
 import { processMetrics } from "./plugins/process-metrics.ts";
 import { rateLimit } from "./plugins/rate-limit.ts";
 import { requestLog } from "./plugins/request-log.ts";
-import type { Host } from "./process/process-state.ts";
+import { responseBatching } from "./plugins/response-batching.ts";
+import { unknownRoutes } from "./plugins/unknown-routes.ts";
+import type { ServerContext } from "./process/process-state.ts";
 import { RedisLinks } from "./redis/redis-link.ts";
 import { batchRoutes } from "./routes/batch.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
@@ -46,146 +47,174 @@ import type { Shadow } from "./shadow/shadow.ts";
 import type { VaultSeal } from "./vault/vault-seal.ts";
 
 /**
- * How many milliseconds running requests have to finish when the server closes. Scans end within their timeouts, and five more
- * seconds are for receiving bodies and sending answers. Connections that are still busy after that are cut.
+ * Returns how many milliseconds requests in progress may take when the server closes: the timeout of scans, and five seconds to receive
+ * bodies and send responses. Afterwards their connections are destroyed.
  */
-export function graceOf({ app }: Config): number {
+export function gracePeriodMs({ app }: Config): number {
   return Math.max(app.scanPromptTimeout, app.scanOutputTimeout) * 1000 + 5000;
 }
 
-/** The most milliseconds that the headers of a request may take, and its body. */
-const REQUEST_TIMEOUT = 60_000;
+/** Timeout of the headers of a request, and of its body. */
+const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Of what a server is made besides its configuration. */
-export interface Parts {
+/** What a server is made of besides its configuration. */
+export interface AppDependencies {
   profiles: Profiles;
   seal: VaultSeal;
-  /** Where log lines go. */
   stream: LogStream;
   engine: Engine;
-  caching: Caching | undefined;
-  /** What judges a share of the requests again, where there is such a thing. */
+  cacheOptions: CacheOptions | undefined;
   shadow?: Shadow | undefined;
-  host: Host;
+  context: ServerContext;
 }
 
 /**
- * How a server logs and listens.
+ * Returns the Fastify options for logging and listening.
  *
- * @param handle is handed the requests, in the place of the server itself.
+ * @param handle handles the requests instead of the Fastify instance.
  */
-export function listening(
+export function listenerOptions(
   config: Config,
   stream: LogStream,
   handle?: RequestListener,
 ): FastifyHttpOptions<Server, FastifyBaseLogger> {
-  const serverFor = httpServer();
+  const createHttpServer = httpServerFactory();
   return {
     logger: loggerOptions(config.app, stream),
     // The plugin requestLog writes one line for each request.
     logController: new LogController({ disableRequestLogging: true }),
-    // The plugin bodyTimeout limits bodies, except those of streams. Without a limit of its own for headers, Node.js would have none.
+    // The plugin bodyTimeout limits bodies except streams. headersTimeout depends on requestTimeout by default, so it is set here.
     requestTimeout: 0,
-    http: { headersTimeout: REQUEST_TIMEOUT },
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
     forceCloseConnections: "idle",
-    serverFactory: (own, options) => serverFor(handle ?? own, options),
-    clientErrorHandler: answerUnreadable,
+    serverFactory: (ownHandle, options) => createHttpServer(handle ?? ownHandle, options),
+    clientErrorHandler: handleClientError,
   };
 }
 
-/** Wires the server together: it loads plugins and routes in their order, and holds no logic. It does not listen yet. */
-export async function buildApp(
-  config: Config,
-  { profiles, seal, stream, engine, caching, shadow, host }: Parts,
-): Promise<FastifyInstance> {
-  const entries = config.auth ?? [];
-  const { metrics, kept } = host.lasting;
-  const { counters, auditLogs } = kept;
-  const app = fastify({
-    ...listening(config, stream),
-    bodyLimit: config.app.maxBodySize,
-    trustProxy: config.app.trustProxy,
-    // The plugin lifecycle answers 503 as a problem.
-    return503OnClosing: false,
-    requestIdHeader: false,
-    genReqId: requestId,
-    // By default Fastify would convert numbers to strings and drop fields that it does not know.
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
-    schemaController: { compilersFactory },
-    // A path that cannot be decoded has no route. Fastify's own answer would quote it.
-    frameworkErrors: (_error, _request, reply) => void send(reply, new Problem(400, "The path is not valid.")),
-  }) as unknown as FastifyInstance;
-
+/** Loads plugins and routes in order. The server does not listen yet. */
+export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
+  const { profiles, engine, shadow, context } = dependencies;
+  const { metrics } = context.state;
+  const app = createApp(config, dependencies.stream);
   for (const schema of schemas) app.addSchema(schema);
   const decisions = new Decisions();
   const services = profiles.all.map(({ service }) => service);
   const unwatch = metrics.scans.watch(services, engine);
   app.addHook("onClose", async () => unwatch());
   decisions.listen((decision) => metrics.countDecision(decision));
-  const graceMs = graceOf(config);
+  const graceMs = gracePeriodMs(config);
   if (config.tracing.exporter !== "none" || ["console", "otel_http"].includes(config.metrics.exporter)) {
     requirePackages("tracing.exporter or metrics.exporter", OPENTELEMETRY);
-    // The SDK of OpenTelemetry takes time and memory to load.
+    // The OpenTelemetry SDK is loaded only if it is used.
     const { telemetry } = await import("./telemetry/plugin.ts");
     await app.register(telemetry, { config, metrics, graceMs });
   }
   await app.register(jsonBody);
   await app.register(errors);
-  await app.register(bodyTimeout, { arrival: REQUEST_TIMEOUT });
+  await app.register(bodyTimeout, { timeoutMs: REQUEST_TIMEOUT_MS });
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
   await app.register(httpMetrics, { registry: metrics.registry });
   await app.register(processMetrics, { registry: metrics.registry });
   await app.register(lifecycle, { graceMs, onClosed: () => profiles.close() });
   await app.register(headerChecks);
-  await app.register(answersTogether);
+  await app.register(responseBatching);
 
   const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
   app.addHook("onReady", async () => links.connect());
   app.addHook("onClose", async () => links.close());
-  const cache = caching && (await makeResultCache(caching, links));
+  const cache = dependencies.cacheOptions && (await createResultCache(dependencies.cacheOptions, links));
 
-  const { rateLimit: limits } = config;
-  const limiting = { settings: limits, link: limits.enabled ? await links.link(limits.redis) : undefined, counters };
-  if (limits.key === "ip") await app.register(rateLimit, limiting);
-  await app.register(auth, { entries, failures: limits.failures, counters });
-  if (limits.key === "credential") await app.register(rateLimit, limiting);
-
-  if (config.audit) {
-    const lost = (error: Error) => {
-      metrics.countLostAuditRecord();
-      app.log.error({ reason: error.message }, "a decision could not be recorded in the audit log");
-    };
-    const audit = await makeAudit({ settings: config.audit, config, stream, logs: auditLogs, onLost: lost });
-    decisions.listen(audit.listener);
-    app.addHook("onClose", async () => audit.close());
-  }
-  await app.register(noRoute);
+  await registerCallers(app, config, context, links);
+  await registerAudit(app, config, dependencies, decisions);
+  await app.register(unknownRoutes);
   await app.register(profilesPlugin, { profiles });
-  // An answer that is kept costs nothing, whatever waits, and only its body tells which one it is.
-  if (!cache) await app.register(earlyRefusal);
+  // A cached result costs nothing, and only the body tells whether there is one.
+  if (!cache) await app.register(earlyLoadShedding);
 
   const { name } = config.app;
+  const entries = config.auth ?? [];
   await app.register(openapi, { title: name, version, auth: entries });
   await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
-  await app.register(statusRoutes, { profiles, together: host.together });
-  if (shadow)
-    await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, together: host.together });
-  if (host.reload) await app.register(reloadRoute, { reload: host.reload });
-  if (config.metrics.exporter === "prometheus") {
-    await app.register(metricsRoute, { metrics, together: host.together, public: config.metrics.public });
+  await app.register(statusRoutes, { profiles, pool: context.pool });
+  if (shadow) {
+    await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, pool: context.pool });
   }
-  const scanning = { decisions, profiles, seal, cache };
-  await app.register(promptRoutes, scanning);
-  await app.register(outputRoutes, scanning);
-  await app.register(batchRoutes, { ...scanning, patience: config.app.scanPromptTimeout * 1000 });
-  const { maxBodySize, maxStreamSize, streamIdleTimeout, scanOutputTimeout } = config.app;
+  if (context.reload) await app.register(reloadRoute, { reload: context.reload });
+  if (config.metrics.exporter === "prometheus") {
+    await app.register(metricsRoute, { metrics, pool: context.pool, public: config.metrics.public });
+  }
+  await registerScanRoutes(app, config, dependencies, decisions, cache);
+  return app;
+}
+
+function createApp(config: Config, stream: LogStream): FastifyInstance {
+  return fastify({
+    ...listenerOptions(config, stream),
+    bodyLimit: config.app.maxBodySize,
+    trustProxy: config.app.trustProxy,
+    // The plugin lifecycle sends 503 as a problem.
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: requestId,
+    // By default Fastify would coerce types and remove unknown fields.
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    schemaController: { compilersFactory },
+    // Fastify's own reply to a path that cannot be decoded quotes the path.
+    frameworkErrors: (_error, _request, reply) => void sendProblem(reply, new Problem(400, "The path is not valid.")),
+  }) as unknown as FastifyInstance;
+}
+
+/** Registers rate limits and authentication. Limits by address come first, limits by credential last. */
+async function registerCallers(
+  app: FastifyInstance,
+  config: Config,
+  { state }: ServerContext,
+  links: RedisLinks,
+): Promise<void> {
+  const { rateLimit: settings, auth: entries = [] } = config;
+  const { counters } = state.shared;
+  const link = settings.enabled ? await links.link(settings.redis) : undefined;
+  if (settings.key === "ip") await app.register(rateLimit, { settings, link, counters });
+  await app.register(auth, { entries, failures: settings.failures, counters });
+  if (settings.key === "credential") await app.register(rateLimit, { settings, link, counters });
+}
+
+async function registerAudit(
+  app: FastifyInstance,
+  config: Config,
+  { stream, context }: AppDependencies,
+  decisions: Decisions,
+): Promise<void> {
+  if (!config.audit) return;
+  const { metrics, shared } = context.state;
+  const onLost = (error: Error) => {
+    metrics.countLostAuditRecord();
+    app.log.error({ reason: error.message }, "a decision could not be recorded in the audit log");
+  };
+  const audit = await openAudit({ settings: config.audit, config, stream, logs: shared.auditLogs, onLost });
+  decisions.listen(audit.listener);
+  app.addHook("onClose", async () => audit.close());
+}
+
+async function registerScanRoutes(
+  app: FastifyInstance,
+  config: Config,
+  { profiles, seal }: AppDependencies,
+  decisions: Decisions,
+  cache: ResultCache | undefined,
+): Promise<void> {
+  const { maxBodySize, maxStreamSize, streamIdleTimeout, scanPromptTimeout, scanOutputTimeout } = config.app;
+  const options = { decisions, profiles, seal, cache };
+  await app.register(promptRoutes, options);
+  await app.register(outputRoutes, options);
+  await app.register(batchRoutes, { ...options, retryMs: scanPromptTimeout * 1000 });
   await app.register(outputStreamRoutes, {
-    ...scanning,
-    limits: { lineBytes: maxBodySize, totalBytes: maxStreamSize, idle: streamIdleTimeout * 1000 },
+    ...options,
+    limits: { lineBytes: maxBodySize, totalBytes: maxStreamSize, idleMs: streamIdleTimeout * 1000 },
     graceMs: scanOutputTimeout * 1000,
   });
-  await app.register(conversationRoutes, scanning);
-  await app.register(documentsRoutes, scanning);
+  await app.register(conversationRoutes, options);
+  await app.register(documentsRoutes, options);
   await app.register(dialectRoutes, { decisions, seal, names: config.dialects });
-  return app;
 }

@@ -1,28 +1,28 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
-/** The bits of an IPv6 address that say which network it is in. Who has one address of it has all of them (RFC 6177, RFC 7381). */
-const NETWORK = 64;
+/** Bits of the network part of an IPv6 address. A site usually owns all addresses of a /64 (RFC 6177, RFC 7381). */
+const NETWORK_BITS = 64;
 
-/** The characters of the longest address: an IPv4 address that is written as IPv6. A proxy may pass on what is none. */
-const LONGEST = 45;
+/** Characters of the longest address, an IPv4 address written as IPv6. A proxy may forward longer texts that are no addresses. */
+const MAX_ADDRESS_LENGTH = 45;
 
-/** What the latest addresses count as. To read one takes as long as a hundred look-ups, and each request asks more than once. */
-const known = new LRUCache<string, string>({ max: 1000 });
+/** Parsing takes as long as a hundred look-ups, and each request needs its address more than once. */
+const parsed = new LRUCache<string, string>({ max: 1000 });
 
-/** What counts as one address: an IPv4 address, also where it is written as IPv6, and the network of an IPv6 address (`/64`). */
+/** Returns the address that limits apply to: an IPv4 address (also if written as IPv6), or the /64 network of an IPv6 address. */
 export function addressOf({ ip }: { ip: string }): string {
-  const found = known.get(ip);
+  const found = parsed.get(ip);
   if (found !== undefined) return found;
-  const address = read(ip);
-  if (ip.length <= LONGEST) known.set(ip, address);
+  const address = parseAddress(ip);
+  if (ip.length <= MAX_ADDRESS_LENGTH) parsed.set(ip, address);
   return address;
 }
 
-function read(ip: string): string {
+function parseAddress(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   if (address.kind() === "ipv4") return address.toString();
-  const network = ipaddr.IPv6.parse(ip).parts.map((part, index) => (index * 16 < NETWORK ? part : 0));
+  const network = ipaddr.IPv6.parse(ip).parts.map((part, index) => (index * 16 < NETWORK_BITS ? part : 0));
   return new ipaddr.IPv6(network).toString();
 }

@@ -11,38 +11,39 @@ import { ALL_RIGHTS, type Rights } from "./rights.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The configured credential that the request carries: the first of them that matches. Null if it carries none. */
+    /** The first configured credential that the request matches, or null. */
     credential: Credential | null;
   }
   interface FastifyContextConfig {
-    /** Whether the route is served without authentication. */
+    /** Whether the route needs no authentication. */
     public?: boolean;
   }
 }
 
-/** How one configured entry is checked: what a request presents for it, and whether that is right. */
+/** An authentication scheme (RFC 9110, section 11), made of one configured entry. */
 interface Scheme {
-  /** The value of WWW-Authenticate. `presented` says that the request had a credential of this kind, and that it was wrong. */
+  /**
+   * Returns the value of WWW-Authenticate.
+   *
+   * @param presented whether the request had a credential of this scheme, which was wrong.
+   */
   challenge(presented: boolean): string;
-  /** The credential that the request presents for this scheme; undefined when it presents none. */
+  /** Returns the credential that the request presents for this scheme. */
   presented(request: FastifyRequest): string | undefined;
-  /** The index of the configured credential that matches, or -1. */
+  /** Returns the index of the configured credential that matches, or -1. */
   matching(presented: string): number;
 }
 
-/** Who may call, and how often somebody may try to. */
 export interface AuthOptions {
   entries: readonly AuthEntry[];
-  /** How many requests without a valid credential an address may send, as `rate_limit.failures` has it. */
+  /** The rates of `rate_limit.failures`: requests without a valid credential by address. */
   failures?: string;
-  /** What counts them. */
   counters?: Counters;
 }
 
 /**
- * Refuses requests without one of the configured credentials: bearer tokens (RFC 6750), user and password (RFC 7617), or keys
- * in a header. Every route needs one, except those whose config says `public`. Who tries too often is refused whatever the request
- * carries; see {@link FailedAuth}.
+ * Requires one of the configured credentials: bearer tokens (RFC 6750), user and password (RFC 7617), or keys in a header. Routes with
+ * `public` in their config need none. {@link FailedAuth} limits the failed attempts of an address.
  */
 export const auth = fp(async (app: FastifyInstance, { entries, failures, counters }: AuthOptions) => {
   app.decorateRequest("credential", null);
@@ -57,7 +58,7 @@ export const auth = fp(async (app: FastifyInstance, { entries, failures, counter
   const failed = new FailedAuth(failures, counters);
 
   app.addHook("onRequest", async (request, reply) => {
-    // A path that does not exist answers 404 to everybody: there is nothing to protect.
+    // An unknown path gets 404 without authentication: there is nothing to protect.
     if (request.routeOptions.config.public || request.is404) return;
     let wrong = false;
     let found: { credential: Credential; entry: AuthEntry } | undefined;
@@ -77,7 +78,7 @@ export const auth = fp(async (app: FastifyInstance, { entries, failures, counter
       return;
     }
     reply.header("www-authenticate", [...new Set(challenges)].join(", "));
-    throw new Problem(401, wrong ? "The credential is not valid." : "A credential is needed.");
+    throw new Problem(401, wrong ? "The credential is not valid." : "A credential is required.");
   });
 });
 
@@ -109,7 +110,7 @@ function toScheme(entry: AuthEntry): Scheme {
         matching: (presented) => {
           const text = Buffer.from(presented, "base64").toString("utf8");
           const colon = text.indexOf(":");
-          // Both are always compared, so that the time it takes does not tell which of the two was right.
+          // Compare both in any case, so that the time does not reveal which of them was right.
           const matches = [same(text.slice(0, Math.max(0, colon)), username), same(text.slice(colon + 1), password)];
           return colon >= 0 && matches.every(Boolean) ? 0 : -1;
         },
@@ -121,14 +122,14 @@ function toScheme(entry: AuthEntry): Scheme {
       return {
         challenge: () => `ApiKey realm="guard", header="${entry.header}"`,
         presented: ({ headers }) => (typeof headers[header] === "string" ? headers[header] : undefined),
-        // All of them are compared: the time it takes does not tell which one it was.
+        // Compare all of them, so that the time does not reveal which one matched.
         matching: (presented) => keys.map((key) => same(presented, key)).indexOf(true),
       };
     }
   }
 }
 
-/** The credentials in an Authorization header of one scheme. The case of the scheme's name does not matter (RFC 9110, 11.1). */
+/** Returns the credentials in an Authorization header of a scheme, whose name is case-insensitive (RFC 9110, section 11.1). */
 function authorization({ headers }: FastifyRequest, scheme: string): string | undefined {
   const { authorization = "" } = headers;
   const end = authorization.indexOf(" ");
@@ -136,7 +137,7 @@ function authorization({ headers }: FastifyRequest, scheme: string): string | un
   return authorization.slice(0, end).toLowerCase() === scheme && credentials !== "" ? credentials : undefined;
 }
 
-/** Compares in constant time. Both sides are hashed first, which gives them the same length. */
+/** Compares in constant time. Hashes have the same length. */
 function same(presented: string, expected: Buffer): boolean {
   return timingSafeEqual(sha256(presented), expected);
 }

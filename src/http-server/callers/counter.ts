@@ -1,35 +1,32 @@
 import { LRUCache } from "lru-cache";
 import type { Rate } from "../../config/index.ts";
 
-/** How a caller stands with one rate. */
-export interface Count {
+/** The state of one rate limit for one caller. */
+export interface LimitStatus {
   max: number;
   remaining: number;
-  /** Milliseconds until the caller has all of `max` again. */
-  ttl: number;
-  /** Whether what was asked for was too much. */
+  /** Milliseconds until the window ends and the caller has all of `max` again. */
+  resetMs: number;
   isExceeded: boolean;
 }
 
-/**
- * Counts what callers use of one rate, each in windows of time of its own: a window begins with the first use after the last one ended.
- */
-export interface Counter {
+/** Counts the use of one rate by caller, in fixed windows. The window of a caller starts with the first use after the last window. */
+export interface RateCounter {
   readonly rate: Rate;
   /**
-   * Takes an amount out of what is left.
+   * Takes an amount from the rest of the window.
    *
-   * @param countsRefused whether what is too much counts all the same, so that who goes on calling does not see the end of the limit
-   *   any sooner. Otherwise nothing is taken.
+   * @param countsRefused whether a refused amount counts too, so that a caller who keeps calling stays limited. Otherwise a refused
+   *   amount leaves the counter as it is.
    */
-  take(key: string, amount: number, countsRefused: boolean): Promise<Count>;
+  take(key: string, amount: number, countsRefused: boolean): Promise<LimitStatus>;
 }
 
-/** The most callers that a process counts. Those that have not called for longest are forgotten first. */
+/** The least recently seen callers beyond this number are forgotten. */
 const MAX_CALLERS = 50_000;
 
-/** Counts in this process. */
-export class MemoryCounter implements Counter {
+/** Counts in the memory of this process. */
+export class MemoryCounter implements RateCounter {
   readonly rate: Rate;
   readonly #windows = new LRUCache<string, { used: number; endsAt: number }>({ max: MAX_CALLERS });
 
@@ -37,23 +34,23 @@ export class MemoryCounter implements Counter {
     this.rate = rate;
   }
 
-  /** Tells how a caller stands. It is exceeded when nothing is left. */
-  look(key: string): Count {
+  /** Returns the status without taking anything. It is exceeded if nothing is left. */
+  look(key: string): LimitStatus {
     const { used, endsAt } = this.#windowOf(key);
-    return this.#count(used, endsAt, used < this.rate.max);
+    return this.#status(used, endsAt, used < this.rate.max);
   }
 
-  async take(key: string, amount: number, countsRefused: boolean): Promise<Count> {
+  async take(key: string, amount: number, countsRefused: boolean): Promise<LimitStatus> {
     return this.takeNow(key, amount, countsRefused);
   }
 
-  /** Does what {@link take} does, at once. */
-  takeNow(key: string, amount: number, countsRefused: boolean): Count {
+  /** The synchronous form of {@link take}. */
+  takeNow(key: string, amount: number, countsRefused: boolean): LimitStatus {
     const window = this.#windowOf(key);
     const fits = window.used + amount <= this.rate.max;
     if (fits || countsRefused) window.used += amount;
     this.#windows.set(key, window);
-    return this.#count(window.used, window.endsAt, fits);
+    return this.#status(window.used, window.endsAt, fits);
   }
 
   #windowOf(key: string): { used: number; endsAt: number } {
@@ -62,44 +59,41 @@ export class MemoryCounter implements Counter {
     return known && now < known.endsAt ? known : { used: 0, endsAt: now + this.rate.milliseconds };
   }
 
-  #count(used: number, endsAt: number, fits: boolean): Count {
-    return countOf(this.rate, used, endsAt - wholeMilliseconds(), fits);
+  #status(used: number, endsAt: number, fits: boolean): LimitStatus {
+    return limitStatus(this.rate, used, endsAt - wholeMilliseconds(), fits);
   }
 }
 
-/** Where a server counts what it does not count in Redis. */
+/** The counters of a server that are not in Redis: in this process, or in the supervisor of several. */
 export interface Counters {
-  /** @param purpose what is counted. */
-  of(purpose: string, rate: Rate): Counter;
+  /** @param purpose what is counted, such as `requests`. */
+  of(purpose: string, rate: Rate): RateCounter;
   /**
-   * Lets a request of a caller in, unless so many are under way already. Who was let in must {@link leave}.
+   * Admits a request of a caller, unless the caller has too many in progress. Every admitted request must {@link leave}.
    *
-   * @param most the most requests of a caller at a time.
-   * @returns whether it was let in.
+   * @returns whether it is admitted.
    */
-  enter(caller: string, most: number): boolean | Promise<boolean>;
+  enter(caller: string, maxConcurrent: number): boolean | Promise<boolean>;
   leave(caller: string): void;
   /**
-   * Counts a request without a valid credential, or looks whether its address has sent too many of them.
+   * Counts an authentication attempt of an address.
    *
-   * @param rates how many an address may send.
-   * @param pair the credential and the address of a request with a valid credential, which is not counted.
-   * @returns how the address stands if the request is refused.
+   * @param pair credential and address, if the credential is valid. Such a request is checked and not counted.
+   * @returns the exceeded limit if the request must be refused.
    */
   attempt(
     rates: readonly Rate[],
     address: string,
     pair: string | undefined,
-  ): Count | undefined | Promise<Count | undefined>;
+  ): LimitStatus | undefined | Promise<LimitStatus | undefined>;
 }
 
-/** The counters of a process. One of the same purpose and rate goes on counting when the configuration is reloaded. */
+/** The counters of a process. A counter with the same purpose and rate continues after a reload of the configuration. */
 export class MemoryCounters implements Counters {
-  /** How many requests of each caller are under way. */
+  /** Requests in progress by caller. */
   readonly #running = new Map<string, number>();
   readonly #counters = new Map<string, MemoryCounter>();
 
-  /** @param purpose what is counted. */
   of(purpose: string, rate: Rate): MemoryCounter {
     const key = `${purpose} ${rate.max}/${rate.milliseconds}`;
     const counter = this.#counters.get(key) ?? new MemoryCounter(rate);
@@ -107,9 +101,9 @@ export class MemoryCounters implements Counters {
     return counter;
   }
 
-  enter(caller: string, most: number): boolean {
+  enter(caller: string, maxConcurrent: number): boolean {
     const running = this.#running.get(caller) ?? 0;
-    if (running >= most) return false;
+    if (running >= maxConcurrent) return false;
     this.#running.set(caller, running + 1);
     return true;
   }
@@ -120,35 +114,37 @@ export class MemoryCounters implements Counters {
     else this.#running.delete(caller);
   }
 
-  attempt(rates: readonly Rate[], address: string, pair: string | undefined): Count | undefined {
+  attempt(rates: readonly Rate[], address: string, pair: string | undefined): LimitStatus | undefined {
     const counters = rates.map((rate) => this.of("failures", rate));
-    const count = deciding(counters.map((counter) => counter.look(address)));
-    if (count.isExceeded) return count;
+    const status = strictest(counters.map((counter) => counter.look(address)));
+    if (status.isExceeded) return status;
     if (pair === undefined) for (const counter of counters) counter.takeNow(address, 1, true);
     return undefined;
   }
 }
 
-/** A clock that nobody can set. Whole numbers are exact, so that the time left of a new window is never more than the window. */
+/** A monotonic clock. Integers are exact, so the rest of a new window is never longer than the window. */
 function wholeMilliseconds(): number {
   return Math.floor(performance.now());
 }
 
-export function countOf({ max }: Rate, used: number, ttl: number, fits: boolean): Count {
-  return { max, remaining: Math.max(0, max - used), ttl, isExceeded: !fits };
+export function limitStatus({ max }: Rate, used: number, resetMs: number, fits: boolean): LimitStatus {
+  return { max, remaining: Math.max(0, max - used), resetMs, isExceeded: !fits };
 }
 
-/** The rate that a caller has to know of: of those that refuse, the one that does so for longest, else the one of which least is left. */
-export function deciding(counts: readonly Count[]): Count {
-  return counts.reduce((one, other) => {
+/** Returns the limit that a client must observe: the exceeded one that resets last, otherwise the one with the least remaining. */
+export function strictest(statuses: readonly LimitStatus[]): LimitStatus {
+  return statuses.reduce((one, other) => {
     if (one.isExceeded !== other.isExceeded) return one.isExceeded ? one : other;
     const isTighter =
-      one.isExceeded || one.remaining === other.remaining ? other.ttl > one.ttl : other.remaining < one.remaining;
+      one.isExceeded || one.remaining === other.remaining
+        ? other.resetMs > one.resetMs
+        : other.remaining < one.remaining;
     return isTighter ? other : one;
   });
 }
 
-/** Whole seconds, as `Retry-After` and `RateLimit-Reset` have them: at least one. */
-export function secondsOf({ ttl }: Count): number {
-  return Math.max(1, Math.ceil(ttl / 1000));
+/** Whole seconds for `Retry-After` and `RateLimit-Reset`, at least one. */
+export function secondsToReset({ resetMs }: LimitStatus): number {
+  return Math.max(1, Math.ceil(resetMs / 1000));
 }

@@ -2,22 +2,22 @@ import { createHash, createHmac } from "node:crypto";
 import { credentialNames } from "../../config/credential-names.ts";
 import type { AuthEntry } from "../../config/index.ts";
 
-/** Who calls: one of the configured credentials. Each key of an entry with several keys is a caller of its own. */
+/** A configured credential, which identifies a caller. Each key of an entry with several keys is a credential. */
 export interface Credential {
   /**
-   * What logs, metrics and settings call it: the `name` of the entry in `auth`, or what it is and the how manieth of its kind, such as
-   * `http_bearer` and `api_key.2`. No two credentials of a configuration have the same name.
+   * The unique name in logs, metrics and settings: the `name` of the entry in `auth`, or its type with a number, such as `http_bearer`
+   * and `api_key.2`.
    */
   readonly name: string;
   /**
-   * What belongs to this caller is bound to this text: vaults, and results that are kept. It stays the same when entries are added or
-   * put into another order. It depends on the name where the configuration gives one, so that the secret can change, and on the
-   * secret otherwise. It goes only into keyed hashes and into what is authenticated: a weak password could be guessed from it.
+   * Vaults and cached results are bound to this id. It does not depend on the order of entries. It is made of the name if the
+   * configuration gives one, so that the secret can be rotated, and of the secret otherwise. Use it only in keyed hashes and as
+   * authenticated data: a weak password could be guessed from it.
    */
   readonly id: string;
 }
 
-/** The credentials of entries, each with the digest of its secret, in the order of their keys. */
+/** Returns the credentials of each entry, in the order of its keys. */
 export function credentialsOf(entries: readonly AuthEntry[]): Credential[][] {
   const names = credentialNames(entries);
   return entries.map((entry, index) =>
@@ -28,7 +28,7 @@ export function credentialsOf(entries: readonly AuthEntry[]): Credential[][] {
   );
 }
 
-/** What tells the secrets of an entry apart. A secret and its hash are the same secret. */
+/** Returns the texts that identify each secret of an entry. A secret and its hash give the same texts. */
 function secretsOf(entry: AuthEntry): string[][] {
   switch (entry.type) {
     case "http_bearer":
@@ -40,12 +40,11 @@ function secretsOf(entry: AuthEntry): string[][] {
   }
 }
 
-/** The SHA-256 of a configured secret. A configuration may hold the hash instead of the secret: `sha256:<64 digits>`. */
+/** Returns the SHA-256 of a configured secret. A configuration may have the hash in its place: `sha256:<64 digits>`. */
 export function digestOf(secret: string): Buffer {
   return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : sha256(secret);
 }
 
-/** The SHA-256 of a text. */
 export function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

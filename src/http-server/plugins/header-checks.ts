@@ -3,30 +3,29 @@ import fp from "fastify-plugin";
 import { Problem } from "../problem.ts";
 
 /**
- * Refuses requests whose headers cannot be followed: without one host or with several (RFC 9112, section 3.2), with an expectation that
- * nobody knows (RFC 9110, section 10.1.1), and with a coding of the body besides `chunked` (RFC 9112, section 6.1). Node.js refuses the
- * others.
+ * Refuses requests with no or several Host headers (RFC 9112, section 3.2), an unknown expectation (RFC 9110, section 10.1.1), or a
+ * transfer coding other than `chunked` (RFC 9112, section 6.1). Node.js refuses other malformed headers.
  */
 export const headerChecks = fp(async (app: FastifyInstance) => {
   app.addHook("onRequest", (request, _reply, done) => {
     const { httpVersion, rawHeaders, headers } = request.raw;
     if (httpVersion === "1.1" && headers.host === undefined)
       return done(new Problem(400, "The header Host is missing."));
-    if (count(rawHeaders, "host") > 1) return done(new Problem(400, "The header Host is there more than once."));
+    if (count(rawHeaders, "host") > 1) return done(new Problem(400, "The header Host must not be repeated."));
     const { expect, "transfer-encoding": coding } = headers;
     if (expect !== undefined && !/^100-continue$/i.test(expect)) {
-      return done(new Problem(417, "Of expectations, only 100-continue is met."));
+      return done(new Problem(417, "The only supported expectation is 100-continue."));
     }
     if (coding !== undefined && !/^chunked$/i.test(coding)) {
       return done(
-        new Problem(501, "Of transfer codings, only chunked is taken.", { headers: { connection: "close" } }),
+        new Problem(501, "The only supported transfer coding is chunked.", { headers: { connection: "close" } }),
       );
     }
     done();
   });
 });
 
-/** How often a header is there. Names and values stand one after another. */
+/** Counts a header. `rawHeaders` alternates names and values. */
 function count(rawHeaders: readonly string[], name: string): number {
   let found = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

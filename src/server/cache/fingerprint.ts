@@ -11,15 +11,14 @@ import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 
 /**
- * A text that is the same for servers that give the same results: a hash of the version of guard, the scanners and their
- * parameters, the options of scans, the credentials, and the files of models and parameters. What a text cannot tell, such as a
- * function, makes it differ from all others.
+ * Returns a hash that is equal for servers with the same results. It covers the version of guard, scanners with their parameters, options
+ * of scans, credentials, and the files of models and parameters. A value without a canonical text, such as a function, makes it unique.
  *
- * @param engine the engine of the scanners, whose models are loaded.
+ * @param engine the engine of the scanners, with its models loaded.
  */
 export function fingerprintOf(config: Config, engine: Engine): string {
   const { inputScanners, outputScanners, auth, plugins } = config;
-  // These decide whether there is a result, not which one.
+  // These options do not change results, only whether there is one.
   const {
     promptTimeout: _,
     outputTimeout: __,
@@ -28,21 +27,21 @@ export function fingerprintOf(config: Config, engine: Engine): string {
     lazyLoad: ____,
     ...options
   } = serviceOptions(config);
-  const models = engine.folders.filter((folder) => dirname(folder) !== embeddedFolder).map(versionOf);
-  const files = [...texts([inputScanners, outputScanners])].flatMap((path) => fileVersion(path) ?? []);
+  const models = engine.folders.filter((folder) => dirname(folder) !== embeddedFolder).map(folderVersion);
+  const files = [...textsIn([inputScanners, outputScanners])].flatMap((path) => fileVersion(path) ?? []);
   const { maxWindows } = config.app;
   const all = { version, inputScanners, outputScanners, options, maxWindows, auth, plugins, models, files };
   return createHash("sha256").update(JSON.stringify(all, plainOrUnique)).digest("hex");
 }
 
-/** Functions, instances of classes and plugins have no text that tells them apart. */
+/** Replaces functions, class instances and plugins, which have no text that identifies them. */
 function plainOrUnique(_key: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   const isPlain = typeof value !== "function" && typeof value !== "symbol" && !isInstance(value) && !isCode(value);
   return isPlain ? value : randomUUID();
 }
 
-/** Plugins may be plain objects with functions in them, and refer to themselves. */
+/** Plugins may be plain objects with functions and cycles. */
 function isCode(value: unknown): boolean {
   return isDefinedScanner(value) || pluginOrigin(value) !== undefined;
 }
@@ -53,28 +52,28 @@ function isInstance(value: unknown): boolean {
   return prototype !== null && prototype !== Object.prototype;
 }
 
-/** All texts in a value, at every depth. */
-function* texts(value: unknown): Generator<string> {
+/** Yields all strings in a value, at any depth. */
+function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "object" && value !== null && !isInstance(value) && !isCode(value)) {
-    for (const item of Object.values(value)) yield* texts(item);
+    for (const item of Object.values(value)) yield* textsIn(item);
   }
 }
 
-/** Which files a folder has. The cache of the hub has a folder for each commit, whose name says all. */
-function versionOf(folder: string): unknown {
+/** Returns the version of a folder of model files. In the cache of the hub, each commit has a folder with its name. */
+function folderVersion(folder: string): unknown {
   const commit = /\b[0-9a-f]{40}\b.*/.exec(folder)?.[0];
   if (commit) return commit;
   return [
     folder,
-    // A graph may stand in a folder below that of the tokenizer.
+    // The graph may be in a subfolder.
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .sort()
       .map((name) => fileVersion(join(folder, name))),
   ];
 }
 
-/** The size and the time of a file; undefined where there is none. Most parameters are no paths. */
+/** Returns size and time of a file; undefined if the text is no path of a file. */
 function fileVersion(path: string): unknown[] | undefined {
   if (path === "" || path.length > 4096 || path.includes("\0")) return undefined;
   let stats: Stats | undefined;

@@ -1,26 +1,23 @@
 import { LRUCache } from "lru-cache";
 import type { CacheStore } from "./result-cache.ts";
 
-/** The most bytes that all results in memory take together. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** What an entry takes besides its text: its key and its places in the cache, estimated. */
+/** Estimated size of an entry without its text. */
 const ENTRY_BYTES = 300;
 
-/** Keeps results in this process. What was not used for longest goes first. */
+/** Stores results in this process. It evicts the least recently used ones. */
 export class MemoryStore implements CacheStore {
   readonly #entries: LRUCache<string, string>;
 
-  /**
-   * @param limits `ttl` in seconds; `maxSize` is the most entries, without it only their size counts.
-   */
+  /** @param limits `ttl` in seconds; `maxSize` is a number of entries, besides the limit of {@link MAX_BYTES}. */
   constructor({ ttl, maxSize }: { ttl: number; maxSize?: number | null | undefined }) {
     this.#entries = new LRUCache({
       ...(maxSize ? { max: maxSize } : {}),
       maxSize: MAX_BYTES,
-      // Each character takes two bytes at most.
+      // A character takes at most two bytes.
       sizeCalculation: (text) => 2 * text.length + ENTRY_BYTES,
       ttl: Math.ceil(ttl * 1000),
-      // The clock is asked each time, so that no result outlives its time while the process is busy.
+      // By default the clock is cached for a millisecond, or longer while the event loop is blocked.
       ttlResolution: 0,
     });
   }

@@ -3,96 +3,92 @@ import { Vault } from "../../scan/vault.ts";
 import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
-import { Flights } from "./flights.ts";
+import { SingleFlight } from "./single-flight.ts";
 
 /**
- * What the cache had to do with a scan: its result was in the cache (`hit`); another request was computing it and shared it
- * (`shared`); it was computed (`miss`); or the request is of a kind that is never cached (`skipped`).
+ * How the cache was used: the result was in the cache (`hit`), another request in progress computed it (`shared`), it was computed
+ * (`miss`), or it cannot be cached (`skipped`).
  */
 export const CACHE_USES = ["hit", "shared", "miss", "skipped"] as const;
 export type CacheUse = (typeof CACHE_USES)[number];
 
-/** A request as far as its result depends on it. */
+/** What the result of a request depends on. */
 export interface CacheRequest {
-  /** Who asks: the id of the credential. Absent without authentication. */
+  /** The id of the credential. Absent without authentication. */
   caller: string | undefined;
-  /** What is scanned and how, such as `analyze a prompt`. */
+  /** The operation, such as `analyze a prompt`. */
   kind: string;
-  /** The name of the profile that judges it. */
   profile: string;
-  /** The whole body, so that no field of it can be forgotten. */
+  /** The whole body, so that no field is missed. */
   body: unknown;
-  /** Whether the answer will have findings, probabilities, timing and coverage. */
+  /** Whether the response has findings, probabilities, timing and coverage. */
   details: boolean;
-  /** Whether the answer will have the sanitized text. */
+  /** Whether the response has the sanitized text. */
   rewrite: boolean;
 }
 
-/** A report, with the vault that the scan filled. */
-export interface Scanned {
+/** A report, with the vault that the scan has filled. */
+export interface ScanResult {
   report: ServiceReport;
   vault: Vault;
 }
 
-/** Where results are kept, as texts. */
 export interface CacheStore {
-  /** The text that was kept under a key, if it is still there. It never rejects. */
+  /** Returns the text of a key. It never rejects. */
   get(key: string): Promise<string | undefined>;
-  /** Keeps a text. Nobody waits for that. */
+  /** Stores a text, in the background. */
   set(key: string, text: string): void;
 }
 
-/** Of what a cache is made. */
 export interface ResultCacheOptions {
   /** Caches with the same secret and the same store share their entries. */
   secret: KeyObject;
-  /** What the results depend on besides requests; see `fingerprintOf`. It is asked for with the first request. */
+  /** Returns what results depend on besides requests; see `fingerprintOf`. Called with the first request. */
   fingerprint(): string;
   store: CacheStore;
 }
 
-/** Results that are longer are not kept, in characters of JSON. */
+/** Longer results are not cached, in characters of JSON. */
 const MAX_LENGTH = 1024 * 1024;
 
 /**
- * Keeps the results of whole scans. The key of a result is a keyed hash (HMAC-SHA-256, RFC 2104) of everything that the result
- * depends on: the body, what is done with it, the credential, the configuration and the version of guard and of the models. So
- * nobody can tell from a key which text it stands for, and callers with different credentials share nothing.
+ * Caches the results of whole scans. The key is a keyed hash (HMAC-SHA-256, RFC 2104) of everything that the result depends on: body,
+ * operation, credential, configuration, and the versions of guard and its models. A key reveals nothing of the text, and callers with
+ * different credentials share nothing.
  *
- * What is never kept: a result with a vault, a scan in which a scanner threw, and one that ended with an error.
+ * Results with a vault, with a failed scanner, and errors are never cached.
  */
 export class ResultCache {
   readonly #hashKey: Buffer;
-  readonly #askFingerprint: () => string;
+  readonly #readFingerprint: () => string;
   readonly #store: CacheStore;
-  readonly #flights = new Flights<Scanned & { isHit: boolean }>();
+  readonly #scans = new SingleFlight<ScanResult & { isHit: boolean }>();
   #fingerprint: string | undefined;
 
   constructor({ secret, fingerprint, store }: ResultCacheOptions) {
     this.#hashKey = derived(secret, "", "cache key", KEY_BYTES);
-    this.#askFingerprint = fingerprint;
+    this.#readFingerprint = fingerprint;
     this.#store = store;
   }
 
   /**
-   * The result of a scan: from the cache, from the same scan of another request that is under way, or computed.
+   * Returns the result of a scan: from the cache, from the same scan in progress, or computed.
    *
-   * @param signal aborted when this caller does not wait any more. A scan goes on as long as somebody waits for it.
-   * @param compute scans.
+   * @param signal aborted when this caller no longer waits. A scan continues while any caller waits for it.
    */
   async scan(
     request: CacheRequest,
     signal: AbortSignal,
-    compute: (signal: AbortSignal) => Promise<Scanned>,
-  ): Promise<Scanned & { use: CacheUse }> {
+    compute: (signal: AbortSignal) => Promise<ScanResult>,
+  ): Promise<ScanResult & { use: CacheUse }> {
     const key = this.#keyOf(request);
-    const { result, isJoined } = this.#flights.join(key, signal, async (running) => {
-      const kept = await this.#store.get(key);
-      if (kept !== undefined) return { ...restored(kept), isHit: true };
+    const { result, isJoined } = this.#scans.join(key, signal, async (running) => {
+      const cached = await this.#store.get(key);
+      if (cached !== undefined) return { ...deserialize(cached), isHit: true };
       running.throwIfAborted();
       const scanned = await compute(running);
       if (isCacheable(scanned)) {
-        const text = JSON.stringify(shown(scanned.report, request));
+        const text = JSON.stringify(neededPart(scanned.report, request));
         if (text.length <= MAX_LENGTH) this.#store.set(key, text);
       }
       return { ...scanned, isHit: false };
@@ -102,22 +98,22 @@ export class ResultCache {
   }
 
   #keyOf({ caller, kind, profile, body }: CacheRequest): string {
-    this.#fingerprint ??= this.#askFingerprint();
+    this.#fingerprint ??= this.#readFingerprint();
     const text = JSON.stringify([this.#fingerprint, caller ?? null, kind, profile, body]);
     return createHmac("sha256", this.#hashKey).update(text).digest("base64url");
   }
 }
 
-/** Whether the same request would have the same result again, with nothing in it that belongs to one caller only. */
-function isCacheable({ report, vault }: Scanned): boolean {
+/** Returns whether a repeated request would have the same result. */
+function isCacheable({ report, vault }: ScanResult): boolean {
   const failed = [report, ...(report.documents ?? []).flatMap(({ masked }) => masked ?? [])].some(
     ({ coverage }) => coverage.failed.length > 0,
   );
   return vault.size === 0 && !failed;
 }
 
-/** A report without what the answer will not have: texts that nobody asks for are not kept. */
-function shown(report: ServiceReport, { details, rewrite }: CacheRequest): ServiceReport {
+/** Returns the part of a report that the response has. Other texts are not stored. */
+function neededPart(report: ServiceReport, { details, rewrite }: CacheRequest): ServiceReport {
   const { text, engineTiming, documents, ...rest } = report;
   return {
     ...(details ? rest : withoutDetails(rest)),
@@ -133,6 +129,6 @@ function withoutDetails<Report extends Pick<ServiceDocument, "findings" | "proba
   return { ...report, findings: {}, probabilities: {}, timing: {} };
 }
 
-function restored(text: string): Scanned {
+function deserialize(text: string): ScanResult {
   return { report: JSON.parse(text), vault: new Vault() };
 }

@@ -3,9 +3,9 @@ import { addressOf } from "../../http-server/callers/address.ts";
 import type { ScanRequest } from "../../service/service-types.ts";
 
 /**
- * For whom a request is scanned: the credential, or nobody in particular where there is none. Without credentials the addresses of clients
- * take turns, as `app.trust_proxy` has them: a server without `auth` is reached from its own machine alone, and so by others only through
- * a proxy. What is kept of texts is kept for all of them together all the same, or nothing of it would be of use behind such a proxy.
+ * Returns the caller of a request, whose cached verdicts it may use, and the key by which waiting scans take slice. Both are the
+ * credential. Without credentials the turns are by client address (see `app.trust_proxy`), because other machines reach such a server
+ * only through a proxy; cached verdicts are shared by all clients then.
  */
 export function callerOf(request: FastifyRequest): Pick<ScanRequest, "caller" | "turn"> {
   const caller = request.credential?.id;

@@ -1,18 +1,17 @@
 import { isRecord } from "../../support/is-record.ts";
 
 /**
- * Counts the characters of the texts in a body, at any depth, names of fields included: in tool calls and definitions of tools these are
- * read too. Characters are UTF-16 code units, whose number is known without reading the texts. The sealed `vault` of the body is no
- * text.
+ * Counts the UTF-16 code units of all strings and field names in a body, at any depth. Field names count because tool calls and tool
+ * definitions are scanned with them. The sealed `vault` does not count.
  *
- * @returns 0 for a body that is a stream, or none.
+ * @returns 0 for a stream or no body.
  */
-export function charactersOf(body: unknown): number {
+export function countCharacters(body: unknown): number {
   if (typeof body === "string") return body.length;
   const { vault: _, ...fields } = isRecord(body) && isPlain(body) ? body : ({} as { vault?: unknown });
   let count = 0;
   const open: unknown[] = [Array.isArray(body) ? body : fields];
-  // A list of its own in place of a recursion: bodies may be nested deeply.
+  // No recursion: bodies may be nested deeply.
   while (open.length > 0) {
     const value = open.pop();
     if (typeof value === "string") count += value.length;
@@ -27,7 +26,7 @@ export function charactersOf(body: unknown): number {
   return count;
 }
 
-/** Whether an object is one of JSON, and not a stream or a buffer. */
+/** Returns whether an object comes from JSON and is no stream or buffer. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

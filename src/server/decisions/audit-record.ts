@@ -2,25 +2,24 @@ import { createHmac } from "node:crypto";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import type { Decision } from "./decisions.ts";
 
-/** The most findings of a record. */
-const MOST_FINDINGS = 100;
+/** Further findings are counted only. */
+const MAX_FINDINGS = 100;
 
-/** Of what records are made besides decisions. */
 export interface RecordOptions {
-  /** A hash of the configuration, without its secrets. */
+  /** The hash of the configuration. */
   config: string;
   /** The key of the hashes of texts. */
   textKey: Uint8Array;
-  /** The name of the credential of a request. */
+  /** Returns the name of the credential of a request. */
   credentialOf(request: Decision["request"]): string | null;
 }
 
 /**
- * What is recorded of a decision: who asked, what was decided and why, and nothing that the texts say. `text` is a keyed hash
- * (HMAC-SHA-256) of the texts, by which somebody who has the key and a text can tell whether it is the one.
+ * Returns the audit record of a decision: caller, result and reasons, without the scanned texts. `text` is a keyed hash (HMAC-SHA-256) of
+ * the texts, so that the owner of the key can verify which text was scanned.
  */
 export function recordOf(
-  { request, profile, side, report, cache, asked, content }: Decision,
+  { request, profile, side, report, cache, options, content }: Decision,
   { config, textKey, credentialOf }: RecordOptions,
 ): Record<string, unknown> {
   const { chars, scannedChars, truncated, partsSkipped, suppressed, failed } = report.coverage;
@@ -45,16 +44,16 @@ export function recordOf(
     profile: profile.name,
     config,
     side,
-    rewrite: asked.rewrite,
+    rewrite: options.rewrite,
     valid: report.isValid,
     outcome: report.outcome,
     scores: report.resultsScore,
     ...(cache ? { cache } : {}),
-    // Places are not told in the same unit for all requests, so that the unit is told with them.
+    // The unit of offsets differs between requests.
     ...(findings.length > 0
-      ? { findings: findings.slice(0, MOST_FINDINGS), unit: asked.offsets === "codePoint" ? "code_point" : "utf16" }
+      ? { findings: findings.slice(0, MAX_FINDINGS), unit: options.offsets === "codePoint" ? "code_point" : "utf16" }
       : {}),
-    ...(findings.length > MOST_FINDINGS ? { findings_omitted: findings.length - MOST_FINDINGS } : {}),
+    ...(findings.length > MAX_FINDINGS ? { findings_omitted: findings.length - MAX_FINDINGS } : {}),
     ...(documents ? { documents } : {}),
     coverage: { chars, scanned_chars: scannedChars, truncated, parts_skipped: partsSkipped, suppressed, failed },
     text: createHmac("sha256", textKey).update(canonicalJson(content())).digest("base64url"),

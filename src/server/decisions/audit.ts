@@ -12,77 +12,73 @@ import { OPENTELEMETRY, requirePackages } from "../../support/optional-packages.
 import { recordOf } from "./audit-record.ts";
 import type { DecisionListener } from "./decisions.ts";
 
-/** An audit log of a server. */
+/** The audit log of a server. */
 export interface Audit {
-  /** Records a decision before the client is told. */
+  /** Records decisions. */
   listener: DecisionListener;
-  /** Writes what waits. */
+  /** Writes pending records. */
   close(): Promise<void>;
 }
 
-/** What an audit log is made with. */
 export interface AuditOptions {
   settings: AuditSettings;
   config: Config;
-  /** Where lines of `to: stdout` go. */
+  /** The destination for `to: stdout`. */
   stream: LogStream;
-  logs: AuditPlaces;
-  /** Is told why a decision was not recorded. */
+  logs: AuditLogProvider;
+  /** Called if a decision could not be recorded. */
   onLost(error: Error): void;
 }
 
-/** An audit log that is used together with others. */
-export interface UsedLog {
-  /** Records a decision; see {@link AuditLog.record}. */
+/** A reference to a shared audit log. */
+export interface AuditLogHandle {
+  /** See {@link AuditLog.record}. */
   record(record: object): Promise<void>;
-  /** Must be called when the log is not used any more. */
-  leave(): Promise<void>;
+  /** Closes the log if nothing else uses it. */
+  release(): Promise<void>;
 }
 
-/** Gives out audit logs. */
-export interface AuditPlaces {
-  /** The key of the hashes of texts where the environment has none. */
+export interface AuditLogProvider {
+  /** The key of the hashes of texts if the environment has none. */
   readonly randomKey: Uint8Array;
   /**
-   * The log of these settings.
+   * Opens the log of these settings.
    *
-   * @param name what the service is called.
-   * @param stream where lines of `to: stdout` go.
+   * @param stream the destination for `to: stdout`.
    */
-  use(settings: AuditSettings, name: string, stream: LogStream): Promise<UsedLog>;
+  open(settings: AuditSettings, serviceName: string, stream: LogStream): Promise<AuditLogHandle>;
 }
 
-/** The audit logs of a process. Whoever records to the same place shares one, so that its chain stays one. */
-export class AuditLogs implements AuditPlaces {
+/** The audit logs of a process. Settings with the same destination share a log, so that it has one chain. */
+export class AuditLogs implements AuditLogProvider {
   readonly randomKey = randomTextKey();
   readonly #open = new Map<string, { log: AuditLog; users: number }>();
 
-  /** The log for a place, made by whoever comes first. */
-  async use(settings: AuditSettings, name: string, stream: LogStream): Promise<UsedLog> {
+  async open(settings: AuditSettings, serviceName: string, stream: LogStream): Promise<AuditLogHandle> {
     const { to, file = "", endpoint = "" } = settings;
-    const place = JSON.stringify([to, file && resolve(file), endpoint]);
-    const make = async () =>
-      new AuditLog({ sink: await sinkOf(settings, stream, name), key: readAuditKey(process.env)?.chain });
-    const made = this.#open.has(place) ? undefined : { log: await make(), users: 0 };
-    // Somebody else may have made it in the meantime.
-    const known = this.#open.get(place) ?? (made as { log: AuditLog; users: number });
-    this.#open.set(place, known);
-    known.users += 1;
-    const leave = async () => {
-      known.users -= 1;
-      if (known.users > 0) return;
-      this.#open.delete(place);
-      await known.log.close();
+    const destination = JSON.stringify([to, file && resolve(file), endpoint]);
+    const create = async () =>
+      new AuditLog({ sink: await createSink(settings, stream, serviceName), key: readAuditKey(process.env)?.chain });
+    const created = this.#open.has(destination) ? undefined : { log: await create(), users: 0 };
+    // Another call may have created it during the wait.
+    const entry = this.#open.get(destination) ?? (created as { log: AuditLog; users: number });
+    this.#open.set(destination, entry);
+    entry.users += 1;
+    const release = async () => {
+      entry.users -= 1;
+      if (entry.users > 0) return;
+      this.#open.delete(destination);
+      await entry.log.close();
     };
-    return { record: (record) => known.log.record(record), leave };
+    return { record: (record) => entry.log.record(record), release };
   }
 }
 
-/** Makes the audit log of a server. Its keys come from the environment. */
-export async function makeAudit({ settings, config, stream, logs, onLost }: AuditOptions): Promise<Audit> {
+/** Opens the audit log of a server. Its keys come from the environment. */
+export async function openAudit({ settings, config, stream, logs, onLost }: AuditOptions): Promise<Audit> {
   const keys = readAuditKey(process.env);
   const { onFailure } = settings;
-  const log = await logs.use(settings, config.app.name, stream);
+  const log = await logs.open(settings, config.app.name, stream);
   const options = {
     config: hashOf(config),
     textKey: keys?.text ?? logs.randomKey,
@@ -97,11 +93,11 @@ export async function makeAudit({ settings, config, stream, logs, onLost }: Audi
         if (onFailure === "block") throw error;
       }
     },
-    close: () => log.leave(),
+    close: () => log.release(),
   };
 }
 
-async function sinkOf(
+async function createSink(
   { to, file, maxSize, keep, endpoint }: AuditSettings,
   stream: LogStream,
   name: string,
@@ -109,7 +105,7 @@ async function sinkOf(
   if (to === "file") return new AuditFile({ file: resolve(file as string), maxSize, keep });
   if (to === "stdout") return streamSink(stream);
   requirePackages("audit.to: otlp", OPENTELEMETRY);
-  // The SDK of OpenTelemetry takes time and memory to load.
+  // The OpenTelemetry SDK is loaded only if it is used.
   const { AuditCollector } = await import("../telemetry/audit-collector.ts");
   return new AuditCollector(endpoint, name);
 }
@@ -126,7 +122,7 @@ function streamSink(stream: LogStream): AuditSink {
   };
 }
 
-/** A hash of what a configuration says of scans. Secrets are not in it: a short one could be guessed from a hash. */
+/** Returns a hash of the settings of scans. It covers no secrets: short ones could be guessed from it. */
 export function hashOf({ app, inputScanners, outputScanners, conversation, stream, profiles }: Config): string {
   const text = canonicalJson({ app, inputScanners, outputScanners, conversation, stream, profiles });
   return createHash("sha256").update(text).digest("hex").slice(0, 16);

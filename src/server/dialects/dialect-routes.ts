@@ -6,32 +6,31 @@ import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import type { Decisions } from "../decisions/decisions.ts";
-import { notReady, scanProblems } from "../http/problem-replies.ts";
+import { notReadyProblems, scanProblems } from "../http/problem-replies.ts";
 import type { VaultSeal } from "../vault/vault-seal.ts";
 import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 
-/** What the routes of dialects need. */
 export interface DialectRoutesOptions {
   decisions: Decisions;
   seal: VaultSeal;
-  /** The dialects that the server speaks. The others are not even loaded. */
+  /** Only these dialects are loaded. */
   names: readonly DialectName[];
 }
 
-/** Adds the endpoints of the dialects that the configuration names. */
+/** Adds the endpoints of the configured dialects. */
 export async function dialectRoutes(
   app: FastifyInstance,
   { decisions, seal, names }: DialectRoutesOptions,
 ): Promise<void> {
-  const speakers = new Map<string, DialectName>();
+  const owners = new Map<string, DialectName>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
     for (const path of pathsOf(dialect)) {
-      const other = speakers.get(path);
-      const message = `${name} and ${other} both answer ${path}: choose one of them`;
+      const other = owners.get(path);
+      const message = `${name} and ${other} have the same path ${path}: choose one of them`;
       if (other) throw new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
-      speakers.set(path, name);
+      owners.set(path, name);
     }
     for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, { decisions, seal });
     if (dialect.health) addHealth(app, name, dialect, dialect.health);
@@ -52,11 +51,11 @@ function addHealth(
     schema: {
       tags: [summary],
       operationId: `${name}_health`,
-      summary: "Whether the models are loaded and scans are taken",
+      summary: "Readiness: the models are loaded and scans are accepted",
       security: [],
       response: { 200: { description: "OK", content: { "application/json": { schema: {}, example: body } } } },
     },
-    config: { public: true, problems: notReady, ...(bodyOf ? { problemBody: bodyOf } : {}) },
+    config: { public: true, problems: notReadyProblems, ...(bodyOf ? { problemBody: bodyOf } : {}) },
     handler: async ({ profile: { service } }) => {
       if (service.notReady) throw service.notReady;
       return body;
@@ -85,7 +84,7 @@ function addEndpoint(
     handler: async (request, reply) => {
       const { profile, credential, scanObserver: observer } = request;
       const { service } = profile;
-      const given = { signal: disconnectSignal(reply.raw), observer, ...callerOf(request) };
+      const callOptions = { signal: disconnectSignal(reply.raw), observer, ...callerOf(request) };
       const vaults: DialectCall["vaults"] = {
         seal: (vault) => seal.seal(vault, credential),
         open: (token) => seal.open(token, credential),
@@ -93,14 +92,14 @@ function addEndpoint(
       const begin = (options: ServiceCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
         const offsets = "codePoint" as const;
-        const asked = { suppress, offsets, rewrite };
+        const requested = { suppress, offsets, rewrite };
         const onScanned = ({ content, ...scan }: EndedScan) =>
-          decisions.tell({ ...scan, request, profile, asked, content: () => content });
-        return new ServiceGuard(service, { onScanned }).call({ ...options, offsets, ...given });
+          decisions.publish({ ...scan, request, profile, options: requested, content: () => content });
+        return new ServiceGuard(service, { onScanned }).call({ ...options, offsets, ...callOptions });
       };
       const { scanners, restores } = service;
-      const asked = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };
-      const { status = 200, body } = await answer(request.body, asked);
+      const call = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };
+      const { status = 200, body } = await answer(request.body, call);
       return reply.code(status).send(body);
     },
   });

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { GuardValidationError } from "../../support/errors.ts";
-import { chatOf } from "../chat.ts";
-import { message } from "../schemas/conversation.ts";
+import { chatOf, message } from "../schemas/conversation.ts";
 import { type Dialect, endpoint } from "./dialect.ts";
 import { detectionsIn, detectionsOf, reaching } from "./fms/detections.ts";
 import { detectorOf } from "./fms/detector.ts";

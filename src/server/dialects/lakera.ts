@@ -6,8 +6,7 @@ import type { Message } from "../../scan/chat-request.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
-import { chatOf } from "../chat.ts";
-import { message } from "../schemas/conversation.ts";
+import { chatOf, message } from "../schemas/conversation.ts";
 import { type Dialect, endpoint } from "./dialect.ts";
 import { findingTypeOf, isPlaced, type PlacedFinding } from "./findings.ts";
 

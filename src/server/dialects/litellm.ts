@@ -6,8 +6,7 @@ import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { lengthIn } from "../../text/offsets.ts";
-import { chatOf } from "../chat.ts";
-import { message } from "../schemas/conversation.ts";
+import { chatOf, message } from "../schemas/conversation.ts";
 import { type Dialect, type DialectReply, endpoint } from "./dialect.ts";
 
 /** A tool call in an answer, or a piece of one. Calls of tools that are no functions have other fields. */

@@ -7,34 +7,31 @@ import { withoutStack } from "../../support/without-stack.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The body of an error of this route, in JSON, for routes whose clients read errors of another shape than problems. */
+    /** Makes the error body of a route whose clients expect another shape than problems. */
     problemBody?: (problem: Problem) => unknown;
   }
 }
 
-/** The meaning of Fastify's own errors. Fastify's messages are not used, because some of them quote the request. */
+/** Replaces the messages of Fastify's own errors by status: some of them quote the request. */
 const DETAILS: Record<number, string> = {
   400: "The body is not valid JSON.",
-  403: "There is nothing here.",
+  403: "There is no such path.",
   408: "The request took too long to arrive.",
-  412: "The file is another one.",
+  412: "The file has changed.",
   413: "The body is too large.",
   415: "The body must be application/json.",
-  416: "There is no such range.",
+  416: "The range is not valid.",
   431: "The headers are too large.",
 };
 
-/**
- * Every error leaves as a problem (RFC 9457) or in the shape of its route, whatever threw it, and nothing of the request's content is in
- * it. The statuses of guard's own errors are those of `failureOf`.
- */
+/** Sends every error as a problem (RFC 9457) or in the shape of its route, without content of the request. */
 export const errors = fp(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    return send(reply, problemOf(error, request.log));
+    return sendProblem(reply, problemOf(error, request.log));
   });
 });
 
-/** The problem that an error is told as. Errors that are nobody's fault but ours are logged. */
+/** TimeSlice an error into a problem, and logs internal errors. */
 export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"]): Problem {
   const problem = withoutStack(() => toProblem(error));
   if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
@@ -43,8 +40,8 @@ export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"
   return problem;
 }
 
-/** Sends a problem, in the shape that the route has for errors. */
-export function send(reply: FastifyReply, problem: Problem): FastifyReply {
+/** Sends a problem in the error shape of the route. */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { problemBody: ownBody } = reply.routeOptions?.config ?? {};
   return reply
     .code(problem.status)
@@ -72,7 +69,7 @@ function toProblem(error: FastifyError | Error): Problem {
   if ("validation" in error && error.validation) return invalid(error.validation.map(shapeError));
   const status = ("statusCode" in error && error.statusCode) || 500;
   const detail = DETAILS[status];
-  return detail ? new Problem(status, detail) : new Problem(500, "Something went wrong here.");
+  return detail ? new Problem(status, detail) : new Problem(500, "An internal error occurred.");
 }
 
 function invalid(errors: readonly ProblemError[]): Problem {
@@ -83,7 +80,7 @@ function invalid(errors: readonly ProblemError[]): Problem {
   });
 }
 
-/** An error of the schema check. Its texts name types and allowed values, never the value that was sent. */
+/** TimeSlice an error of the schema validation into a problem error. Its texts name types and allowed values, never the given value. */
 function shapeError({
   instancePath,
   keyword,

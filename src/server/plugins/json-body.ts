@@ -5,7 +5,7 @@ import { isIdentityEncoding, isUtf8 } from "../../support/media-type.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import { readJson } from "../http/read-json.ts";
 
-/** Takes bodies in JSON (RFC 8259), in UTF-8 and not compressed, and no others. */
+/** Accepts only JSON bodies (RFC 8259) in UTF-8, uncompressed. */
 export const jsonBody = fp(async (app: FastifyInstance) => {
   app.removeContentTypeParser("text/plain");
   app.addContentTypeParser<Buffer>(
@@ -15,7 +15,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
       const slice = new TimeSlice();
       assertPlain(headers);
       const value = readJson(body, "The body");
-      // A megabyte takes so long that what is done with it waits for the next turn.
+      // Parsing a megabyte uses up this turn of the event loop, so the handler runs in the next one.
       if (slice.isOver) void slice.next().then(() => done(null, value));
       else done(null, value);
     },
@@ -25,7 +25,7 @@ export const jsonBody = fp(async (app: FastifyInstance) => {
 /** @throws Problem 415 for a body that is compressed, or in another character set than UTF-8. */
 export function assertPlain(headers: FastifyHeaders): void {
   if (!isIdentityEncoding(headers["content-encoding"])) {
-    throw new Problem(415, "The body has an encoding that is not taken: send it as it is.");
+    throw new Problem(415, "The encoding of the body is not supported: send it uncompressed.");
   }
   if (!isUtf8(headers["content-type"])) throw new Problem(415, "The body must be in UTF-8.");
 }

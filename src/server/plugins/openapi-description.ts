@@ -2,31 +2,30 @@ import { isDeepStrictEqual } from "node:util";
 import swagger from "@fastify/swagger";
 import fastify, { type FastifyInstance, type RouteOptions } from "fastify";
 import type { AuthEntry } from "../../config/index.ts";
-import { headerProblems, unreadableProblems } from "../http/problem-replies.ts";
+import { headerProblems, malformedProblems } from "../http/problem-replies.ts";
 import { problemReplies } from "../routes/replies.ts";
 
-/** What the API's description says besides its routes. */
 export interface DescriptionOptions {
   /** The name of the service. */
   title: string;
   /** The version of guard. */
   version: string;
-  /** The credentials that the service takes. */
   auth: readonly AuthEntry[];
   /** Whether there is a page at `/docs`, which needs the package of Swagger UI. */
   hasPage: boolean;
 }
 
 const TAGS = [
-  { name: "Analyze", description: "Checks texts, rewrites them where a scanner does that, and gives them back." },
-  { name: "Scan", description: "Checks texts and rewrites nothing." },
-  { name: "Status", description: "Who the service is, and how it fares." },
+  { name: "Analyze", description: "Check texts and return them, sanitized if a scanner rewrites them." },
+  { name: "Scan", description: "Check texts without rewriting them." },
+  { name: "Status", description: "Identity and state of the service." },
   { name: "Admin", description: "For operators." },
 ];
 
 /**
- * Makes a server that describes the routes of another, and has the page at `/docs` that shows the description. It keeps the names of
- * schemas that were added to the other server.
+ * Creates a server that only describes the routes of another one, with Swagger UI at `/docs`.
+ *
+ * @param schemas the shared schemas of the other server, which keep their names in the description.
  */
 export async function describeApi(
   schemas: Record<string, unknown>,
@@ -36,7 +35,7 @@ export async function describeApi(
   const app = fastify({ exposeHeadRoutes: false });
   for (const schema of Object.values(schemas)) app.addSchema(schema);
   const securitySchemes = schemesOf(auth);
-  /** The bodies of example requests by the ids of their operations: the plugin has no place for them in a route's schema. */
+  /** Example bodies by operation id: a route's schema has no place for them. */
   const requestExamples = new Map<string, Record<string, unknown>>();
   await app.register(swagger, {
     openapi: {
@@ -47,7 +46,7 @@ export async function describeApi(
       security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     },
     refResolver: { buildLocalReference: ({ $id }) => $id as string },
-    // Problems are described here, not in the routes' schemas: Fastify would compile a serializer for each of them.
+    // Problems are not part of the routes' schemas, because Fastify would compile a serializer for each of them.
     transform: ({ schema, url, route }) => {
       const { problems = {}, problemBody, requestExample, requestLines } = route.config ?? {};
       const { operationId } = (schema ?? {}) as { operationId?: string };
@@ -55,7 +54,7 @@ export async function describeApi(
         requestExamples.set(operationId, { "application/json": requestExample, "application/x-ndjson": requestLines });
       }
       const replies = {
-        ...problemReplies(unreadableProblems),
+        ...problemReplies(malformedProblems),
         ...problemReplies({ ...headerProblems, ...problems }, problemBody),
       };
       return { url, schema: { ...schema, response: { ...(schema?.response as object), ...replies } } };
@@ -82,7 +81,7 @@ export async function describeApi(
     app.route({
       ...{ method, url, ...(schema && { schema }), ...(config && { config }) },
       handler: async () => {},
-      // Nobody calls these routes, so that nothing of theirs is compiled.
+      // These routes are never called, so nothing needs to be compiled.
       validatorCompiler: () => () => true,
       serializerCompiler: () => () => "",
     });
@@ -92,8 +91,8 @@ export async function describeApi(
 }
 
 /**
- * The content security policy of the page at /docs: it loads nothing from other hosts. The plugin's own policy would also turn
- * requests into https, which a server on plain http does not answer.
+ * The content security policy of /docs, which loads nothing from other hosts. The default policy of the plugin would also upgrade
+ * requests to https, which a server on plain http does not support.
  */
 const DOCS_POLICY = {
   "default-src": "'self'",
@@ -107,10 +106,7 @@ const DOCS_POLICY = {
 
 type SecurityScheme = { type: "http"; scheme: "bearer" | "basic" } | { type: "apiKey"; in: "header"; name: string };
 
-/**
- * The security schemes by name. Two bearer tokens are one scheme. Keys in two headers are two schemes, of which the second has a
- * number: `api_key`, `api_key_2`.
- */
+/** Returns the distinct security schemes. Keys in two headers are two schemes: `api_key` and `api_key_2`. */
 function schemesOf(auth: readonly AuthEntry[]): Record<string, SecurityScheme> {
   const schemes: Record<string, SecurityScheme> = {};
   for (const entry of auth) {

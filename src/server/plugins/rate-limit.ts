@@ -3,32 +3,27 @@ import fp from "fastify-plugin";
 import type { Config } from "../../config/index.ts";
 import type { Counters } from "../../http-server/callers/counter.ts";
 import { CallerLimits } from "../callers/caller-limits.ts";
-import { charactersOf } from "../callers/characters.ts";
+import { countCharacters } from "../callers/characters.ts";
 import type { RedisLink } from "../redis/redis-link.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** What callers may use. Routes take from it what a request costs besides being one request with one body. */
+    /** Routes take the cost of a request that is more than one request with one body. */
     callerLimits: CallerLimits;
   }
 }
 
-/** What limits requests. */
 export interface RateLimitOptions {
-  /** The section `rate_limit`. */
   settings: Config["rateLimit"];
-  /** Where requests are counted for several servers; without it each server counts its own. */
+  /** Redis, if several servers share the limits. */
   link: RedisLink | undefined;
-  /** What counts where there is no Redis. */
   counters: Counters;
 }
 
 /**
- * Refuses clients that call too often, send too much or have too much checked at once, and tells every client how many requests are left
- * (`RateLimit-*`, draft-ietf-httpapi-ratelimit-headers). A limit by address is checked before the credential, a limit by credential
- * after it.
- *
- * What a body costs is known when it was read. The route of a body that is a stream counts what arrives.
+ * Limits requests, characters and concurrent requests by caller, and tells clients how many requests are left (`RateLimit-*`,
+ * draft-ietf-httpapi-ratelimit-headers). Limits by address are checked before the credential, limits by credential after it. Characters
+ * are counted when a body is read; routes that stream count what arrives.
  */
 export const rateLimit = fp(async (app: FastifyInstance, { settings, link, counters }: RateLimitOptions) => {
   const limits = new CallerLimits(settings, link, counters);
@@ -44,6 +39,6 @@ export const rateLimit = fp(async (app: FastifyInstance, { settings, link, count
   if (settings.characters === undefined) return;
   app.addHook("preHandler", async (request, reply) => {
     if (request.routeOptions.config.public) return;
-    await limits.takeCharacters(request, reply, charactersOf(request.body));
+    await limits.takeCharacters(request, reply, countCharacters(request.body));
   });
 });

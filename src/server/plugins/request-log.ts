@@ -4,24 +4,23 @@ import type { Decisions } from "../decisions/decisions.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the log line of this request says about its scan; null where nothing was scanned. */
+    /** Fields of the log line about the scans of this request; null without scans. */
     scanLog: Record<string, unknown> | null;
   }
 }
 
-/** What the log has to know. */
 export interface RequestLogOptions {
   decisions: Decisions;
-  /** Whether the log may have the texts. */
+  /** Whether scanned texts are logged. */
   logContent: boolean;
 }
 
-/** Writes one log line for each request, and the request's id into the answer (`X-Request-Id`). */
+/** Writes one log line for each request, and adds the header `X-Request-Id` to the response. */
 export const requestLog = fp(async (app: FastifyInstance, { decisions, logContent }: RequestLogOptions) => {
   decisions.listen(({ request, report, cache, content }) => {
     const { valid = true, flagged = [] } = (request.scanLog ?? {}) as { valid?: boolean; flagged?: string[] };
     const failing = Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]);
-    // Some requests of other products have several scans.
+    // Some dialects scan several texts of a request.
     request.scanLog = {
       valid: valid && report.isValid,
       flagged: [...new Set([...flagged, ...failing])],
@@ -37,7 +36,7 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
   app.addHook("onResponse", (request, reply, done) => {
     const line = {
       method: request.method,
-      // Paths that no route answers and all queries may hold anything, so they are not logged.
+      // Unknown paths and queries come from the client, so they are not logged.
       route: request.is404 ? null : request.routeOptions.url,
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 100) / 100,
@@ -48,6 +47,6 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
     done();
   });
   app.addHook("onRequestAbort", async (request) => {
-    request.log.info({ method: request.method, route: request.routeOptions.url }, "client went away");
+    request.log.info({ method: request.method, route: request.routeOptions.url }, "client disconnected");
   });
 });

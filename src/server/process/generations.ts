@@ -2,119 +2,107 @@ import type { RequestListener } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Config } from "../../config/index.ts";
 import type { LogStream } from "../../http-server/log.ts";
-import { listening } from "../app.ts";
+import { listenerOptions } from "../app.ts";
 import type { PreparedServer } from "../create-server.ts";
 import { compilersFactory } from "../http/compilers.ts";
 
-/** Milliseconds between the last answer, when the server closes, and the end of all connections. */
-const LAST_BYTES = 100;
+/** Milliseconds between the last response of a closing server and the end of all connections. */
+const FLUSH_MS = 100;
 
-/** A server of one configuration. It does not listen: it is handed requests. */
+/** A server of one configuration. It does not listen: a listener passes requests to it. */
 export interface Generation extends PreparedServer {
   config: Config;
 }
 
-/**
- * The servers of a process that reloads its configuration. One of them is handed all new requests; those before it answer what they have
- * begun, and close.
- */
+/** The servers of a process that reloads its configuration. The current one gets all new requests; older ones drain and close. */
 export class Generations {
-  #current: Handed;
-  readonly #ending = new Set<Handed>();
+  #current: ActiveGeneration;
+  readonly #draining = new Set<ActiveGeneration>();
   #closed: Promise<void> | undefined;
 
   constructor(first: Generation) {
-    this.#current = new Handed(first);
+    this.#current = new ActiveGeneration(first);
   }
 
   get current(): Generation {
     return this.#current.generation;
   }
 
-  /** Whether no request is taken any more. */
   get isClosing(): boolean {
     return this.#closed !== undefined;
   }
 
   readonly handle: RequestListener = (request, response) => this.#current.handle(request, response);
 
-  /** Hands requests to another server from now on. The one before closes when it has answered those that it was handed. */
+  /** Passes new requests to another server. The old one closes when its requests are answered. */
   replace(next: Generation): void {
-    const before = this.#current;
-    const { app } = before.generation;
-    this.#current = new Handed(next);
-    this.#ending.add(before);
-    before.answered
-      .then(() => before.close())
-      .catch((error) => app.log.error({ err: error }, "the configuration before did not close as it should"))
-      .finally(() => this.#ending.delete(before));
-    before.end();
+    const old = this.#current;
+    const { app } = old.generation;
+    this.#current = new ActiveGeneration(next);
+    this.#draining.add(old);
+    old
+      .drain()
+      .then(() => old.close())
+      .catch((error) => app.log.error({ err: error }, "the server of the old configuration did not close cleanly"))
+      .finally(() => this.#draining.delete(old));
   }
 
-  /** Refuses new requests, lets those under way finish, and frees the models. */
+  /** Refuses new requests, waits for requests in progress, and frees the models. */
   close(): Promise<void> {
-    this.#closed ??= Promise.all([this.#current, ...this.#ending].map((one) => one.close())).then(() => {});
+    this.#closed ??= Promise.all([this.#current, ...this.#draining].map((one) => one.close())).then(() => {});
     return this.#closed;
   }
 }
 
-/** A generation, and how many requests it has not answered yet of those that it was handed. */
-class Handed {
+/** A generation with the number of its requests in progress. */
+class ActiveGeneration {
   readonly generation: Generation;
-  /** Resolves when all are answered and no more come. */
-  readonly answered: Promise<void>;
-  #underWay = 0;
-  #hasEnded = false;
-  #onAnswered: () => void = () => {};
+  #inProgress = 0;
+  #onDrained: (() => void) | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(generation: Generation) {
     this.generation = generation;
-    this.answered = new Promise((resolve) => {
-      this.#onAnswered = resolve;
-    });
   }
 
   handle(...[request, response]: Parameters<RequestListener>): void {
-    // They are counted here, not in a hook: between this call and the first hook the server could be told to close.
-    this.#underWay += 1;
+    // A hook would count too late: the server could close between this call and the hook.
+    this.#inProgress += 1;
     response.once("close", () => {
-      this.#underWay -= 1;
-      this.#settle();
+      this.#inProgress -= 1;
+      if (this.#inProgress === 0) this.#onDrained?.();
     });
     this.generation.app.routing(request, response);
   }
 
-  /** No more requests come. */
-  end(): void {
-    this.#hasEnded = true;
-    this.#settle();
+  /** Waits for the requests in progress. Pass no further requests to it. */
+  async drain(): Promise<void> {
+    if (this.#inProgress === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+    });
   }
 
   close(): Promise<void> {
     this.#closed ??= this.generation.app.close();
     return this.#closed;
   }
-
-  #settle(): void {
-    if (this.#hasEnded && this.#underWay === 0) this.#onAnswered();
-  }
 }
 
-/** Makes what listens for generations of servers. Closing it closes them. */
-export function listenerFor(generations: Generations, stream: LogStream): FastifyInstance {
-  const options = listening(generations.current.config, stream, generations.handle);
+/** Creates the listener of generations. Closing it closes them. */
+export function createListener(generations: Generations, stream: LogStream): FastifyInstance {
+  const options = listenerOptions(generations.current.config, stream, generations.handle);
   const listener = fastify({ ...options, schemaController: { compilersFactory } }) as unknown as FastifyInstance;
   const { server } = listener;
-  // Node.js would wait for a connection that has never sent anything, and for one that is accepted only now: neither is idle to it.
-  const hangUp = () => {
+  // Node.js would wait for connections that have sent nothing yet and for those accepted from now on: it sees none of them as idle.
+  const closeConnections = () => {
     server.on("connection", (socket) => socket.destroy());
     server.closeAllConnections();
   };
   listener.addHook("preClose", async () => {
     generations.close().then(
-      () => setTimeout(hangUp, LAST_BYTES),
-      () => hangUp(),
+      () => setTimeout(closeConnections, FLUSH_MS),
+      () => closeConnections(),
     );
   });
   listener.addHook("onClose", async () => generations.close());

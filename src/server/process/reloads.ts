@@ -1,43 +1,41 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Config, type ConfigInput, checkConfig } from "../../config/index.ts";
 import { closedError, GuardError, GuardValidationError } from "../../support/errors.ts";
-import { SingleFlight } from "../../support/single-flight.ts";
 import { hashOf } from "../decisions/audit.ts";
+import { CoalescedTask } from "./coalesced-task.ts";
 import type { Generation, Generations } from "./generations.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 
-/** What a reload needs. */
 export interface ReloadOptions {
   generations: Generations;
   metrics: ServerMetrics;
-  /** Reads the configuration. */
-  read(): Promise<ConfigInput>;
+  readConfig(): Promise<ConfigInput>;
   /**
-   * Makes a server of it, with its models loaded and tested.
+   * Creates a server with its models loaded and tested.
    *
-   * @throws GuardError when that cannot be done. Nothing is left of it then.
+   * @throws GuardError if that fails. Nothing of the server is left then.
    */
-  make(config: Config): Promise<Generation>;
+  createGeneration(config: Config): Promise<Generation>;
   /**
-   * Is asked before what was made is served.
+   * Called when a configuration is loaded, before it serves requests.
    *
-   * @param hash of its configuration.
-   * @throws GuardError when it must not be served. Nothing is changed then.
+   * @param hash of the configuration.
+   * @throws GuardError if it must not be served. The reload changes nothing then.
    */
-  agree?(hash: string): Promise<void>;
-  /** The settings that have no effect before a restart, as the file names them, with what they are in a configuration. */
-  fixed: Readonly<Record<string, (config: Config) => unknown>>;
+  approve?(hash: string): Promise<void>;
+  /** The settings that need a restart: their names in the file, and functions that read them. */
+  fixedSettings: Readonly<Record<string, (config: Config) => unknown>>;
 }
 
 /**
- * Puts another configuration in the place of the one that is served. Its server is made beside the one that answers, with its models
- * loaded and tested, and only then gets the requests. A configuration that cannot be used changes nothing.
+ * Replaces the configuration in use. The new server is created beside the old one, with its models loaded and tested, and only then gets
+ * requests. A configuration that fails changes nothing.
  */
 export class Reloads {
   readonly #options: ReloadOptions;
-  /** The configuration of the start, from which what cannot be reloaded comes. */
+  /** The configuration of the start, whose fixed settings stay in effect. */
   readonly #first: Config;
-  readonly #latest = new SingleFlight(() => this.#reload());
+  readonly #task = new CoalescedTask(() => this.#reload());
   #isLoaded = false;
 
   constructor(options: ReloadOptions) {
@@ -54,27 +52,26 @@ export class Reloads {
   }
 
   /**
-   * Reloads the configuration. What is asked for during a reload is done behind it, once for all who ask: the file may have changed since
-   * it was read.
+   * Reloads the configuration. Calls during a reload share one further reload, because the file may have changed since it was read.
    *
-   * @returns the hash of the configuration that is served now.
-   * @throws GuardValidationError with the paths of the values at fault; GuardError `GUARD_STARTING` before the first configuration is
-   *   loaded, `GUARD_CLOSED` when the server closes, and others when a model cannot be loaded.
+   * @returns the hash of the new configuration.
+   * @throws GuardValidationError with the paths of the invalid values; GuardError `GUARD_STARTING` before the first configuration is
+   *   loaded, `GUARD_CLOSED` while the server closes, and others if a model cannot be loaded.
    */
   reload(): Promise<string> {
-    return this.#latest.run();
+    return this.#task.run();
   }
 
   async #reload(): Promise<string> {
-    const { generations, metrics, read, make, agree } = this.#options;
+    const { generations, metrics, readConfig, createGeneration, approve } = this.#options;
     const start = performance.now();
     try {
-      this.#refuse();
-      const config = checkConfig(await read());
-      const next = await make(config);
+      this.#assertLoaded();
+      const config = checkConfig(await readConfig());
+      const next = await createGeneration(config);
       const hash = hashOf(config);
       try {
-        await agree?.(hash);
+        await approve?.(hash);
         if (generations.isClosing) throw closedError();
       } catch (error) {
         await next.app.close();
@@ -85,24 +82,24 @@ export class Reloads {
       metrics.showConfig(hash);
       const ms = Math.round(performance.now() - start);
       next.app.log.info({ config: hash, ms }, "the configuration was reloaded");
-      for (const [name, settingOf] of Object.entries(this.#options.fixed)) {
+      for (const [name, settingOf] of Object.entries(this.#options.fixedSettings)) {
         if (!isDeepStrictEqual(settingOf(this.#first), settingOf(config))) {
-          next.app.log.warn(`${name}: the change has no effect before a restart`);
+          next.app.log.warn(`${name}: the change takes effect after a restart`);
         }
       }
       return hash;
     } catch (error) {
       metrics.countReload("failure");
-      const why =
+      const fields =
         error instanceof GuardValidationError
           ? { issues: error.issues }
           : { err: error, ...(error instanceof GuardError ? { reason: error.message } : {}) };
-      generations.current.app.log.error(why, "the configuration could not be reloaded: the one before is still served");
+      generations.current.app.log.error(fields, "the configuration could not be reloaded: the old one stays in use");
       throw error;
     }
   }
 
-  #refuse(): void {
+  #assertLoaded(): void {
     if (this.#options.generations.isClosing) throw closedError();
     if (!this.#isLoaded) {
       throw new GuardError("GUARD_STARTING", "The service is starting: its models are being loaded.");

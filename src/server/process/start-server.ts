@@ -2,10 +2,10 @@ import { type Config, type ConfigInput, checkConfig } from "../../config/index.t
 import { assertSafeToListen, isLoopback } from "../../config/safe-address.ts";
 import { listenUntilClosed, type RunningServer } from "../../http-server/listen-until-closed.ts";
 import { GuardValidationError } from "../../support/errors.ts";
-import { graceOf } from "../app.ts";
+import { gracePeriodMs } from "../app.ts";
 import { prepareServer, type ServerOptions } from "../create-server.ts";
-import { type Generation, Generations, listenerFor } from "./generations.ts";
-import { type Host, type Inside, Lasting } from "./process-state.ts";
+import { createListener, type Generation, Generations } from "./generations.ts";
+import { ProcessState, type WorkerContext } from "./process-state.ts";
 import { Reloads } from "./reloads.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { watchFile } from "./watch-file.ts";
@@ -18,108 +18,77 @@ export interface ListenOptions extends ServerOptions {
   port?: number;
   /** Closes the server when aborted. */
   signal?: AbortSignal;
-  /**
-   * Reads the configuration anew. With it, SIGHUP and `POST /admin/reload` put the configuration that it returns in the place of the
-   * one that is served. It cannot be combined with `scanners`.
-   */
+  /** Reads the configuration again, for SIGHUP and `POST /admin/reload`. It cannot be combined with `scanners`. */
   reread?: () => Promise<ConfigInput>;
-  /** A file: when its content changes, the configuration is reread. */
+  /** A file: a change of its content reloads the configuration. Requires `reread`. */
   watch?: string;
 }
 
-/** A server that listens, and can be told to read its configuration anew. */
+/** A server that listens, and can reload its configuration. */
 export interface ReloadingServer extends RunningServer {
-  /** Settles when the models of the first configuration are loaded, or cannot be loaded. */
+  /** Settles when the models of the first configuration are loaded, or loading has failed. */
   loaded: Promise<void>;
   /**
-   * Rereads the configuration, and serves it when its models are loaded. Requests under way are answered with the one before. What fails
-   * changes nothing.
+   * Reads the configuration again, and uses it when its models are loaded. Requests in progress finish with the old one. A failure changes
+   * nothing.
    *
-   * @returns the hash of the configuration that is served now.
-   * @throws GuardValidationError for a configuration that cannot be used, and where the server has no `reread`. GuardError when a model
-   *   cannot be loaded, `GUARD_STARTING` before the first models are, and `GUARD_CLOSED` when the server closes.
+   * @returns the hash of the new configuration.
+   * @throws GuardValidationError for an invalid configuration, or without `reread`. GuardError if a model cannot be loaded,
+   *   `GUARD_STARTING` before the first models are loaded, and `GUARD_CLOSED` while the server closes.
    */
   reload(): Promise<string>;
 }
-
-/** How the files of an audit log are put aside: what writes them does so until the end. */
-const FILES_OF_AUDIT = {
-  "audit.max_size": ({ audit }: Config) => audit?.maxSize,
-  "audit.keep": ({ audit }: Config) => audit?.keep,
-};
 
 /**
  * Starts the HTTP API as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it
  * with exit code 2.
  *
- * @throws GuardValidationError for a bad configuration, or an address that is open to others without `auth`.
+ * @throws GuardValidationError for an invalid configuration, or an address that other machines reach without `auth`.
  */
-export async function startServer(given: ListenOptions): Promise<ReloadingServer> {
-  const { url, close, loaded, reload } = await start(given);
+export async function startServer(options: ListenOptions): Promise<ReloadingServer> {
+  const { url, close, loaded, reload } = await start(options);
   return { url, close, loaded, reload };
 }
 
-/** A server in one of several processes. */
-export interface ServerInside extends ReloadingServer {
+/** A server of one of several processes. */
+export interface WorkerServer extends ReloadingServer {
   generations: Generations;
   metrics: ServerMetrics;
 }
 
-/** Starts the HTTP API as one of several processes that do. It reloads when it is told, not on signals. */
-export function startInside(given: ListenOptions, inside: Inside): Promise<ServerInside> {
-  return start(given, inside);
+/** Starts the HTTP API in a worker. The supervisor reloads it, not a signal. */
+export function startWorkerServer(options: ListenOptions, worker: WorkerContext): Promise<WorkerServer> {
+  return start(options, worker);
 }
 
-async function start(given: ListenOptions, inside?: Inside): Promise<ServerInside> {
-  const { host, port, signal, reread, watch, ...options } = given;
+async function start(listenOptions: ListenOptions, worker?: WorkerContext): Promise<WorkerServer> {
+  const { host, port, signal, reread, watch, ...options } = listenOptions;
   if (reread && options.scanners)
-    throw invalid("reread", "cannot be combined with scanners: nobody would make them anew");
-  if (watch !== undefined && !reread) throw invalid("watch", "needs reread");
+    throw invalid("reread", "cannot be combined with scanners: a reload cannot create them");
+  if (watch !== undefined && !reread) throw invalid("watch", "requires reread");
   const config = checkConfig(options.config);
   const at = { host: host ?? config.app.host, port: port ?? config.app.port };
-  const lasting = new Lasting(inside?.kept);
+  const state = new ProcessState(worker?.shared);
+  const reload = reread && (() => (worker ?? reloads).reload());
+  const createGeneration = (config: Config, isReload: boolean) =>
+    prepareGeneration({ ...options, config }, { state, at, isReload, reload, worker });
 
-  const make = async (config: Config, isReload: boolean): Promise<Generation> => {
-    assertSafeToListen(config, at.host);
-    const server: Host = {
-      lasting,
-      isReload,
-      together: inside?.together,
-      isPublic: !isLoopback(at.host),
-      ...(reread ? { reload: () => (inside ?? reloads).reload() } : {}),
-    };
-    const prepared = await prepareServer({ ...options, config }, server);
-    try {
-      await prepared.app.ready();
-      if (isReload || inside?.isLate) await prepared.loaded;
-    } catch (error) {
-      await prepared.app.close();
-      throw error;
-    }
-    return { ...prepared, config };
-  };
-
-  const generations = new Generations(await make(config, false));
+  const generations = new Generations(await createGeneration(config, false));
   const reloads = new Reloads({
     generations,
-    metrics: lasting.metrics,
-    read: reread ?? (() => Promise.reject(invalid("reread", "is needed to reload the configuration"))),
-    make: (config) => make(config, true),
-    ...(inside ? { agree: (hash) => inside.agree(hash) } : {}),
-    fixed: {
-      ...(host === undefined ? { "app.host": ({ app }: Config) => app.host } : {}),
-      ...(port === undefined ? { "app.port": ({ app }: Config) => app.port } : {}),
-      "app.workers": ({ app }: Config) => app.workers,
-      ...(config.audit?.to === "file" ? FILES_OF_AUDIT : {}),
-    },
+    metrics: state.metrics,
+    readConfig: reread ?? (() => Promise.reject(invalid("reread", "is required to reload the configuration"))),
+    createGeneration: (config) => createGeneration(config, true),
+    ...(worker ? { approve: (hash) => worker.approve(hash) } : {}),
+    fixedSettings: fixedSettings(config, { host, port }),
   });
   const { loaded } = generations.current;
-  const listener = listenerFor(generations, options.logger ?? process.stdout);
-  if (reread && !inside) reloadWhenTold(listener, reloads, watch);
+  const listener = createListener(generations, options.logger ?? process.stdout);
+  if (reread && !worker) reloadOnChange(listener, reloads, watch);
   const { url, close } = await listenUntilClosed(listener, at, {
-    graceMs: () => graceOf(generations.current.config),
+    graceMs: () => gracePeriodMs(generations.current.config),
     ...(signal ? { signal } : {}),
-    ...(inside ? { onClosed: () => inside.onClosed() } : {}),
+    ...(worker ? { onClosed: () => worker.onClosed() } : {}),
     onListening(url, close) {
       const { auth } = config;
       listener.log.info({ url, auth: auth ? auth.map(({ type }) => type) : "none: this machine only" }, "serving");
@@ -129,25 +98,74 @@ async function start(given: ListenOptions, inside?: Inside): Promise<ServerInsid
       });
     },
   });
-  return { url, close, loaded, reload: () => reloads.reload(), generations, metrics: lasting.metrics };
+  return { url, close, loaded, reload: () => reloads.reload(), generations, metrics: state.metrics };
 }
 
-/** Reloads for as long as a server listens, when the process gets the signal for it or the file changes. */
-function reloadWhenTold(listener: ReturnType<typeof listenerFor>, reloads: Reloads, watched: string | undefined): void {
+interface GenerationContext {
+  state: ProcessState;
+  at: { host: string };
+  isReload: boolean;
+  reload: (() => Promise<string>) | undefined;
+  worker: WorkerContext | undefined;
+}
+
+/** Creates a server. On a reload, and in a process that replaces another one, its models are loaded first. */
+async function prepareGeneration(
+  options: ServerOptions & { config: Config },
+  { state, at, isReload, reload, worker }: GenerationContext,
+): Promise<Generation> {
+  const { config } = options;
+  assertSafeToListen(config, at.host);
+  const prepared = await prepareServer(options, {
+    ...{ state, isReload, pool: worker?.pool, isPublic: !isLoopback(at.host) },
+    ...(reload ? { reload } : {}),
+  });
+  try {
+    await prepared.app.ready();
+    if (isReload || worker?.isReplacement) await prepared.loaded;
+  } catch (error) {
+    await prepared.app.close();
+    throw error;
+  }
+  return { ...prepared, config };
+}
+
+/** The audit log keeps its file open across reloads, with these settings. */
+const AUDIT_FILE_SETTINGS = {
+  "audit.max_size": ({ audit }: Config) => audit?.maxSize,
+  "audit.keep": ({ audit }: Config) => audit?.keep,
+};
+
+/** Returns the settings that a reload does not change. */
+function fixedSettings({ audit }: Config, { host, port }: { host: string | undefined; port: number | undefined }) {
+  return {
+    ...(host === undefined ? { "app.host": ({ app }: Config) => app.host } : {}),
+    ...(port === undefined ? { "app.port": ({ app }: Config) => app.port } : {}),
+    "app.workers": ({ app }: Config) => app.workers,
+    ...(audit?.to === "file" ? AUDIT_FILE_SETTINGS : {}),
+  };
+}
+
+/** Reloads on SIGHUP and on changes of the file, while the server listens. */
+function reloadOnChange(
+  listener: ReturnType<typeof createListener>,
+  reloads: Reloads,
+  watchedFile: string | undefined,
+): void {
   const reload = () => {
-    // Why it failed is in the log.
+    // A failure is logged by Reloads.
     reloads.reload().catch(() => {});
   };
+  let stop = () => {};
   listener.addHook("onListen", async () => {
-    // On Windows this is the signal that the console was closed, which nobody can ignore.
+    // On Windows SIGHUP means that the console was closed, and the process ends.
     if (process.platform !== "win32") process.on("SIGHUP", reload);
-    const unwatch = watched === undefined ? () => {} : watchFile(watched, reload);
+    const unwatch = watchedFile === undefined ? () => {} : watchFile(watchedFile, reload);
     stop = () => {
       process.off("SIGHUP", reload);
       unwatch();
     };
   });
-  let stop = () => {};
   listener.addHook("preClose", async () => stop());
 }
 

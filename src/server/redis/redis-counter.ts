@@ -1,12 +1,12 @@
 import type { Redis } from "ioredis";
 import type { Rate } from "../../config/index.ts";
-import { type Count, type Counter, countOf } from "../../http-server/callers/counter.ts";
+import { type LimitStatus, limitStatus, type RateCounter } from "../../http-server/callers/counter.ts";
 
 /**
- * Redis runs a script as one step, so that no other server counts in between. `KEYS[1]` is the counter. `ARGV` is the amount, the most,
- * whether what is too much counts (`1`), and the milliseconds of a window.
+ * Redis runs a script atomically. `KEYS[1]` is the counter. `ARGV` is the amount, the maximum, whether refused amounts count (`1`), and
+ * the milliseconds of a window.
  */
-const TAKE = `
+const TAKE_SCRIPT = `
 local used = tonumber(redis.call('GET', KEYS[1]) or '0')
 local fits = used + tonumber(ARGV[1]) <= tonumber(ARGV[2])
 if fits or ARGV[3] == '1' then used = redis.call('INCRBY', KEYS[1], ARGV[1]) end
@@ -19,26 +19,26 @@ return {used, ttl, fits and 1 or 0}
 `;
 
 /** A client with the script as a command. */
-type Counting = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<[number, number, number]>>;
+type CountingClient = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<[number, number, number]>>;
 
-/** Counts in Redis, so that several servers count together. */
-export class RedisCounter implements Counter {
+/** Counts in Redis, which several servers share. */
+export class RedisCounter implements RateCounter {
   readonly rate: Rate;
-  readonly #client: Counting;
+  readonly #client: CountingClient;
   readonly #prefix: string;
 
-  /** @param prefix what the names of the counters begin with. */
+  /** @param prefix of the keys. */
   constructor(rate: Rate, client: Redis, prefix: string) {
     this.rate = rate;
-    this.#client = client as Counting;
+    this.#client = client as CountingClient;
     this.#prefix = `${prefix}:${rate.max}/${rate.milliseconds}:`;
-    if (!this.#client.guardTake) client.defineCommand("guardTake", { numberOfKeys: 1, lua: TAKE });
+    if (!this.#client.guardTake) client.defineCommand("guardTake", { numberOfKeys: 1, lua: TAKE_SCRIPT });
   }
 
-  async take(key: string, amount: number, countsRefused: boolean): Promise<Count> {
+  async take(key: string, amount: number, countsRefused: boolean): Promise<LimitStatus> {
     const { max, milliseconds } = this.rate;
     const name = this.#prefix + key;
-    const [used, ttl, fits] = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
-    return countOf(this.rate, used, ttl, fits === 1);
+    const [used, resetMs, fits] = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
+    return limitStatus(this.rate, used, resetMs, fits === 1);
   }
 }

@@ -4,39 +4,37 @@ import type { Redis, RedisOptions } from "ioredis";
 import type { RedisSettings } from "../../config/index.ts";
 import { requirePackages } from "../../support/optional-packages.ts";
 
-/** What the server needs Redis for, as metrics and the log name it. */
+/** The purpose of a request to Redis, in metrics and the log. */
 export type RedisUse = "cache" | "rate_limit";
 
-/** While Redis does not answer, one request tries it in this many milliseconds. The others go on without it at once. */
+/** During an outage one request in this time tries Redis; the others continue without it at once. */
 const RETRY_MS = 1000;
-/** The most milliseconds between two attempts to connect. */
-const RECONNECT_MS = 1000;
-/** After this many milliseconds without an answer a connection is made anew. */
-const SILENCE_MS = 5000;
+const MAX_RECONNECT_DELAY_MS = 1000;
+/** A connection that is silent for this time is replaced. */
+const MIN_SOCKET_TIMEOUT_MS = 5000;
 
-/** Who is told when Redis does not answer. */
 export interface RedisObserver {
   log: Pick<FastifyBaseLogger, "warn" | "info">;
-  /** Called for each request that has to do without Redis. */
+  /** Called for each request that continues without Redis. */
   onFailure(use: RedisUse): void;
 }
 
 /**
- * A connection to a Redis server that may be slow or gone. No request waits for it longer than its timeout, and while it does not
- * answer, requests do not wait at all, except for one a second that tries it.
+ * A connection to Redis with a circuit breaker. No request waits longer than the timeout. During an outage requests do not wait at all,
+ * except for one a second that tries again.
  */
 export class RedisLink {
   readonly client: Redis;
   readonly settings: RedisSettings;
   readonly #observer: RedisObserver;
-  /** The first attempt to connect, until it has ended. */
+  /** The first attempt to connect, while it lasts. */
   #connecting: Promise<void> | undefined;
-  /** When Redis stopped answering and when it is tried again, in milliseconds of `performance.now()`; absent while it answers. */
+  /** The current outage, on the clock of `performance.now()`. */
   #outage: { since: number; retryAt: number } | undefined;
-  /** The uses and reasons of the errors that Redis has answered with on this connection. */
-  readonly #refusals = new Set<string>();
+  /** The error replies of this connection that are logged already, by use and reason. */
+  readonly #loggedErrors = new Set<string>();
   #isClosed = false;
-  /** The reason of the last error of the connection, which the errors of commands do not have. */
+  /** The reason of the last connection error. Errors of commands do not contain it. */
   #lastReason: string | undefined;
 
   private constructor(client: Redis, settings: RedisSettings, observer: RedisObserver) {
@@ -48,12 +46,12 @@ export class RedisLink {
     });
     client.on("ready", () => {
       this.#lastReason = undefined;
-      this.#refusals.clear();
-      this.#answered();
+      this.#loggedErrors.clear();
+      this.#endOutage();
     });
   }
 
-  /** Makes a link, and loads the client for it. It does not connect yet. */
+  /** Loads the client and creates a link, which is not connected yet. */
   static async make(settings: RedisSettings, observer: RedisObserver): Promise<RedisLink> {
     requirePackages("Redis", ["ioredis"]);
     const { Redis } = await import("ioredis");
@@ -64,22 +62,22 @@ export class RedisLink {
       keyPrefix: prefix,
       connectionName: "guard",
       lazyConnect: true,
-      // A connection over which nothing comes back is given up, with the commands that wait on it.
-      socketTimeout: Math.max(SILENCE_MS, timeout * 1000),
-      // A command that cannot be sent now is of no use later: the request has gone on without it.
+      // Gives up a silent connection, with its pending commands.
+      socketTimeout: Math.max(MIN_SOCKET_TIMEOUT_MS, timeout * 1000),
+      // A command must not be sent later: its request has continued without it.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
-      retryStrategy: (attempt: number) => Math.min(attempt * 100, RECONNECT_MS),
-      // After a failover the old primary refuses to write. Its name may belong to the new one by now.
+      retryStrategy: (attempt: number) => Math.min(attempt * 100, MAX_RECONNECT_DELAY_MS),
+      // After a failover the old primary refuses writes, and its name may point to the new one.
       reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
     } satisfies RedisOptions;
-    // The client takes the path of a socket as it is.
+    // The client expects the plain path of a socket.
     const client = new Redis(url.startsWith("unix:") ? decodeURIComponent(new URL(url).pathname) : url, options);
     return new RedisLink(client, settings, observer);
   }
 
-  /** Begins to connect. Nobody has to wait for it: the first requests wait for the connection as long as for an answer. */
+  /** Starts to connect. The first requests wait for the connection, at most for the timeout. */
   connect(): void {
     this.#connecting = this.client
       .connect()
@@ -90,12 +88,11 @@ export class RedisLink {
   }
 
   /**
-   * Uses Redis for a request.
+   * Sends commands.
    *
-   * @param work sends commands.
-   * @returns undefined when Redis did not answer in time, answered with an error, or was not asked because it did not answer before.
+   * @returns undefined if Redis timed out, replied with an error, or is in an outage.
    */
-  async use<T>(use: RedisUse, work: (client: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
+  async use<T>(use: RedisUse, send: (client: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
     const now = performance.now();
     if (this.#outage && now < this.#outage.retryAt) {
       this.#observer.onFailure(use);
@@ -103,58 +100,61 @@ export class RedisLink {
     }
     if (this.#outage) this.#outage.retryAt = now + RETRY_MS;
     try {
-      const value = await within(this.settings.timeout * 1000, async () => {
+      const value = await withTimeout(this.settings.timeout * 1000, async () => {
         if (this.#connecting) await this.#connecting;
-        return work(this.client);
+        return send(this.client);
       });
-      this.#answered();
+      this.#endOutage();
       return { value };
     } catch (error) {
       this.#observer.onFailure(use);
-      if (isReply(error as Error)) this.#refused(use, error as Error);
-      else this.#failed(use, error as Error);
+      if (isErrorReply(error as Error)) this.#onErrorReply(use, error as Error);
+      else this.#startOutage(use, error as Error);
       return undefined;
     }
   }
 
-  /** Ends the connection. Commands under way fail. */
+  /** Closes the connection. Pending commands fail. */
   close(): void {
     this.#isClosed = true;
     this.client.disconnect();
   }
 
-  /** Redis answers, but not with what was asked for, because it is full or the user may not do that. Other uses may go on well. */
-  #refused(use: RedisUse, error: Error): void {
-    this.#answered();
+  /** Redis works but refuses the command, for example because it is full or the user lacks a right. Other uses may still work. */
+  #onErrorReply(use: RedisUse, error: Error): void {
+    this.#endOutage();
     const reason = reasonOf(error) ?? "error";
-    if (this.#refusals.has(`${use} ${reason}`)) return;
-    this.#refusals.add(`${use} ${reason}`);
-    this.#observer.log.warn({ redis: this.#address, use, reason }, "Redis answers with an error (said once)");
+    if (this.#loggedErrors.has(`${use} ${reason}`)) return;
+    this.#loggedErrors.add(`${use} ${reason}`);
+    this.#observer.log.warn({ redis: this.#address, use, reason }, "Redis replies with an error (logged once)");
   }
 
-  #failed(use: RedisUse, error: Error): void {
+  #startOutage(use: RedisUse, error: Error): void {
     if (this.#outage || this.#isClosed) return;
     const now = performance.now();
     this.#outage = { since: now, retryAt: now + RETRY_MS };
     const reason = reasonOf(error) ?? this.#lastReason ?? "not connected";
-    this.#observer.log.warn({ redis: this.#address, use, reason }, "Redis does not answer: requests go on without it");
+    this.#observer.log.warn(
+      { redis: this.#address, use, reason },
+      "Redis does not respond: requests continue without it",
+    );
   }
 
-  #answered(): void {
+  #endOutage(): void {
     if (!this.#outage) return;
     const seconds = Math.round((performance.now() - this.#outage.since) / 100) / 10;
     this.#outage = undefined;
-    this.#observer.log.info({ redis: this.#address, seconds }, "Redis answers again");
+    this.#observer.log.info({ redis: this.#address, seconds }, "Redis responds again");
   }
 
-  /** Where the server is, without what may be secret in its URL. */
+  /** The address without credentials. */
   get #address(): string {
     const { host, port, path } = this.client.options;
     return path ?? `${host}:${port}`;
   }
 }
 
-/** The links of one server. Those with the same settings are one. */
+/** The links of one server. Equal settings share a link. */
 export class RedisLinks {
   readonly #observer: RedisObserver;
   readonly #links: RedisLink[] = [];
@@ -163,7 +163,7 @@ export class RedisLinks {
     this.#observer = observer;
   }
 
-  /** The link of some settings, if there are any. */
+  /** Returns the link for settings, if there are any. */
   async link(settings: RedisSettings | undefined): Promise<RedisLink | undefined> {
     if (!settings) return undefined;
     const known = this.#links.find((link) => isDeepStrictEqual(link.settings, settings));
@@ -182,35 +182,33 @@ export class RedisLinks {
   }
 }
 
-/** An answer that did not come in time. */
 class TimeoutError extends Error {
   readonly code = "timeout";
 }
 
-/** Waits for the result of `work`, but no longer than some milliseconds. */
-async function within<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+async function withTimeout<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    // After the event loop was busy, timers come before answers that have arrived meanwhile. These are read before the immediate.
+  const timeout = new Promise<never>((_resolve, reject) => {
+    // After a busy event loop, timers fire before replies that have arrived are read; immediates fire after that.
     timer = setTimeout(() => setImmediate(() => reject(new TimeoutError())), milliseconds);
   });
   try {
-    return await Promise.race([work(), late]);
+    return await Promise.race([work(), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Why something failed, in one word: the code of a system error (`ECONNREFUSED`), the code that Redis' errors begin with
- * (`WRONGPASS`), or `timeout`. The whole message may quote a command.
+ * Returns the code of a system error (`ECONNREFUSED`), the code at the start of an error reply (`WRONGPASS`), or `timeout`. The whole
+ * message may quote a command.
  */
 function reasonOf(error: Error & { code?: unknown }): string | undefined {
   if (typeof error.code === "string") return error.code;
-  return isReply(error) ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
+  return isErrorReply(error) ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
 }
 
-/** Whether an error is an answer of Redis. */
-function isReply({ name }: Error): boolean {
+/** Returns whether Redis replied with this error. */
+function isErrorReply({ name }: Error): boolean {
   return name === "ReplyError";
 }

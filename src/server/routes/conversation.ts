@@ -1,8 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { answerOf } from "../../service/json-report.ts";
-import { chatOf } from "../chat.ts";
-import { conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
+import { chatOf, conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
 /** `POST /analyze/conversation` and `POST /scan/conversation`. */

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import { AggregatorRegistry } from "prom-client";
-import { notAuthenticated } from "../http/problem-replies.ts";
-import type { Together } from "../process/process-state.ts";
+import { authProblems } from "../http/problem-replies.ts";
+import type { WorkerPool } from "../process/process-state.ts";
 import type { ServerMetrics } from "../process/server-metrics.ts";
 
-/** What the route needs. */
 export interface MetricsRouteOptions {
   metrics: ServerMetrics;
-  /** The processes whose metrics are added up. */
-  together?: Together | undefined;
+  /** All processes, whose metrics are aggregated. */
+  pool?: WorkerPool | undefined;
   /** Whether metrics need no credential. */
   public: boolean;
 }
@@ -16,11 +15,11 @@ export interface MetricsRouteOptions {
 /** `GET /metrics`: metrics in the text format of Prometheus. */
 export async function metricsRoute(
   app: FastifyInstance,
-  { metrics, together, public: isPublic }: MetricsRouteOptions,
+  { metrics, pool, public: isPublic }: MetricsRouteOptions,
 ): Promise<void> {
   const example = 'guard_http_requests_total{method="POST",route="/scan/prompt",status="200"} 2';
   app.get("/metrics", {
-    config: { public: isPublic, ...(isPublic ? {} : { problems: notAuthenticated }) },
+    config: { public: isPublic, ...(isPublic ? {} : { problems: authProblems }) },
     schema: {
       tags: ["Status"],
       operationId: "metrics",
@@ -30,8 +29,8 @@ export async function metricsRoute(
     },
     handler: async (_request, reply) => {
       reply.type(metrics.registry.contentType).serializer((text: unknown) => text as string);
-      if (!together) return metrics.registry.metrics();
-      return AggregatorRegistry.aggregate(await together.metrics()).metrics();
+      if (!pool) return metrics.registry.metrics();
+      return AggregatorRegistry.aggregate(await pool.metrics()).metrics();
     },
   });
 }

@@ -9,47 +9,59 @@ import type { ServiceReport } from "../../service/service-types.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
-import { charactersOf } from "../callers/characters.ts";
-import { chatOf } from "../chat.ts";
+import { countCharacters } from "../callers/characters.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { problemOf } from "../plugins/errors.ts";
 import { assertPlain } from "../plugins/json-body.ts";
+import { chatOf } from "../schemas/conversation.ts";
 import { named } from "../schemas/named.ts";
 import { outputStreamExamples, type outputStreamRequest, type outputStreamStart } from "../schemas/output-stream.ts";
-import { type AnswerEvent, answerEvents } from "../streams/answer-events.ts";
-import { type AnswerLines, linesOf, piecesOf } from "../streams/answer-lines.ts";
 import { type EventFormat, formatFor, NDJSON, SSE } from "../streams/event-format.ts";
 import { JsonLines, type LineLimits } from "../streams/json-lines.ts";
+import { type OutputEvent, outputEvents } from "../streams/output-events.ts";
+import { type OutputPieces, piecesInLines, piecesOf } from "../streams/output-pieces.ts";
 import type { ScanRoutesOptions } from "./scan-routes.ts";
 
 type Start = z.output<typeof outputStreamStart>;
 
-/** What the routes need besides what all routes need that scan. */
 export interface OutputStreamOptions extends Omit<ScanRoutesOptions, "cache"> {
   limits: LineLimits;
-  /** The milliseconds that answers under way have when the server closes. */
+  /** Milliseconds that open streams may continue when the server closes. */
   graceMs: number;
 }
 
 const START = named("OutputStreamStart");
 const WHOLE = named("OutputStreamRequest");
 
+const RESPONSE: Record<number, unknown> = {
+  200: {
+    description: "Events, while the output arrives",
+    content: {
+      [NDJSON]: { schema: named("OutputStreamEvent"), example: outputStreamExamples.event },
+      [SSE]: {
+        schema: { description: "The same events, as server-sent events." },
+        example: outputStreamExamples.sse,
+      },
+    },
+  },
+};
+
+const PROBLEMS = {
+  ...scanProblems,
+  408: { description: "No line in time", example: new Problem(408, "No line arrived for 120 s.") },
+  406: {
+    description: "The client accepts no format of the response",
+    example: new Problem(406, "The response is text/event-stream."),
+  },
+};
+
 /**
- * `POST /analyze/output/stream` and `POST /scan/output/stream`: an answer goes in piece by piece, and what may be shown of it comes out
- * of the same request while it still arrives.
+ * `POST /analyze/output/stream` and `POST /scan/output/stream`: the client sends an output piece by piece, and gets the parts that it may
+ * show in the response of the same request.
  */
 export async function outputStreamRoutes(app: FastifyInstance, options: OutputStreamOptions): Promise<void> {
-  const { limits, graceMs } = options;
-  const streams = new Set<AbortController>();
-  let cut: NodeJS.Timeout | undefined;
-  app.addHook("preClose", async () => {
-    cut = setTimeout(() => {
-      for (const stop of streams) stop.abort(closedError());
-    }, graceMs);
-  });
-  app.addHook("onClose", async () => clearTimeout(cut));
-
-  // The body is read while the answer is written. Only these routes take it.
+  const streams = openStreams(app, options.graceMs);
+  // The body is read while the response is written. Only these routes accept it.
   app.addContentTypeParser(NDJSON, (request, payload, done) => {
     try {
       assertPlain(request.headers);
@@ -60,176 +72,176 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
   });
 
   for (const kind of ["analyze", "scan"] as const) {
+    const rewrite = kind === "analyze";
     app.post(`/${kind}/output/stream`, {
       schema: {
-        tags: [kind === "analyze" ? "Analyze" : "Scan"],
+        tags: [rewrite ? "Analyze" : "Scan"],
         operationId: `${kind}_output_stream`,
-        summary:
-          kind === "analyze"
-            ? "Check an output while it arrives, and sanitize it"
-            : "Check an output while it arrives; its text comes back as it was",
+        summary: rewrite ? "Check an output while it arrives, and sanitize it" : "Check an output while it arrives",
         body: {
           content: {
             "application/json": { schema: WHOLE },
             [NDJSON]: { schema: { description: "Lines of JSON: OutputStreamStart, then the pieces of the output." } },
           },
         },
-        response: {
-          200: {
-            description: "Events, while the output arrives",
-            content: {
-              [NDJSON]: { schema: named("OutputStreamEvent"), example: outputStreamExamples.event },
-              [SSE]: {
-                schema: { description: "The same events, as server-sent events." },
-                example: outputStreamExamples.sse,
-              },
-            },
-          },
-        } as Record<number, unknown>,
+        response: RESPONSE,
       },
       config: {
-        problems: {
-          ...scanProblems,
-          408: { description: "No line in time", example: new Problem(408, "No line came for 120 s.") },
-          406: {
-            description: "No format that the client takes",
-            example: new Problem(406, "The answer is text/event-stream."),
-          },
-        },
+        problems: PROBLEMS,
         requestExample: outputStreamExamples.request,
         requestLines: outputStreamExamples.lines,
         streams: true,
       },
-      handler: async (request, reply) => {
-        const format = formatFor(request.headers.accept);
-        const { body } = request;
-        const read = body instanceof Readable ? new JsonLines(body, limits) : undefined;
-        try {
-          const take = (count: number) => app.callerLimits.takeCharacters(request, reply, count);
-          const start = read ? await startOf(request, read) : wholeOf(request);
-          if (read) await take(charactersOf(start));
-          const lines = read
-            ? countedLines(linesOf(read), take)
-            : piecesOf([(start as z.output<typeof outputStreamRequest>).output].flat());
-          const events = await answering(
-            { ...options, streams, request, reply, format, rewrite: kind === "analyze" },
-            start,
-            lines,
-          );
-          return reply
-            .type(format.mediaType)
-            .headers({ "cache-control": "no-store", "x-accel-buffering": "no" })
-            .send(Readable.from(events, { objectMode: false }));
-        } catch (error) {
-          read?.close();
-          throw error;
-        }
-      },
+      handler: (request, reply) => handleStream(app, { ...options, streams, request, reply, rewrite }),
     });
   }
 }
 
-/** The first line of a body, checked. */
-async function startOf(request: FastifyRequest, lines: JsonLines): Promise<Start> {
-  const first = await lines.next();
-  return checked(request, START, first?.value ?? null) as Start;
+/** Returns the set of open streams, which are aborted when the server closes. */
+function openStreams(app: FastifyInstance, graceMs: number): Set<AbortController> {
+  const streams = new Set<AbortController>();
+  let timer: NodeJS.Timeout | undefined;
+  app.addHook("preClose", async () => {
+    timer = setTimeout(() => {
+      for (const stream of streams) stream.abort(closedError());
+    }, graceMs);
+  });
+  app.addHook("onClose", async () => clearTimeout(timer));
+  return streams;
 }
 
-/** The body, where it came as a whole. Fastify checks it only where its type was said, and a request may have neither. */
-function wholeOf(request: FastifyRequest): Start {
+/** A request with the options of its route. */
+interface StreamCall extends OutputStreamOptions {
+  streams: Set<AbortController>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  rewrite: boolean;
+}
+
+async function handleStream(app: FastifyInstance, call: StreamCall): Promise<FastifyReply> {
+  const { request, reply, limits } = call;
+  const format = formatFor(request.headers.accept);
   const { body } = request;
-  return body === undefined ? (checked(request, WHOLE, null) as Start) : (body as Start);
+  const lines = body instanceof Readable ? new JsonLines(body, limits) : undefined;
+  try {
+    const take = (count: number) => app.callerLimits.takeCharacters(request, reply, count);
+    const start = lines ? await readStart(request, lines) : wholeBody(request);
+    if (lines) await take(countCharacters(start));
+    const pieces = lines
+      ? countPieces(piecesInLines(lines), take)
+      : piecesOf([(start as z.output<typeof outputStreamRequest>).output].flat());
+    const events = await scanStream(call, start, pieces, format);
+    return reply
+      .type(format.mediaType)
+      .headers({ "cache-control": "no-store", "x-accel-buffering": "no" })
+      .send(Readable.from(events, { objectMode: false }));
+  } catch (error) {
+    lines?.close();
+    throw error;
+  }
 }
 
-/** @throws Error that becomes a 422, for a value that does not fit a schema. */
-function checked(request: FastifyRequest, schema: ReturnType<typeof named>, value: unknown): unknown {
+/** Reads and validates the first line of a body. */
+async function readStart(request: FastifyRequest, lines: JsonLines): Promise<Start> {
+  const first = await lines.next();
+  return assertShape(request, START, first?.value ?? null) as Start;
+}
+
+/** Returns a body in JSON. Fastify validates it only if the request has a content type, which it may lack together with a body. */
+function wholeBody(request: FastifyRequest): Start {
+  const { body } = request;
+  return body === undefined ? (assertShape(request, WHOLE, null) as Start) : (body as Start);
+}
+
+/** @throws Error that becomes status 422 if the value does not match the schema. */
+function assertShape(request: FastifyRequest, schema: ReturnType<typeof named>, value: unknown): unknown {
   const validate = request.compileValidationSchema(schema);
   if (validate(value)) return value;
   throw Object.assign(new Error("the value has the wrong shape"), { validation: validate.errors ?? [] });
 }
 
-/** The pieces of an answer, each of which is counted before it is scanned. */
-function countedLines(lines: AnswerLines, take: (characters: number) => Promise<void>): AnswerLines {
+/** Counts the characters of each piece before it is scanned. */
+function countPieces(pieces: OutputPieces, take: (characters: number) => Promise<void>): OutputPieces {
   return {
     async next() {
-      const line = await lines.next();
-      await take(line.text?.length ?? 0);
-      return line;
+      const piece = await pieces.next();
+      await take(piece.text?.length ?? 0);
+      return piece;
     },
-    close: () => lines.close(),
+    close: () => pieces.close(),
   };
 }
 
-/** What is needed to answer one request. */
-interface Asked extends OutputStreamOptions {
-  streams: Set<AbortController>;
-  request: FastifyRequest;
-  reply: FastifyReply;
-  format: EventFormat;
-  rewrite: boolean;
+/**
+ * Starts the scan of an output, and returns the serialized events.
+ *
+ * @throws GuardError or Problem for errors before the first event.
+ */
+async function scanStream(
+  call: StreamCall,
+  start: Start,
+  pieces: OutputPieces,
+  format: EventFormat,
+): Promise<AsyncGenerator<string>> {
+  const { streams, reply } = call;
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  const stream = openScan(call, start, controller.signal);
+  const disconnected = disconnectSignal(reply.raw);
+  const end = (reason: unknown) => {
+    streams.delete(controller);
+    pieces.close();
+    // Stops scanners that still run.
+    controller.abort(reason);
+  };
+  disconnected.addEventListener("abort", () => end(disconnected.reason), { once: true });
+  streams.add(controller);
+  try {
+    // The scan starts with its first piece. Errors until then have a status of their own.
+    await stream.push("");
+  } catch (error) {
+    end(error);
+    throw error;
+  }
+  const events = outputEvents(pieces, stream, { everyStep: start.every_step ?? false });
+  return writeEvents(untilAborted(events, controller.signal), call, start, format, () => end(closedError()));
 }
 
-/**
- * Begins the scan of an answer, and returns the events about it as they are sent.
- *
- * @throws GuardError or Problem for what is wrong before the scan begins.
- */
-async function answering(asked: Asked, start: Start, lines: AnswerLines): Promise<AsyncGenerator<string>> {
-  const { profiles, seal, streams, request, reply, rewrite } = asked;
-  const { prompt, messages, tools, system, every_step: everyStep, details } = start;
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
+function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
+  const { prompt, messages, tools, system, details, vault } = start;
   const { profile, suppress, replacements } = profiles.grant(request, start, "output");
-  const stream = profile.service.outputStream(
+  return profile.service.outputStream(
     prompt,
     {
       suppress,
       replacements,
       offsets: "codePoint",
       rewrite,
-      vault: typeof start.vault === "string" ? seal.open(start.vault, request.credential) : new Vault(),
-      signal: stop.signal,
+      vault: typeof vault === "string" ? seal.open(vault, request.credential) : new Vault(),
+      signal,
       observer: request.scanObserver,
       ...callerOf(request),
     },
     messages ? chatOf({ messages, tools, system }) : undefined,
   );
-  const gone = disconnectSignal(reply.raw);
-  const end = (reason: unknown) => {
-    streams.delete(stop);
-    lines.close();
-    // Nobody needs what the scan may still do.
-    stop.abort(reason);
-  };
-  gone.addEventListener("abort", () => end(gone.reason), { once: true });
-  streams.add(stop);
-  try {
-    // A scan begins with its first piece. What is wrong with it before has a status of its own.
-    await stream.push("");
-  } catch (error) {
-    end(error);
-    throw error;
-  }
-  const events = answerEvents(lines, stream, { everyStep: everyStep ?? false });
-  return written(events, asked, start, stop, () => end(closedError()));
 }
 
-/** Writes events, and what goes wrong as the last of them. It goes on when what it wrote was taken. */
-async function* written(
-  events: AsyncGenerator<AnswerEvent>,
-  asked: Asked,
+/** Serializes events, with an error as the last one. */
+async function* writeEvents(
+  events: AsyncGenerator<OutputEvent>,
+  call: StreamCall,
   start: Start,
-  { signal }: AbortController,
+  format: EventFormat,
   onEnd: () => void,
 ): AsyncGenerator<string> {
-  const { format, reply, request, limits } = asked;
+  const { reply, request, limits } = call;
   try {
     yield format.opening;
-    for await (const event of untilAborted(events, signal)) {
-      // A client that takes nothing must not keep the connection.
-      const stalled = setTimeout(() => reply.raw.destroy(), limits.idle);
+    for await (const event of events) {
+      // The generator continues when the client has read the event. A client that reads nothing is disconnected.
+      const stalled = setTimeout(() => reply.raw.destroy(), limits.idleMs);
       try {
-        yield await lineOf(event, asked, start);
+        yield await writeEvent(event, call, start, format);
       } finally {
         clearTimeout(stalled);
       }
@@ -244,19 +256,18 @@ async function* written(
   }
 }
 
-async function lineOf(event: AnswerEvent, asked: Asked, start: Start): Promise<string> {
-  const { format } = asked;
+async function writeEvent(event: OutputEvent, call: StreamCall, start: Start, format: EventFormat): Promise<string> {
   if (event.event === "text") {
     const { event: name, ...data } = event;
     return format.write(name, data);
   }
   const { outcome, atEnd = [] } = event.report;
-  await tell(asked, start, event.report);
+  await publishDecision(call, start, event.report);
   const answer = { ...answerOf(event.report, start.details ?? false), outcome, at_end: atEnd };
   return format.write(outcome === "blocked" ? "blocked" : "done", answer);
 }
 
-/** Ends with the reason of a signal as soon as it is aborted, even when nothing comes. */
+/** Ends with the reason of a signal as soon as it is aborted, even while the source is pending. */
 async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -278,15 +289,19 @@ async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal):
   }
 }
 
-/** Tells of the decision about an answer that has ended. The answer itself was not kept. */
-function tell({ decisions, request, rewrite }: Asked, start: Start, report: ServiceReport): Promise<void> {
+/** The output is not kept, so the decision has only the prompt. */
+function publishDecision(
+  { decisions, request, rewrite }: StreamCall,
+  start: Start,
+  report: ServiceReport,
+): Promise<void> {
   const { prompt, scanners_suppress: suppress, details } = start;
-  return decisions.tell({
+  return decisions.publish({
     request,
     profile: request.profile,
     side: "output",
     report,
-    asked: { suppress: suppress ?? [], offsets: "codePoint", rewrite },
+    options: { suppress: suppress ?? [], offsets: "codePoint", rewrite },
     content: () => ({ prompt }),
   });
 }

@@ -3,33 +3,33 @@ import type { z } from "zod";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { answerOf } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
-import { chatOf } from "../chat.ts";
+import { chatOf } from "../schemas/conversation.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
-import { addScanRoutes, type Item, type ScanRoutesOptions } from "./scan-routes.ts";
+import { addScanRoutes, type ScanRoutesOptions, type ScanSubject } from "./scan-routes.ts";
 
 type OutputRequest = z.output<typeof outputRequest>;
 
-/** What Anonymize puts into texts: `[REDACTED_PERSON_1]`. */
+/** A placeholder of Anonymize: `[REDACTED_PERSON_1]`. */
 const PLACEHOLDER = /\[REDACTED_[^\s[\]]{1,100}_\d{1,9}\]/;
 
-/** The logs in which it was said that an output came without its vault. */
+/** The logs that have the warning about a missing vault. */
 const warned = new WeakSet<FastifyBaseLogger>();
 
-/** What an output is, whether it comes alone or among others. */
-export function outputItem(log: FastifyBaseLogger): Item<OutputRequest> {
-  /** llm-guard's API has one vault for everybody, so that its clients do not know that they have to hand one in. */
-  const warnOfPlaceholders = ({ restores }: ScanService, { output, vault }: OutputRequest) => {
+/** An output, alone or in a batch. */
+export function outputSubject(log: FastifyBaseLogger): ScanSubject<OutputRequest> {
+  /** The API of llm-guard has one vault for all callers, so its clients do not know that they must send a vault. */
+  const warnOfMissingVault = ({ restores }: ScanService, { output, vault }: OutputRequest) => {
     if (warned.has(log) || !restores || typeof vault === "string" || !PLACEHOLDER.test(output)) return;
     warned.add(log);
     log.warn(
-      "an output has placeholders and came without a vault, so they stay: hand in the vault of the answer to its prompt (said once)",
+      "an output with placeholders has no vault, so they are not restored: send the vault from the response to its prompt (logged once)",
     );
   };
   return {
     name: "an output",
     source: "output",
     scan: (service, body, request) => {
-      warnOfPlaceholders(service, body);
+      warnOfMissingVault(service, body);
       const { messages, tools, system, tool_calls } = body;
       return service.output(
         body.prompt,
@@ -46,7 +46,7 @@ export function outputItem(log: FastifyBaseLogger): Item<OutputRequest> {
 /** `POST /analyze/output` and `POST /scan/output`. */
 export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
   addScanRoutes<OutputRequest>(app, options, {
-    ...outputItem(app.log),
+    ...outputSubject(app.log),
     paths: { analyze: ["/analyze/output"], scan: ["/scan/output"] },
     scans: "output",
     request: "OutputRequest",

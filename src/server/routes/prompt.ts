@@ -3,17 +3,17 @@ import type { z } from "zod";
 import { answerOf } from "../../service/json-report.ts";
 import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
 import type { ScanFields } from "../schemas/scan.ts";
-import { addScanRoutes, type Item, type ScanRoutesOptions } from "./scan-routes.ts";
+import { addScanRoutes, type ScanRoutesOptions, type ScanSubject } from "./scan-routes.ts";
 
-/** What a prompt is, whether it comes alone or among others. */
-export const PROMPT: Item<Pick<z.output<typeof promptRequest>, "prompt" | "source"> & ScanFields> = {
+/** A prompt, alone or in a batch. */
+export const PROMPT: ScanSubject<Pick<z.output<typeof promptRequest>, "prompt" | "source"> & ScanFields> = {
   name: "a prompt",
   source: "input",
   scan: (service, { prompt, source }, request) => service.prompt(prompt, request, source ?? "user"),
   content: ({ prompt }) => ({ prompt }),
 };
 
-/** `POST /analyze/prompt`, with llm-guard's other name for it, and `POST /scan/prompt`. */
+/** `POST /analyze/prompt`, its alias in llm-guard, and `POST /scan/prompt`. */
 export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOptions): Promise<void> {
   addScanRoutes<z.output<typeof promptRequest>>(app, options, {
     ...PROMPT,

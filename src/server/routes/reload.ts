@@ -2,28 +2,28 @@ import type { FastifyInstance } from "fastify";
 import { assertAdministering } from "../../http-server/callers/rights.ts";
 import { Problem, pointerOf } from "../../http-server/problem.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
-import { notAdministering, notReady, type ProblemReplies } from "../http/problem-replies.ts";
+import { adminProblems, notReadyProblems, type ProblemReplies } from "../http/problem-replies.ts";
 
-/** What the route needs. */
 export interface ReloadRouteOptions {
   /**
-   * Reads the configuration anew, and resolves with the hash of the one that is served now.
+   * Reloads the configuration.
    *
-   * @throws GuardValidationError with the paths of the values at fault.
+   * @returns the hash of the new configuration.
+   * @throws GuardValidationError with the paths of the invalid values.
    */
   reload(): Promise<string>;
 }
 
-const DETAIL = "The configuration cannot be used: the one before is still served.";
+const DETAIL = "The configuration is not valid: the old one stays in use.";
 
-/** It is no named schema: most servers have no route with it. */
-const reloaded = {
+/** Not a named schema, because most servers have no such route. */
+const reloadReply = {
   schema: {
     type: "object",
     properties: {
       config: {
         type: "string",
-        description: "Hash of the configuration that is served now, as guard_config_info and the audit log have it.",
+        description: "Hash of the new configuration, as in guard_config_info and the audit log.",
       },
     },
     required: ["config"],
@@ -32,33 +32,33 @@ const reloaded = {
 };
 
 const problems: ProblemReplies = {
-  ...notAdministering,
+  ...adminProblems,
   422: {
-    description: "A configuration that cannot be used",
+    description: "The configuration is not valid",
     example: new Problem(422, DETAIL, {
       errors: [{ pointer: "/input_scanners/0/type", detail: "unknown scanner Toxicty" }],
     }),
   },
-  ...notReady,
+  ...notReadyProblems,
 };
 
-/** `POST /admin/reload`: reads the configuration anew, and answers when it is served or when it turned out that it cannot be. */
+/** `POST /admin/reload`: reloads the configuration, and responds when it is in use or has failed. */
 export async function reloadRoute(app: FastifyInstance, { reload }: ReloadRouteOptions): Promise<void> {
   app.post("/admin/reload", {
     config: { problems },
     schema: {
       tags: ["Admin"],
       operationId: "reload",
-      summary: "Reads the configuration anew, and serves it if it can be used",
-      response: { 200: { description: "OK", content: { "application/json": reloaded } } },
+      summary: "Reload the configuration",
+      response: { 200: { description: "OK", content: { "application/json": reloadReply } } },
     },
-    // Before the body is read: nobody else may make the service wait for one.
+    // Check the right before the body is read.
     onRequest: async ({ rights }) => assertAdministering(rights),
     handler: async () => {
       try {
         return { config: await reload() };
       } catch (error) {
-        if (!(error instanceof GuardError)) throw new Problem(422, `${DETAIL} The log says why.`);
+        if (!(error instanceof GuardError)) throw new Problem(422, `${DETAIL} See the log.`);
         if (["GUARD_STARTING", "GUARD_CLOSED"].includes(error.code)) throw error;
         throw new Problem(422, DETAIL, { errors: issuesOf(error) });
       }

@@ -2,15 +2,15 @@ import { type Problem, problemBody } from "../../http-server/problem.ts";
 import type { ProblemReplies } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
 
-/** The JSON reply of a route that succeeds. */
+/** Returns the response schema of a successful JSON reply. */
 export function jsonReply(schema: string, example: unknown): Record<number, unknown> {
   return { 200: { description: "OK", content: { "application/json": { schema: named(schema), example } } } };
 }
 
 /**
- * Replies that are problems, by status, as the API's description has them.
+ * Returns the response schemas of problems.
  *
- * @param ownBody makes the body of errors where the route has another shape for them.
+ * @param ownBody makes the error body of routes with another shape.
  */
 export function problemReplies(
   problems: ProblemReplies,

@@ -3,17 +3,16 @@ import type { AuthEntry } from "../../config/index.ts";
 import { named } from "../schemas/named.ts";
 import { pageFor, pageRoutes, SECURITY_HEADERS } from "./page.ts";
 
-/** What the route needs. */
 export interface RootRouteOptions {
   /** The name of the service. */
   name: string;
-  /** The credentials that the service takes: the page has fields for them. */
+  /** The console has input fields for these credentials. */
   auth: readonly AuthEntry[];
-  /** How many user messages are scanned together: the page shows findings in each of them. */
+  /** Number of user messages in the window, in which the console shows findings. */
   window: number;
 }
 
-/** `GET /`: the name of the service in JSON, and for browsers a page in which a text can be tried. Both are public. */
+/** `GET /`: the name of the service in JSON; for browsers, the console. Both are public. */
 export async function rootRoute(app: FastifyInstance, { name, auth, window }: RootRouteOptions): Promise<void> {
   const page = pageFor({ name, schemes: auth, window });
   const json = { schema: named("ServiceName"), example: { name: "LLM Guard API" } };
@@ -23,7 +22,7 @@ export async function rootRoute(app: FastifyInstance, { name, auth, window }: Ro
     schema: {
       tags: ["Status"],
       operationId: "root",
-      summary: "Name of the service; for browsers, a page in which a text can be tried",
+      summary: "Name of the service; for browsers, a console to try scans",
       security: [],
       response: { 200: { description: "OK", content: { "application/json": json, "text/html": html } } },
     },
@@ -41,14 +40,14 @@ export async function rootRoute(app: FastifyInstance, { name, auth, window }: Ro
 }
 
 /**
- * Whether a client names HTML in its Accept header (RFC 9110, 12.5.1), as browsers do, and likes it no less than JSON. Clients
- * that take anything get JSON.
+ * Returns whether the Accept header (RFC 9110, section 12.5.1) names HTML, as that of browsers does, with at least the quality of JSON.
+ * Wildcards mean JSON.
  */
 export function prefersHtml(accept = ""): boolean {
-  const quality = (wanted: string) => {
+  const quality = (mediaType: string) => {
     for (const range of accept.toLowerCase().split(",")) {
       const [type, ...parameters] = range.split(";").map((part) => part.trim());
-      if (type !== wanted) continue;
+      if (type !== mediaType) continue;
       const q = parameters.find((parameter) => parameter.startsWith("q="));
       return q === undefined ? 1 : Number(q.slice("q=".length)) || 0;
     }

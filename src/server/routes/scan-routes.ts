@@ -7,9 +7,9 @@ import type { ScanService } from "../../service/service.ts";
 import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
 import { stopOnDisconnect } from "../../support/disconnect.ts";
 import { LazyAbortController } from "../../support/lazy-abort-controller.ts";
-import type { CacheUse, ResultCache, Scanned } from "../cache/result-cache.ts";
+import type { CacheUse, ResultCache, ScanResult } from "../cache/result-cache.ts";
 import { callerOf } from "../callers/caller.ts";
-import type { Granted, Profiles } from "../callers/profiles.ts";
+import type { GrantedOptions, Profiles } from "../callers/profiles.ts";
 import type { Decisions } from "../decisions/decisions.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
@@ -19,58 +19,51 @@ import { jsonReply } from "./replies.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Is told of the scanners and models of this request. Absent where nobody follows it. */
+    /** Observes the scanners and models of this request. */
     scanObserver?: ScanObserver | undefined;
   }
 }
 
-/** What the routes that scan need. */
 export interface ScanRoutesOptions {
   decisions: Decisions;
   profiles: Profiles;
   seal: VaultSeal;
-  /** Where results are kept, if they are. */
   cache: ResultCache | undefined;
 }
 
-/** What a route scans: a prompt, an output, a conversation or documents. */
-export interface Subject<Body extends ScanFields> {
-  /** The paths of `POST /analyze/*`, which rewrites texts and gives them back, and of `POST /scan/*`, which only judges. */
-  paths: { analyze: readonly string[]; scan: readonly string[] };
-  /** What the routes scan. */
-  scans: ScanKind;
-  /** What the thing is called in the API's description: `a prompt`. */
+/** What is scanned: a prompt, an output, a conversation or documents. */
+export interface ScanSubject<Body extends ScanFields> {
+  /** The name in the API description: `a prompt`. */
   name: string;
-  /** Which scanners look at it. */
+  /** The scanners of this side run. */
   source: Side;
-  /** The name of the body's schema. */
-  request: string;
-  /** The names of the schemas of the answers to `POST /analyze/*` and `POST /scan/*`. */
-  results: { analyze: string; scan: string };
-  /** Examples for the API's description. */
-  examples: { request: unknown; analyzed: unknown; scanned: unknown };
   scan(service: ScanService, body: Body, request: ScanRequest): Promise<ServiceReport>;
-  /**
-   * Turns the report into the answer.
-   *
-   * @param rewrite whether the answer has the rewritten text.
-   */
-  answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): Answer | DocumentsAnswer;
-  /** The texts, for those who may keep them, such as the log of those who want them there. */
+  /** Returns the texts, for the log and the audit log. */
   content(body: Body): Record<string, unknown>;
 }
 
-/** What a text of a subject is, and how it is judged. */
-export type Item<Body extends ScanFields> = Pick<Subject<Body>, "name" | "source" | "scan" | "content">;
+/** The routes of a subject. */
+export interface ScanRoutes<Body extends ScanFields> extends ScanSubject<Body> {
+  /** The paths of `POST /analyze/*`, which returns rewritten texts, and of `POST /scan/*`, which does not. */
+  paths: { analyze: readonly string[]; scan: readonly string[] };
+  scans: ScanKind;
+  /** The name of the body's schema. */
+  request: string;
+  /** The names of the response schemas. */
+  results: { analyze: string; scan: string };
+  /** Examples for the API description. */
+  examples: { request: unknown; analyzed: unknown; scanned: unknown };
+  /** @param rewrite whether the response has the rewritten text. */
+  answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): Answer | DocumentsAnswer;
+}
 
-/** Adds the routes of a subject. */
 export function addScanRoutes<Body extends ScanFields>(
   app: FastifyInstance,
   options: ScanRoutesOptions,
-  subject: Subject<Body>,
+  routes: ScanRoutes<Body>,
 ): void {
   const { profiles, seal } = options;
-  const { paths, scans, name, source, request: schema, results, examples, answer } = subject;
+  const { paths, scans, name, source, request: schema, results, examples, answer } = routes;
   for (const kind of ["analyze", "scan"] as const) {
     const rewrite = kind === "analyze";
     for (const url of paths[kind]) {
@@ -86,14 +79,14 @@ export function addScanRoutes<Body extends ScanFields>(
         handler: async (request, reply) => {
           const fields = request.body as Body;
           const granted = profiles.grant(request, fields, source);
-          const stop = stopOnDisconnect(reply.raw);
-          const asked = { fields, kind, granted, until: stop };
-          const { report, vault, use } = await scanned(options, subject, request, asked);
+          const until = stopOnDisconnect(reply.raw);
+          const result = await scanRequest(options, routes, request, { fields, kind, granted, until });
+          const { report, vault, use } = result;
           const details = fields.details ?? false;
           return {
             ...answer(report, details, rewrite, fields),
             ...(details && use ? { cache: use } : {}),
-            // It also holds the pairs of the request's vault, so a client has to keep only the latest vault.
+            // It includes the pairs of the request's vault, so a client keeps only the latest vault.
             ...(rewrite && source === "input" && vault.size > 0 ? { vault: seal.seal(vault, request.credential) } : {}),
           };
         },
@@ -102,65 +95,75 @@ export function addScanRoutes<Body extends ScanFields>(
   }
 }
 
-/** What is scanned for a request. */
-interface ScanAsked<Body> {
+/** A scan of a request. */
+interface RequestScan<Body> {
   fields: Body;
   kind: "analyze" | "scan";
-  /** What the caller may have of what it asks for. */
-  granted: Granted;
-  /** Is aborted when nobody waits for the result any more: a {@link LazyAbortController} where it is for this scan alone. */
+  granted: GrantedOptions;
+  /** Aborted when the result is not needed any more. A {@link LazyAbortController} belongs to this scan alone. */
   until: AbortSignal | LazyAbortController;
 }
 
-/** Scans for a request, or finds the result in the cache, and tells of the decision. */
-export async function scanned<Body extends ScanFields>(
-  { decisions, seal, cache }: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
-  { name, source, scan, content }: Item<Body>,
+/** Scans for a request, or finds the result in the cache, and publishes the decision. */
+export async function scanRequest<Body extends ScanFields>(
+  options: Pick<ScanRoutesOptions, "decisions" | "seal" | "cache">,
+  subject: ScanSubject<Body>,
   request: FastifyRequest,
-  { fields, kind, granted: { profile, suppress, replacements }, until }: ScanAsked<Body>,
-): Promise<Scanned & { use?: CacheUse }> {
-  const { service } = profile;
-  const rewrite = kind === "analyze";
-  const details = fields.details ?? false;
-  const observer = request.scanObserver;
-  const offsets = "codePoint" as const;
-  const { caller, turn } = callerOf(request);
-  const compute = async (until: AbortSignal | LazyAbortController): Promise<Scanned> => {
-    const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
-    const stopped = until instanceof LazyAbortController ? { stop: until } : { signal: until };
-    const asked = { suppress, replacements, offsets, rewrite, vault, ...stopped, observer, caller, turn };
-    return { report: await scan(service, fields, asked), vault };
-  };
-  const found = async (): Promise<Scanned & { use?: CacheUse }> => {
-    if (!cache) return compute(until);
-    if (typeof fields.vault === "string" || service.isVolatile(source)) {
-      return { ...(await compute(until)), use: "skipped" };
-    }
-    if (service.notReady) throw service.notReady;
-    const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
-    // Whatever fields there are besides, the result may depend on them.
-    const body = [texts, details, suppress.toSorted()];
-    const asked = {
-      caller,
-      kind: `${kind} ${name}`,
-      profile: profile.name,
-      body,
-      details,
-      rewrite,
-    };
-    return cache.scan(asked, until instanceof LazyAbortController ? until.signal : until, compute);
-  };
-  const result = await found();
-  await decisions.tell({
+  requestScan: RequestScan<Body>,
+): Promise<ScanResult & { use?: CacheUse }> {
+  const { source, scan, content } = subject;
+  const { fields, kind, granted } = requestScan;
+  const { profile, suppress, replacements } = granted;
+  const result = await cachedScan(options, subject, request, requestScan);
+  await options.decisions.publish({
     request,
     profile,
     side: source,
     report: result.report,
     cache: result.use,
-    asked: { suppress, offsets, rewrite },
+    options: { suppress, offsets: "codePoint", rewrite: kind === "analyze" },
     content: () => content(fields),
-    // Scanners with thresholds of the request are of this service only.
-    ...(replacements ? {} : { again: (other, asked) => scan(other, fields, asked) }),
+    // Scanners with thresholds of the request belong to this service only.
+    ...(replacements ? {} : { rescan: (other, scanOptions) => scan(other, fields, scanOptions) }),
   });
   return result;
+}
+
+async function cachedScan<Body extends ScanFields>(
+  { seal, cache }: Pick<ScanRoutesOptions, "seal" | "cache">,
+  { name, source, scan }: ScanSubject<Body>,
+  request: FastifyRequest,
+  { fields, kind, granted: { profile, suppress, replacements }, until }: RequestScan<Body>,
+): Promise<ScanResult & { use?: CacheUse }> {
+  const { service } = profile;
+  const rewrite = kind === "analyze";
+  const details = fields.details ?? false;
+  const observer = request.scanObserver;
+  const { caller, turn } = callerOf(request);
+  const compute = async (until: AbortSignal | LazyAbortController): Promise<ScanResult> => {
+    const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
+    const cancellation = until instanceof LazyAbortController ? { stop: until } : { signal: until };
+    const scanOptions = {
+      suppress,
+      replacements,
+      offsets: "codePoint" as const,
+      rewrite,
+      vault,
+      ...cancellation,
+      observer,
+      caller,
+      turn,
+    };
+    return { report: await scan(service, fields, scanOptions), vault };
+  };
+  if (!cache) return compute(until);
+  if (typeof fields.vault === "string" || service.isVolatile(source)) {
+    return { ...(await compute(until)), use: "skipped" };
+  }
+  if (service.notReady) throw service.notReady;
+  const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
+  // The result may depend on all other fields.
+  const body = [texts, details, suppress.toSorted()];
+  const cacheRequest = { caller, kind: `${kind} ${name}`, profile: profile.name, body, details, rewrite };
+  return cache.scan(cacheRequest, until instanceof LazyAbortController ? until.signal : until, compute);
 }

@@ -1,20 +1,20 @@
 import type { FastifyInstance } from "fastify";
 import type { Profiles } from "../callers/profiles.ts";
-import { notReady } from "../http/problem-replies.ts";
-import type { Together } from "../process/process-state.ts";
+import { notReadyProblems } from "../http/problem-replies.ts";
+import type { WorkerPool } from "../process/process-state.ts";
 import { jsonReply } from "./replies.ts";
 
-/** `GET /healthz` and `GET /readyz`: whether the process lives, and whether it takes scans. Both are public. */
+/** `GET /healthz` and `GET /readyz`: liveness, and readiness for scans. Both are public. */
 export async function statusRoutes(
   app: FastifyInstance,
-  { profiles, together }: { profiles: Profiles; together?: Together | undefined },
+  { profiles, pool }: { profiles: Profiles; pool?: WorkerPool | undefined },
 ): Promise<void> {
   app.get("/healthz", {
     config: { public: true },
     schema: {
       tags: ["Status"],
       operationId: "healthz",
-      summary: "Whether the process lives",
+      summary: "Liveness of the process",
       security: [],
       response: jsonReply("Status", { status: "alive" }),
     },
@@ -22,16 +22,16 @@ export async function statusRoutes(
   });
 
   app.get("/readyz", {
-    config: { public: true, problems: notReady },
+    config: { public: true, problems: notReadyProblems },
     schema: {
       tags: ["Status"],
       operationId: "readyz",
-      summary: "Whether the models are loaded and scans are taken",
+      summary: "Readiness: the models are loaded and scans are accepted",
       security: [],
       response: jsonReply("Status", { status: "ready" }),
     },
     handler: async () => {
-      const notReady = together ? await together.notReady() : profiles.notReady;
+      const notReady = pool ? await pool.notReady() : profiles.notReady;
       if (notReady) throw notReady;
       return { status: "ready" };
     },

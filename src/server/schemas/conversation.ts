@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ROLES } from "../../messages/chat.ts";
+import type { ChatRequest } from "../../scan/chat-request.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 
 /** A part of a message's content. */
@@ -92,3 +93,8 @@ export const conversationExamples = {
   },
   scanned: { is_valid: false, scanners: { Anonymize: 0.9, BanSubstrings: -1, "BanSubstrings[window]": 1 } },
 };
+
+/** Returns the part of a body that is sent to a model. Its shape is validated; its content is validated when it is read. */
+export function chatOf({ messages, tools, system }: Partial<Record<keyof ChatRequest, unknown>>): ChatRequest {
+  return { messages, tools, system } as ChatRequest;
+}

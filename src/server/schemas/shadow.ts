@@ -8,12 +8,14 @@ const agreement = z.object({
   both_fail: count.describe("Texts that fail in both."),
   newly_failing: count.describe("Texts that fail in the shadow only."),
   newly_passing: count.describe("Texts that fail in the main configuration only."),
-  only_main: count.describe("Texts that pass, and that the shadow does not show to such a scanner."),
-  only_shadow: count.describe("Texts that pass, and that only the shadow shows to such a scanner."),
+  only_main: count.describe("Texts that pass in the main configuration; the shadow does not run the scanner on them."),
+  only_shadow: count.describe(
+    "Texts that pass in the shadow; the main configuration does not run the scanner on them.",
+  ),
   mean_score_difference: z
     .number()
     .nullable()
-    .describe("Mean of the shadow's risk score less the main one; null where there are none to compare."),
+    .describe("Mean of the shadow's risk score minus the main one; null without texts to compare."),
 });
 
 const judgement = z.object({
@@ -22,21 +24,20 @@ const judgement = z.object({
   scanners: z.record(z.string(), z.number()).describe("Risk scores of the scanners that differ."),
 });
 
-/** What the shadow has found so far. */
 export const shadowSummary = z
   .object({
     state: z.enum(["loading", "running", "failed"]).describe("failed: its models could not be loaded."),
-    since: z.iso.datetime().describe("When counting began."),
-    share: z.number().describe("The share of the requests that is compared."),
-    waiting: count.describe("Scans that the shadow has still to do."),
+    since: z.iso.datetime().describe("When counting started."),
+    share: z.number().describe("The fraction of the requests that is sampled."),
+    waiting: count.describe("Scans that wait or run."),
     scans: z
       .object(Object.fromEntries(SHADOW_RESULTS.map((result) => [result, count])))
-      .describe("Scans that were chosen, by what became of them."),
+      .describe("Sampled scans by result."),
     newly_failing: count.describe("Scans that fail in the shadow only."),
     newly_passing: count.describe("Scans that fail in the main configuration only."),
     scanners: z
       .object({ input: z.record(z.string(), agreement), output: z.record(z.string(), agreement) })
-      .describe("Agreement by scanner, by name in results."),
+      .describe("Agreement by the name of the scanner in results."),
     samples: z
       .array(
         z.object({
@@ -54,7 +55,7 @@ export const shadowSummary = z
   })
   .describe("What the shadow configuration would change.");
 
-/** An example for the API's description. */
+/** An example for the API description. */
 export const shadowExample = {
   state: "running",
   since: "2026-03-01T08:00:00.000Z",

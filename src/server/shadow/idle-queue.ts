@@ -1,128 +1,122 @@
-/** Work that waits for an idle moment. */
-export interface IdleWork {
-  /** How much memory it holds while it waits and runs, in characters. */
+/** A task that waits for an idle moment. */
+export interface IdleTask {
+  /** The memory that it uses while it waits and runs, in characters. */
   chars: number;
-  /** Does it. What goes wrong is its own concern. It ends soon when the signal is aborted. */
+  /** Runs the task and handles its errors. It must end soon after the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
-  /** Is called in place of `run`, or while it runs, when it is given up. */
-  drop(): void;
+  /** Called if the task is dropped, before or during `run`. */
+  onDropped(): void;
 }
 
-/** The limits of an {@link IdleQueue}. */
 export interface IdleQueueOptions {
-  /** Whether nothing else needs the machine, so that work may begin. */
+  /** Returns whether a task may start. */
   isIdle(): boolean;
-  /** Whether something else needs the machine so much that work which runs is given up. */
+  /** Returns whether running tasks must be dropped. */
   isBusy(): boolean;
-  /** The most pieces of work that run at a time. */
   maxRunning: number;
-  /** The most pieces of work that wait or run, and the most characters that they hold. */
-  maxWaiting: number;
+  /** Limits of waiting and running tasks. */
+  maxTasks: number;
   maxChars: number;
-  /** Calls a function every so many milliseconds, and returns a function that ends this. */
-  repeat?(look: () => void, milliseconds: number): () => void;
+  /** Calls a function at an interval, and returns a function that stops it. */
+  setInterval?(poll: () => void, milliseconds: number): () => void;
 }
 
-/** A place in an {@link IdleQueue}. */
-export interface IdlePlace {
-  /** Lets the work run when there is time. */
-  begin(): void;
+/** A slot in an {@link IdleQueue}. */
+export interface IdleSlot {
+  /** Queues the task of the slot. */
+  enqueue(): void;
 }
 
-/** How often what waits or runs is looked at, in milliseconds. */
-const LOOK = 50;
+const POLL_INTERVAL_MS = 50;
 
-/**
- * Does work while nothing else has to be done. It takes no more than a bounded number of pieces, and gives up what runs when something else
- * needs the machine.
- */
+/** A bounded queue of tasks that run while the server is idle. When it becomes busy, running tasks are dropped. */
 export class IdleQueue {
   readonly #options: Required<IdleQueueOptions>;
-  readonly #ready: IdleWork[] = [];
-  readonly #running = new Map<IdleWork, AbortController>();
-  #taken = 0;
+  readonly #ready: IdleTask[] = [];
+  readonly #running = new Map<IdleTask, AbortController>();
+  #size = 0;
   #chars = 0;
   #isClosed = false;
-  #stopLooking: (() => void) | undefined;
+  #stopPolling: (() => void) | undefined;
 
-  constructor({ repeat = repeated, ...options }: IdleQueueOptions) {
-    this.#options = { ...options, repeat };
+  constructor({ setInterval = startInterval, ...options }: IdleQueueOptions) {
+    this.#options = { ...options, setInterval };
   }
 
-  /** How many pieces of work wait or run. */
+  /** Number of waiting and running tasks. */
   get size(): number {
-    return this.#taken;
+    return this.#size;
   }
 
   /**
-   * Takes a place for work that begins later.
+   * Reserves a slot for a task.
    *
-   * @returns undefined where there is no room for it. It was not dropped then: nobody has taken it.
+   * @returns undefined if the queue is full; `onDropped` is not called then.
    */
-  take(work: IdleWork): IdlePlace | undefined {
-    const { maxWaiting, maxChars } = this.#options;
-    if (this.#isClosed || this.#taken >= maxWaiting || this.#chars + work.chars > maxChars) return undefined;
-    this.#taken += 1;
-    this.#chars += work.chars;
+  reserve(task: IdleTask): IdleSlot | undefined {
+    const { maxTasks, maxChars } = this.#options;
+    if (this.#isClosed || this.#size >= maxTasks || this.#chars + task.chars > maxChars) return undefined;
+    this.#size += 1;
+    this.#chars += task.chars;
     return {
-      begin: () => {
-        if (this.#isClosed) return this.#giveUp(work);
-        this.#ready.push(work);
-        // Not at once: clients that wait for one answer before they ask again ask now.
-        this.#stopLooking ??= this.#options.repeat(() => this.look(), LOOK);
+      enqueue: () => {
+        if (this.#isClosed) return this.#drop(task);
+        this.#ready.push(task);
+        // Do not start at once: a client that has just got its response sends its next request now.
+        this.#stopPolling ??= this.#options.setInterval(() => this.poll(), POLL_INTERVAL_MS);
       },
     };
   }
 
-  /** Begins what may run now, or gives up what runs when it has to make room. */
-  look(): void {
+  /** Starts tasks if the server is idle, and drops running ones if it is busy. */
+  poll(): void {
     const { isIdle, isBusy, maxRunning } = this.#options;
     if (this.#isClosed) return;
-    if (isBusy()) for (const [work, stop] of this.#running) this.#giveUp(work, stop);
+    if (isBusy()) for (const [task, controller] of this.#running) this.#drop(task, controller);
     while (this.#running.size < maxRunning && isIdle()) {
-      const work = this.#ready.shift();
-      if (!work) break;
-      this.#run(work);
+      const task = this.#ready.shift();
+      if (!task) break;
+      this.#run(task);
     }
     if (this.#ready.length + this.#running.size > 0) return;
-    this.#stopLooking?.();
-    this.#stopLooking = undefined;
+    this.#stopPolling?.();
+    this.#stopPolling = undefined;
   }
 
-  /** Drops what waits and runs, and takes nothing more. */
+  /** Drops all tasks, and accepts no further ones. */
   close(): void {
     this.#isClosed = true;
-    this.#stopLooking?.();
-    for (const [work, stop] of this.#running) this.#giveUp(work, stop);
-    for (const work of this.#ready.splice(0)) this.#giveUp(work);
+    this.#stopPolling?.();
+    for (const [task, controller] of this.#running) this.#drop(task, controller);
+    for (const task of this.#ready.splice(0)) this.#drop(task);
   }
 
-  #run(work: IdleWork): void {
-    const stop = new AbortController();
-    this.#running.set(work, stop);
+  #run(task: IdleTask): void {
+    const controller = new AbortController();
+    this.#running.set(task, controller);
     const done = () => {
-      // Work that was given up has left already.
-      if (!this.#running.delete(work)) return;
-      this.#leave(work);
-      this.look();
+      // A dropped task has left the queue already.
+      if (!this.#running.delete(task)) return;
+      this.#release(task);
+      this.poll();
     };
-    work.run(stop.signal).then(done, done);
+    task.run(controller.signal).then(done, done);
   }
 
-  #giveUp(work: IdleWork, stop?: AbortController): void {
-    this.#running.delete(work);
-    this.#leave(work);
-    work.drop();
-    stop?.abort();
+  #drop(task: IdleTask, controller?: AbortController): void {
+    this.#running.delete(task);
+    this.#release(task);
+    task.onDropped();
+    controller?.abort();
   }
 
-  #leave(work: IdleWork): void {
-    this.#taken -= 1;
-    this.#chars -= work.chars;
+  #release(task: IdleTask): void {
+    this.#size -= 1;
+    this.#chars -= task.chars;
   }
 }
 
-function repeated(look: () => void, milliseconds: number): () => void {
-  const timer = setInterval(look, milliseconds).unref();
+function startInterval(poll: () => void, milliseconds: number): () => void {
+  const timer = setInterval(poll, milliseconds).unref();
   return () => clearInterval(timer);
 }

@@ -3,9 +3,8 @@ import type { Side } from "../../scan/scanner.ts";
 import { CHANGES, type Difference } from "../../service/comparison.ts";
 import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
 
-const COUNTED = new WeakMap<Registry, ShadowMetrics>();
+const METRICS = new WeakMap<Registry, ShadowMetrics>();
 
-/** Counts what the shadow does. Labels are names of scanners and fixed words. */
 export class ShadowMetrics {
   readonly #scans: Counter;
   readonly #changes: Counter;
@@ -15,19 +14,19 @@ export class ShadowMetrics {
     const registers = [registry];
     this.#scans = new Counter({
       name: "guard_shadow_scans_total",
-      help: "Scans that were chosen for the shadow, by what became of them.",
+      help: "Scans that were sampled for the shadow, by result.",
       labelNames: ["result"],
       registers,
     });
     this.#changes = new Counter({
       name: "guard_shadow_changes_total",
-      help: "Scans whose verdict the shadow would change, by how.",
+      help: "Scans whose verdict the shadow would change, by change.",
       labelNames: ["source", "change"],
       registers,
     });
     this.#differences = new Counter({
       name: "guard_shadow_differences_total",
-      help: "Verdicts of scanners that differ in the shadow, by how.",
+      help: "Verdicts of scanners that differ in the shadow, by change.",
       labelNames: ["source", "scanner", "change"],
       registers,
     });
@@ -37,19 +36,17 @@ export class ShadowMetrics {
     }
   }
 
-  /** The metrics in a registry. Servers with the same registry count together. */
+  /** Servers with the same registry share the metrics. */
   static in(registry: Registry): ShadowMetrics {
-    const metrics = COUNTED.get(registry) ?? new ShadowMetrics(registry);
-    COUNTED.set(registry, metrics);
+    const metrics = METRICS.get(registry) ?? new ShadowMetrics(registry);
+    METRICS.set(registry, metrics);
     return metrics;
   }
 
-  /** Counts a scan that was chosen. */
   countScan(result: ShadowResult): void {
     this.#scans.inc({ result });
   }
 
-  /** Counts how a scan differs. */
   countDifference(source: Side, { change, scanners }: Difference): void {
     if (change) this.#changes.inc({ source, change });
     for (const [scanner, change] of scanners) this.#differences.inc({ source, scanner, change });

@@ -4,51 +4,49 @@ import { Vault } from "../../scan/vault.ts";
 import { type Difference, type Judged, Tally } from "../../service/comparison.ts";
 import type { ScanService } from "../../service/service.ts";
 import { errorKind, GuardError } from "../../support/errors.ts";
-import { charactersOf } from "../callers/characters.ts";
+import { countCharacters } from "../callers/characters.ts";
 import type { Decision } from "../decisions/decisions.ts";
-import { type IdlePlace, IdleQueue, type IdleQueueOptions } from "./idle-queue.ts";
+import { IdleQueue, type IdleQueueOptions, type IdleSlot } from "./idle-queue.ts";
 import { SHADOW_RESULTS, type ShadowResult } from "./results.ts";
 
-/** The most scans that wait for the shadow, and the most characters of texts that they hold. */
-const MOST_WAITING = 256;
-const MOST_CHARS = 4 * 1024 * 1024;
-/** The most samples that are kept, and the most characters of one. */
-const MOST_SAMPLES = 20;
-const SAMPLE_CHARS = 10_000;
+/** Limits of queued scans. */
+const MAX_TASKS = 256;
+const MAX_QUEUED_CHARS = 4 * 1024 * 1024;
+/** How many samples are kept. */
+export const MAX_SAMPLES = 20;
+/** Longer texts are not kept in samples. */
+const MAX_SAMPLE_CHARS = 10_000;
 
-/** What a shadow is made of. */
 export interface ShadowOptions {
   settings: ShadowSettings;
-  /** The services of the second configuration, by the names of its profiles. */
+  /** The services of the second configuration by profile. */
   services: ReadonlyMap<string, ScanService>;
-  /** Whether the requests of the server leave the machine alone, so that a scan may begin. */
+  /** See {@link IdleQueueOptions}. */
   isIdle(): boolean;
-  /** Whether they need it so much that scans which run are given up. */
   isBusy(): boolean;
   /** Whether samples with their texts are kept. */
   keepsTexts: boolean;
-  repeat?: IdleQueueOptions["repeat"];
+  setInterval?: IdleQueueOptions["setInterval"];
 }
 
-/** Who is told what becomes of scans. */
 export interface ShadowListener {
   onResult(result: ShadowResult): void;
   onDifference(side: Side, difference: Difference): void;
-  /** Is told of the first error after a scan that went well. */
+  /** Called for the first error after a successful scan. */
   onFailure(kind: string): void;
 }
 
-/** A scan about which the configurations differ. */
+/** A scan with different verdicts. */
 interface Sample {
-  /** The credential whose request it was. Others must not read its text. */
+  /** The credential of the request. Other callers must not read the sample. */
   caller: string | undefined;
-  shown: Record<string, unknown>;
+  fields: Record<string, unknown>;
 }
 
 /**
- * Judges a share of what the server has judged with a second configuration, and counts where the verdicts differ. It works in idle moments
- * and after the answers, so that no request waits for it, and nothing that goes wrong in it reaches one. Each scan has a vault of its own,
- * which is thrown away, and texts are kept only until they are compared.
+ * Scans a sample of the requests again with a second configuration, and counts differing verdicts. It runs after the responses, while the
+ * server is idle, and its errors do not affect requests. Each scan has a vault of its own, which is discarded, and texts are kept only
+ * until they are compared.
  */
 export class Shadow {
   readonly #options: ShadowOptions;
@@ -62,15 +60,15 @@ export class Shadow {
   #isFailing = false;
 
   constructor(options: ShadowOptions) {
-    const { settings, isIdle, isBusy, repeat } = options;
+    const { settings, isIdle, isBusy, setInterval } = options;
     this.#options = options;
     this.#queue = new IdleQueue({
       isIdle,
       isBusy,
       maxRunning: settings.maxConcurrent,
-      maxWaiting: MOST_WAITING,
-      maxChars: MOST_CHARS,
-      ...(repeat ? { repeat } : {}),
+      maxTasks: MAX_TASKS,
+      maxChars: MAX_QUEUED_CHARS,
+      ...(setInterval ? { setInterval } : {}),
     });
   }
 
@@ -79,7 +77,7 @@ export class Shadow {
   }
 
   /**
-   * Loads the models of the second configuration. Until then, and for good when it fails, scans are dropped.
+   * Loads the models of the second configuration. Scans are dropped until then, and forever if it fails.
    *
    * @throws GuardError `GUARD_SCANNER`.
    */
@@ -94,53 +92,55 @@ export class Shadow {
   }
 
   /**
-   * Chooses whether a decision is compared.
+   * Decides whether a scan is sampled.
    *
-   * @returns a place whose work begins when the answer is out; undefined where there is nothing to do.
+   * @returns a slot to enqueue after the response, if it is.
    */
-  choose(decision: Decision): IdlePlace | undefined {
+  sample(decision: Decision): IdleSlot | undefined {
     const { settings, services, keepsTexts } = this.#options;
     if (Math.random() >= settings.share) return undefined;
-    const { request, profile, side, report, asked, again } = decision;
+    const { request, profile, side, report, options, rescan } = decision;
     const service = services.get(profile.name);
-    if (!again || !service) return this.#count("not_compared");
+    if (!rescan || !service) return this.#count("not_compared");
     if (this.#state !== "running") return this.#count("dropped");
     const content = decision.content();
     const { isValid, outcome, resultsValid, resultsScore } = report;
-    const judged = { isValid, outcome, resultsValid, resultsScore };
+    const main = { isValid, outcome, resultsValid, resultsScore };
     const caller = request.credential?.id;
-    const about = { request: request.id, profile: profile.name, side };
-    const chars = charactersOf(content);
-    const kept = keepsTexts && chars <= SAMPLE_CHARS ? { content } : {};
-    const place = this.#queue.take({
+    const chars = countCharacters(content);
+    const fields = {
+      ...{ request: request.id, profile: profile.name, side },
+      ...(keepsTexts && chars <= MAX_SAMPLE_CHARS ? { content } : {}),
+    };
+    const slot = this.#queue.reserve({
       chars,
-      drop: () => this.#count("dropped"),
+      onDropped: () => this.#count("dropped"),
       run: async (signal) => {
-        const { suppress, rewrite } = asked;
+        const { suppress, rewrite } = options;
         let other: Judged;
         try {
-          other = await again(service, { suppress, rewrite, offsets: "utf16", vault: new Vault(), signal, caller });
+          other = await rescan(service, { suppress, rewrite, offsets: "utf16", vault: new Vault(), signal, caller });
         } catch (error) {
-          // It was given up, and counted then.
-          if (!signal.aborted) this.#fail(error);
+          // A dropped scan is counted already.
+          if (!signal.aborted) this.#onError(error);
           return;
         }
         if (signal.aborted) return;
         this.#isFailing = false;
-        const difference = this.#tallies[side].add(judged, other);
+        const difference = this.#tallies[side].add(main, other);
         this.#count(difference.isSame ? "same" : "differs");
         if (difference.isSame) return;
         for (const listener of this.#listeners) listener.onDifference(side, difference);
-        if (keepsTexts) this.#keep({ caller, shown: { ...about, ...sampleOf(judged, other, difference), ...kept } });
+        if (keepsTexts) this.#keep({ caller, fields: { ...comparisonFields(main, other, difference), ...fields } });
       },
     });
-    return place ?? this.#count("dropped");
+    return slot ?? this.#count("dropped");
   }
 
   /**
-   * What there is to tell so far.
+   * Returns the results so far.
    *
-   * @param caller the credential that asks, which sees samples of its own requests only.
+   * @param caller sees the samples of its own requests only.
    */
   summary(caller: string | undefined): Record<string, unknown> {
     const { settings, keepsTexts } = this.#options;
@@ -174,19 +174,19 @@ export class Shadow {
         ]),
       ),
       ...(keepsTexts
-        ? { samples: this.#samples.filter((sample) => sample.caller === caller).map(({ shown }) => shown) }
+        ? { samples: this.#samples.filter((sample) => sample.caller === caller).map(({ fields }) => fields) }
         : {}),
     };
   }
 
-  /** Drops what waits, ends what runs, and frees the scanners. */
+  /** Drops all scans, and frees the scanners. */
   async close(): Promise<void> {
     this.#queue.close();
     await Promise.all([...this.#options.services.values()].map((service) => service.close()));
   }
 
-  #fail(error: unknown): void {
-    // Work that was given up may go on for a while, and holds its place.
+  #onError(error: unknown): void {
+    // Dropped scans may run on for a while, and count in the admission control.
     if (error instanceof GuardError && error.code === "GUARD_OVERLOADED") {
       this.#count("dropped");
       return;
@@ -203,16 +203,19 @@ export class Shadow {
 
   #keep(sample: Sample): void {
     this.#samples.push(sample);
-    if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
+    if (this.#samples.length > MAX_SAMPLES) this.#samples.shift();
   }
 }
 
-/** What is told of a difference: both verdicts, and the scores of the scanners that differ. */
-function sampleOf(main: Judged, shadow: Judged, { scanners }: Difference): Record<string, unknown> {
+/** Returns both verdicts, with the scores of the scanners that differ. */
+function comparisonFields(main: Judged, shadow: Judged, { scanners }: Difference): Record<string, unknown> {
   const scoresOf = ({ resultsScore }: Judged) =>
     Object.fromEntries(
       [...scanners.keys()].flatMap((name) => (name in resultsScore ? [[name, resultsScore[name]]] : [])),
     );
-  const shown = (judged: Judged) => ({ is_valid: judged.isValid, outcome: judged.outcome, scanners: scoresOf(judged) });
-  return { time: new Date().toISOString(), main: shown(main), shadow: shown(shadow) };
+  const verdictOf = (judged: Judged) => ({
+    ...{ is_valid: judged.isValid, outcome: judged.outcome },
+    scanners: scoresOf(judged),
+  });
+  return { time: new Date().toISOString(), main: verdictOf(main), shadow: verdictOf(shadow) };
 }

@@ -1,10 +1,10 @@
 import { Problem } from "../../http-server/problem.ts";
 import { sseText } from "../../support/sse.ts";
 
-/** How events are written: as lines of JSON, or as server-sent events (WHATWG HTML, section 9.2). */
+/** The format of events: JSON lines, or server-sent events (WHATWG HTML, section 9.2). */
 export interface EventFormat {
   mediaType: string;
-  /** What is sent at once, so that the client has the status before the first event. Readers skip it. */
+  /** Sent at once, so that the client gets the status before the first event. Parsers ignore it. */
   opening: string;
   write(event: string, data: object): string;
 }
@@ -26,10 +26,9 @@ const FORMATS: Record<string, EventFormat> = {
 };
 
 /**
- * Chooses the format that a client names first.
+ * Chooses the first supported format of an Accept header. Wildcards mean JSON lines.
  *
- * @param accept the header of the request. Whoever takes anything gets lines of JSON.
- * @throws Problem 406 when the client takes neither.
+ * @throws Problem 406 if the client accepts neither.
  */
 export function formatFor(accept = "*/*"): EventFormat {
   for (const entry of accept.split(",")) {
@@ -38,5 +37,5 @@ export function formatFor(accept = "*/*"): EventFormat {
     const format = FORMATS[["*/*", "application/*"].includes(type) ? NDJSON : type === "text/*" ? SSE : type];
     if (format) return format;
   }
-  throw new Problem(406, `The answer is ${NDJSON} or ${SSE}.`);
+  throw new Problem(406, `The response is ${NDJSON} or ${SSE}.`);
 }

@@ -3,14 +3,12 @@ import { Problem } from "../../http-server/problem.ts";
 import { GuardError } from "../../support/errors.ts";
 import { readJson } from "../http/read-json.ts";
 
-/** What limits a body of lines. */
+/** Limits of a body of lines. */
 export interface LineLimits {
-  /** The most bytes of a line. */
   lineBytes: number;
-  /** The most bytes of all lines together. */
   totalBytes: number;
-  /** The most milliseconds until the next line. */
-  idle: number;
+  /** Timeout of the next line. */
+  idleMs: number;
 }
 
 const NEWLINE = 0x0a;
@@ -18,18 +16,15 @@ const NEWLINE = 0x0a;
 /** Space, tab and carriage return. */
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 
-/**
- * Reads a body of JSON texts with line breaks between them (`application/x-ndjson`) while it arrives. It reads no more than it is
- * asked for: while nobody asks, the client has to wait.
- */
+/** Reads a body of JSON lines (`application/x-ndjson`) while it arrives, with backpressure: it reads only while a line is requested. */
 export class JsonLines {
   readonly #body: Readable;
   readonly #limits: LineLimits;
-  /** Whole lines that nobody has asked for yet. They came with one piece of the body, or are fewer. */
+  /** Complete lines of the last chunk. */
   readonly #lines: Buffer[] = [];
-  /** The beginning of a line. */
-  #open: Buffer[] = [];
-  #openBytes = 0;
+  /** The start of an incomplete line. */
+  #partial: Buffer[] = [];
+  #partialBytes = 0;
   #bytes = 0;
   #end: "open" | "ended" | Error = "open";
   #wake: () => void = () => {};
@@ -42,36 +37,36 @@ export class JsonLines {
   }
 
   /**
-   * Returns the next line that is not empty, parsed; undefined at the end of the body.
+   * Returns the value of the next line that is not empty; undefined at the end of the body.
    *
-   * @throws Problem for a line that is too long, not UTF-8 or not JSON, and when none comes in time; GuardError `GUARD_ABORTED` when
-   *   the connection ends.
+   * @throws Problem for a line that is too long or not valid JSON in UTF-8, and after the timeout; GuardError `GUARD_ABORTED` if the
+   *   connection ends.
    */
   async next(): Promise<{ value: unknown } | undefined> {
     for (;;) {
       const line = this.#lines.shift();
       if (line) {
-        const value = parsed(line);
+        const value = parseLine(line);
         if (value) return value;
         continue;
       }
       if (this.#end === "ended") return undefined;
       if (this.#end !== "open") throw this.#end;
-      await this.#more();
+      await this.#read();
     }
   }
 
-  /** Stops reading. What still comes of the body is dropped, and who waits for a line is told. */
+  /** Stops reading, discards the rest of the body, and fails a pending {@link next}. */
   close(): void {
-    if (this.#end === "open") this.#fail(new GuardError("GUARD_CLOSED", "The lines are read no further."));
+    if (this.#end === "open") this.#fail(new GuardError("GUARD_CLOSED", "Reading has stopped."));
     this.#body.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
     this.#body.resume();
   }
 
-  #more(): Promise<void> {
-    const { idle } = this.#limits;
+  #read(): Promise<void> {
+    const { idleMs } = this.#limits;
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#fail(new Problem(408, `No line came for ${idle / 1000} s.`)), idle);
+      const timer = setTimeout(() => this.#fail(new Problem(408, `No line arrived for ${idleMs / 1000} s.`)), idleMs);
       this.#wake = () => {
         clearTimeout(timer);
         this.#wake = () => {};
@@ -82,20 +77,20 @@ export class JsonLines {
     });
   }
 
-  readonly #onData = (piece: Buffer) => {
+  readonly #onData = (chunk: Buffer) => {
     if (this.#end !== "open") return;
     const { lineBytes, totalBytes } = this.#limits;
-    for (let start = 0; start < piece.length; ) {
-      const found = piece.indexOf(NEWLINE, start);
-      const end = found < 0 ? piece.length : found;
-      this.#openBytes += end - start;
+    for (let start = 0; start < chunk.length; ) {
+      const found = chunk.indexOf(NEWLINE, start);
+      const end = found < 0 ? chunk.length : found;
+      this.#partialBytes += end - start;
       this.#bytes += end + 1 - start;
       if (this.#bytes > totalBytes)
-        return this.#fail(new Problem(413, `A stream may have ${totalBytes} bytes at most.`));
-      if (this.#openBytes > lineBytes)
-        return this.#fail(new Problem(413, `A line may have ${lineBytes} bytes at most.`));
-      this.#open.push(piece.subarray(start, end));
-      if (found >= 0) this.#closeLine();
+        return this.#fail(new Problem(413, `A stream may have at most ${totalBytes} bytes.`));
+      if (this.#partialBytes > lineBytes)
+        return this.#fail(new Problem(413, `A line may have at most ${lineBytes} bytes.`));
+      this.#partial.push(chunk.subarray(start, end));
+      if (found >= 0) this.#endLine();
       start = end + 1;
     }
     if (this.#lines.length > 0) this.#wake();
@@ -103,7 +98,7 @@ export class JsonLines {
 
   readonly #onEnd = () => {
     if (this.#end !== "open") return;
-    this.#closeLine();
+    this.#endLine();
     this.#end = "ended";
     this.#wake();
   };
@@ -112,21 +107,21 @@ export class JsonLines {
     if (this.#end === "open") this.#fail(new GuardError("GUARD_ABORTED", "The client closed the connection."));
   };
 
-  #closeLine(): void {
-    this.#lines.push(this.#open.length === 1 ? (this.#open[0] as Buffer) : Buffer.concat(this.#open));
-    this.#open = [];
-    this.#openBytes = 0;
+  #endLine(): void {
+    this.#lines.push(this.#partial.length === 1 ? (this.#partial[0] as Buffer) : Buffer.concat(this.#partial));
+    this.#partial = [];
+    this.#partialBytes = 0;
   }
 
-  /** The lines that came before are still handed out. */
+  /** Complete lines are still returned before the error. */
   #fail(error: Error): void {
     this.#end = error;
-    this.#open = [];
+    this.#partial = [];
     this.#wake();
   }
 }
 
-function parsed(line: Buffer): { value: unknown } | undefined {
+function parseLine(line: Buffer): { value: unknown } | undefined {
   if (line.every((byte) => BLANKS.has(byte))) return undefined;
   return { value: readJson(line, "A line") };
 }

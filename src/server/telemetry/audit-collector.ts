@@ -4,14 +4,14 @@ import type { Resource } from "@opentelemetry/resources";
 import type { AuditSink } from "../../audit/audit-log.ts";
 import { type Head, headOf, START } from "../../audit/chain.ts";
 import { version } from "../../support/version.ts";
-import { addressOf, PATHS, resourceOf } from "./collector.ts";
+import { endpointOptions, PATHS, resourceOf } from "./collector.ts";
 
 type ReadableLogRecord = Parameters<OTLPLogExporter["export"]>[0][number];
 
-/** The number of the severity INFO (OpenTelemetry Logs Data Model, SeverityNumber). */
+/** SeverityNumber of INFO (OpenTelemetry Logs Data Model). */
 const INFO = 9;
 
-/** Sends records to a collector of OpenTelemetry, as bodies of log records. The chain begins anew with each process. */
+/** Sends audit records to an OpenTelemetry collector as bodies of log records. Each process starts a new chain. */
 export class AuditCollector implements AuditSink {
   readonly #exporter: OTLPLogExporter;
   readonly #resource: Resource;
@@ -19,11 +19,11 @@ export class AuditCollector implements AuditSink {
   #head: Head = START;
 
   /**
-   * @param endpoint the address of the collector; without one the environment says it (`OTEL_EXPORTER_OTLP_ENDPOINT`).
+   * @param endpoint the address of the collector. Default: `OTEL_EXPORTER_OTLP_ENDPOINT`.
    * @param name the name of the service.
    */
   constructor(endpoint: string | undefined, name: string) {
-    this.#exporter = new OTLPLogExporter(addressOf(endpoint, PATHS.logs));
+    this.#exporter = new OTLPLogExporter(endpointOptions(endpoint, PATHS.logs));
     this.#resource = resourceOf(name);
   }
 
@@ -48,7 +48,7 @@ export class AuditCollector implements AuditSink {
       }),
     );
     const { code, error } = await new Promise<ExportResult>((resolve) => this.#exporter.export(records, resolve));
-    if (code === ExportResultCode.FAILED) throw error ?? new Error("the collector did not take the records");
+    if (code === ExportResultCode.FAILED) throw error ?? new Error("the collector did not accept the records");
     this.#head = headOf(lines.at(-1) as string) as Head;
   }
 

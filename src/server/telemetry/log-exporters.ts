@@ -3,10 +3,9 @@ import type { PushMetricExporter, ResourceMetrics } from "@opentelemetry/sdk-met
 import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-node";
 import type { FastifyBaseLogger } from "fastify";
 
-// The SDK's own exporters for consoles write lines of several kinds between the JSON of the log, to standard output in any case.
-// These write lines of the log.
+// The console exporters of the SDK always write to standard output, in other formats than the JSON of the log.
 
-/** Writes each span as one line of the log. */
+/** Writes each span as one log line. */
 export class LogSpanExporter implements SpanExporter {
   readonly #log: FastifyBaseLogger;
 
@@ -36,7 +35,7 @@ export class LogSpanExporter implements SpanExporter {
   async shutdown(): Promise<void> {}
 }
 
-/** Writes all metrics as one line of the log: for each metric its values with their labels. Of a histogram these are sum and count. */
+/** Writes all metrics as one log line: the values of each metric with their labels; sum and count of a histogram. */
 export class LogMetricExporter implements PushMetricExporter {
   readonly #log: FastifyBaseLogger;
 

@@ -12,47 +12,45 @@ import type { Registry } from "prom-client";
 import { version } from "../../support/version.ts";
 import type { ServerMetrics } from "../process/server-metrics.ts";
 
-type Known = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
-type Value = Known["values"][number] & { metricName?: string };
+type RegistryMetric = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>[number];
+type RegistryValue = RegistryMetric["values"][number] & { metricName?: string };
 type Histogram = Extract<MetricData, { dataPointType: DataPointType.HISTOGRAM }>["dataPoints"][number]["value"];
 
-/** From when to when values were counted. */
+/** The time range of cumulative values. */
 interface Period {
   startTime: HrTime;
   endTime: HrTime;
 }
 
 /**
- * Hands the metrics of a Prometheus registry to the SDK, which exports them. So each metric is counted in one place, whichever way
- * it leaves, and has the same name and labels. Sums count from the start of the server (cumulative temporality), as in Prometheus.
- *
- * @param startedAt when counting began, in milliseconds since 1970.
+ * Provides the metrics of a Prometheus registry to the SDK, so that they have the same names, labels and values in both. Sums count from
+ * the start of the server (cumulative temporality), as in Prometheus.
  */
 export function producerOf({ registry, startedAt }: Pick<ServerMetrics, "registry" | "startedAt">): MetricProducer {
   const startTime = millisToHrTime(startedAt);
   return {
     async collect() {
-      const known = await registry.getMetricsAsJSON();
+      const registered = await registry.getMetricsAsJSON();
       const period = { startTime, endTime: hrTime() };
-      const metrics = known.filter(({ values }) => values.length > 0).map((metric) => dataOf(metric, period));
+      const metrics = registered.filter(({ values }) => values.length > 0).map((metric) => dataOf(metric, period));
       const scopeMetrics = [{ scope: { name: "guard", version }, metrics }];
       return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
     },
   };
 }
 
-function dataOf({ name, help, type, values }: Known, period: Period): MetricData {
+function dataOf({ name, help, type, values }: RegistryMetric, period: Period): MetricData {
   const base = {
     descriptor: {
       name,
       description: help,
-      // What is no time has no unit here: a unit of 1 would make some collectors add a suffix to the name.
+      // Only times have a unit: with a unit of 1 some collectors add a suffix to the name.
       unit: name.endsWith("_seconds") ? "s" : "",
       valueType: ValueType.DOUBLE,
     },
     aggregationTemporality: AggregationTemporality.CUMULATIVE,
   };
-  // prom-client declares the types as numbers, and has them as words.
+  // prom-client declares types as numbers but uses strings.
   const kind = type as unknown as string;
   if (kind === "histogram") {
     return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints: histograms(values, name, period) };
@@ -62,11 +60,8 @@ function dataOf({ name, help, type, values }: Known, period: Period): MetricData
   return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
 }
 
-/**
- * Puts the values of a histogram together again. The registry has one value for each bucket, which counts what is below its limit
- * `le`, smaller buckets included; OpenTelemetry counts each bucket alone.
- */
-function histograms(values: readonly Value[], name: string, period: Period): DataPoint<Histogram>[] {
+/** Converts histograms. The buckets of the registry are cumulative (values up to the limit `le`), those of OpenTelemetry are not. */
+function histograms(values: readonly RegistryValue[], name: string, period: Period): DataPoint<Histogram>[] {
   const byLabels = new Map<string, DataPoint<Histogram>>();
   for (const { labels, value, metricName } of values) {
     const { le, ...others } = labels;

@@ -21,12 +21,11 @@ import fp from "fastify-plugin";
 import type { Config } from "../../config/index.ts";
 import type { ServerMetrics } from "../process/server-metrics.ts";
 import { resourceOf } from "./collector.ts";
-import { Losses } from "./losses.ts";
-import { exportMetrics } from "./metrics.ts";
+import { LossCounter } from "./loss-counter.ts";
+import { exportMetrics } from "./metric-exports.ts";
 import { scanSpans } from "./scan-spans.ts";
 import { makeTraces, type Traces } from "./traces.ts";
 
-/** What is exported, and what the server has to know for it. */
 export interface TelemetryOptions {
   config: Pick<Config, "tracing" | "metrics" | "app">;
   metrics: ServerMetrics;
@@ -34,18 +33,18 @@ export interface TelemetryOptions {
   graceMs: number;
 }
 
-/** The most milliseconds that the server waits, when it closes, for a collector to take what is left. */
-const LAST_EXPORT = 5000;
+/** How long a closing server waits for the last export. */
+const LAST_EXPORT_MS = 5000;
 
 /**
- * Traces and metrics by OpenTelemetry. Only a server that is configured to export something loads this file, and with it the SDK.
+ * Exports traces and metrics with OpenTelemetry. This module loads the SDK, so import it only if something is exported.
  *
- * `OTEL_SDK_DISABLED` turns it off, as in every service that uses the SDK. It must be registered before all other plugins: spans begin with the request, and what is left is exported when everything else
- * has ended.
+ * `OTEL_SDK_DISABLED` turns it off. Register it before all other plugins: spans start with the request, and the last export follows the
+ * end of everything else.
  */
 export const telemetry = fp(async (app: FastifyInstance, { config, metrics, graceMs }: TelemetryOptions) => {
   if (getBooleanFromEnv("OTEL_SDK_DISABLED")) return;
-  const losses = new Losses(app.log, metrics);
+  const losses = new LossCounter(app.log, metrics);
   const common = { resource: resourceOf(config.app.name), log: app.log, losses };
   const shutdowns: (() => Promise<void>)[] = [];
 
@@ -58,36 +57,36 @@ export const telemetry = fp(async (app: FastifyInstance, { config, metrics, grac
     shutdowns.push(exportMetrics(metrics, config.metrics, common));
   }
 
-  // A server that never began to listen closes without the first of these hooks.
-  let cutAt = Number.POSITIVE_INFINITY;
+  // The hook preClose does not run for a server that never listened.
+  let deadline = Number.POSITIVE_INFINITY;
   app.addHook("preClose", async () => {
-    cutAt = performance.now() + graceMs;
+    deadline = performance.now() + graceMs;
   });
   app.addHook("onClose", async () => {
-    const left = Math.max(0, Math.min(LAST_EXPORT, cutAt - performance.now()));
+    const timeoutMs = Math.max(0, Math.min(LAST_EXPORT_MS, deadline - performance.now()));
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
-        app.log.warn("the collector did not take the last traces and metrics in time");
+        app.log.warn("the last export of traces and metrics timed out");
         resolve();
-      }, left);
+      }, timeoutMs);
     });
-    // A shutdown rejects when an export fails, which was counted and logged then.
-    await Promise.race([late, Promise.allSettled(shutdowns.map((shutdown) => shutdown()))]);
+    // A shutdown rejects if an export failed, which is counted and logged already.
+    await Promise.race([timeout, Promise.allSettled(shutdowns.map((shutdown) => shutdown()))]);
     clearTimeout(timer);
   });
 });
 
 /**
- * Makes a span for each request, as the semantic conventions for HTTP servers say. Probes, the page and the API's documentation
- * have none. What a client may fill with anything is in no attribute: paths that no route answers, queries, user agents.
+ * Creates a span for each request, with the semantic conventions for HTTP servers. Public routes, such as probes and the console, have
+ * none. Values that a client chooses freely are no attributes: unknown paths, queries, user agents.
  */
 function traceRequests(app: FastifyInstance, { tracer, propagator }: Traces): void {
   app.decorateRequest("scanObserver", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.routeOptions.config.public) {
       const parent = propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
-      const { name, attributes } = described(request);
+      const { name, attributes } = describeRequest(request);
       const clock = new AnchoredClock(Date, performance);
       const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes, startTime: clock.now() }, parent);
       const { traceId, spanId } = span.spanContext();
@@ -104,7 +103,7 @@ function traceRequests(app: FastifyInstance, { tracer, propagator }: Traces): vo
 /** The methods of RFC 9110 and RFC 5789; the semantic conventions call any other `_OTHER`. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"]);
 
-function described(request: FastifyRequest): { name: string; attributes: Attributes } {
+function describeRequest(request: FastifyRequest): { name: string; attributes: Attributes } {
   const isKnown = METHODS.has(request.method);
   const method = isKnown ? request.method : "HTTP";
   const common = {
@@ -114,11 +113,11 @@ function described(request: FastifyRequest): { name: string; attributes: Attribu
   };
   const route = request.is404 ? undefined : request.routeOptions.url;
   if (route === undefined) return { name: method, attributes: common };
-  // No route of the API has parameters, so that the route is the path.
+  // Routes have no parameters, so the route is the path.
   return { name: `${method} ${route}`, attributes: { ...common, [ATTR_HTTP_ROUTE]: route, [ATTR_URL_PATH]: route } };
 }
 
-/** Ends the span of a request when its reply was sent, or when its connection closed before. */
+/** Ends the span of a request when its response is sent or its connection closes. */
 function endWithReply(span: Span, clock: AnchoredClock, request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply;
   const onFinish = () => end(true);

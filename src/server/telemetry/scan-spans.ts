@@ -5,11 +5,10 @@ import type { ModelEnd } from "../../models/model-observer.ts";
 import type { ScannerEnd, ScanObserver } from "../../scan/observer.ts";
 
 /**
- * Makes a span for each scanner of a request, below the request's span, and below it one for each model that the scanner asks.
- * Their attributes are names, lengths, times and verdicts.
+ * Creates a span for each scanner of a request and, as its child, one for each model call of the scanner. Attributes are names, lengths,
+ * times and verdicts.
  *
- * @param clock the clock of the request. Spans with clocks of their own begin at whole milliseconds, and seem to end after those that
- *   they are a part of.
+ * @param clock the clock of the request. With its own clock, a span starts at a whole millisecond and may seem to end after its parent.
  */
 export function scanSpans(tracer: Tracer, request: Span, clock: AnchoredClock): ScanObserver {
   const ofRequest = trace.setSpan(ROOT_CONTEXT, request);
@@ -21,14 +20,14 @@ export function scanSpans(tracer: Tracer, request: Span, clock: AnchoredClock): 
         modelAsked(model) {
           const ofScanner = trace.setSpan(ROOT_CONTEXT, span);
           const attributes = { "guard.model.name": model };
-          const asked = tracer.startSpan(`model ${model}`, { attributes, startTime: clock.now() }, ofScanner);
+          const modelSpan = tracer.startSpan(`model ${model}`, { attributes, startTime: clock.now() }, ofScanner);
           return (end) => {
-            tellModel(asked, end);
-            asked.end(clock.now());
+            setModelAttributes(modelSpan, end);
+            modelSpan.end(clock.now());
           };
         },
         ended(end) {
-          tellScanner(span, end);
+          setScannerAttributes(span, end);
           span.end(clock.now());
         },
       };
@@ -36,7 +35,7 @@ export function scanSpans(tracer: Tracer, request: Span, clock: AnchoredClock): 
   };
 }
 
-function tellScanner(span: Span, { verdict, error }: ScannerEnd): void {
+function setScannerAttributes(span: Span, { verdict, error }: ScannerEnd): void {
   if (verdict) {
     span.setAttributes({
       "guard.scanner.valid": verdict.isValid,
@@ -45,10 +44,10 @@ function tellScanner(span: Span, { verdict, error }: ScannerEnd): void {
       "guard.scanner.findings": verdict.findings,
     });
   }
-  tellError(span, error);
+  setError(span, error);
 }
 
-function tellModel(span: Span, { timings, error }: ModelEnd): void {
+function setModelAttributes(span: Span, { timings, error }: ModelEnd): void {
   if (timings) {
     span.setAttributes({
       "guard.model.queued_ms": timings.queued,
@@ -56,12 +55,12 @@ function tellModel(span: Span, { timings, error }: ModelEnd): void {
       "guard.model.inferred_ms": timings.inferred,
     });
   }
-  tellError(span, error);
+  setError(span, error);
 }
 
-function tellError(span: Span, error: string | undefined): void {
+function setError(span: Span, error: string | undefined): void {
   if (error === undefined) return;
   span.setAttribute(ATTR_ERROR_TYPE, error);
-  // A scan that stops at the first failing scanner aborts the others, and that is no error.
+  // With fail_fast the first failing scanner aborts the others, which is no error.
   if (error !== "AbortError") span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -15,58 +15,52 @@ import {
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "../../config/index.ts";
 import { version } from "../../support/version.ts";
-import { addressOf, PATHS, watched } from "./collector.ts";
+import { endpointOptions, observeExporter, PATHS } from "./collector.ts";
 import { LogSpanExporter } from "./log-exporters.ts";
-import type { Losses } from "./losses.ts";
+import type { LossCounter } from "./loss-counter.ts";
 
-/** How spans are made, continued and exported. */
 export interface Traces {
   tracer: Tracer;
-  /** Reads the trace that a request belongs to from its headers. */
+  /** Reads the trace context from the headers of a request. */
   propagator: TextMapPropagator;
-  /** Exports what is left, and ends. */
+  /** Exports the remaining spans and ends. */
   shutdown(): Promise<void>;
 }
 
 /**
- * Makes the traces of one server. Nothing global is set, so that servers of one process keep apart, and a program may use
- * OpenTelemetry in its own way.
- *
- * The sampler, the batches and the limits of spans are those of the `OTEL_*` variables, which the SDK reads.
+ * Creates the traces of one server. It sets nothing global, so that servers of one process are independent and a program may use
+ * OpenTelemetry itself. The SDK reads the `OTEL_*` variables of the sampler, the batches and the limits of spans.
  */
 export function makeTraces(
   { exporter, endpoint }: Config["tracing"],
-  { resource, log, losses }: { resource: Resource; log: FastifyBaseLogger; losses: Losses },
+  { resource, log, losses }: { resource: Resource; log: FastifyBaseLogger; losses: LossCounter },
 ): Traces {
   const processor =
     exporter === "console"
       ? new SimpleSpanProcessor(new LogSpanExporter(log))
-      : inBatches(new OTLPTraceExporter(addressOf(endpoint, PATHS.traces)), losses);
+      : batchProcessor(new OTLPTraceExporter(endpointOptions(endpoint, PATHS.traces)), losses);
   const isXRay = exporter === "xray";
   const provider = new NodeTracerProvider({
     resource,
     spanProcessors: [processor],
-    // X-Ray refuses ids that do not begin with the time.
+    // X-Ray requires ids that start with the time.
     ...(isXRay ? { idGenerator: new AWSXRayIdGenerator() } : {}),
   });
   const w3c = new W3CTraceContextPropagator();
   return {
     tracer: provider.getTracer("guard", version),
-    // AWS's load balancers and gateways have the last word where a request has both headers.
+    // With both headers, the one of AWS load balancers and gateways wins.
     propagator: isXRay ? new CompositePropagator({ propagators: [w3c, new AWSXRayPropagator()] }) : w3c,
     shutdown: () => provider.shutdown(),
   };
 }
 
-/**
- * Exports spans in batches, and counts those that are lost. The SDK's processor drops spans without a word when its queue is full,
- * so the same limit is kept here, where it can be counted.
- */
-function inBatches(exporter: SpanExporter, losses: Losses): SpanProcessor {
+/** Exports spans in batches, and counts lost ones. The processor of the SDK drops spans silently, so its limit is checked here first. */
+function batchProcessor(exporter: SpanExporter, losses: LossCounter): SpanProcessor {
   const maxQueueSize = getNumberFromEnv("OTEL_BSP_MAX_QUEUE_SIZE") ?? 2048;
   let waiting = 0;
   const batches = new BatchSpanProcessor(
-    watched<ReadableSpan[], SpanExporter>(exporter, {
+    observeExporter<ReadableSpan[], SpanExporter>(exporter, {
       onTaken(spans) {
         waiting -= spans.length;
       },

@@ -6,32 +6,31 @@ const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What belongs to a sealed text, and has to be the same when it is opened. */
-export interface SealedFor {
+/** What a sealed text is bound to. It must be the same when the text is opened. */
+export interface SealBinding {
   /** The secret of the service. */
   secret: KeyObject;
-  /** A name that no other use of the secret has. */
+  /** A unique name of this use of the secret. */
   purpose: string;
-  /** Something that the text belongs to. It is authenticated, and it is no part of the sealed text. */
+  /** Additional authenticated data, which the result does not contain. */
   context?: string;
 }
 
 /**
- * Encrypts a text, so that nobody without the secret can read it or make one. The result is
- * `prefix | salt (24 bytes) | content | tag (16 bytes)`. The content is encrypted with AES-256-GCM (NIST SP 800-38D); prefix, salt
- * and context are authenticated too.
+ * Encrypts and authenticates a text with AES-256-GCM (NIST SP 800-38D). The result is
+ * `prefix | salt (24 bytes) | content | tag (16 bytes)`; prefix, salt and context are authenticated.
  *
- * Key and nonce of the cipher are derived from the secret and the random salt with HKDF (RFC 5869). So no nonce is used twice under
- * one key until a salt of 192 bits repeats: with 2^80 texts for each secret the probability of that stays below 2^-32, the limit that
- * SP 800-38D (8.3) sets. Random nonces of 96 bits under the secret itself would reach that limit with 2^32 texts.
+ * Key and nonce are derived from the secret and the random salt with HKDF (RFC 5869), so a nonce repeats under one key only if a salt of
+ * 192 bits repeats. With 2^80 texts for each secret the probability stays below 2^-32, the limit of SP 800-38D (8.3). Random nonces of
+ * 96 bits under the secret itself would reach that limit with 2^32 texts.
  *
- * The content is not compressed. It may mix values of several origins, and the length of a compressed text would tell somebody who
- * writes one of the values, and sees the length, whether it repeats another value (CRIME, CVE-2012-4929).
+ * The content is not compressed: it may mix values of several origins, and the length of a compressed text reveals whether a value that
+ * an attacker controls repeats another one (CRIME, CVE-2012-4929).
  *
- * @param prefix what stands before the salt in clear.
+ * @param prefix plain bytes before the salt.
  */
 export function sealText(
-  { secret, purpose, context = "" }: SealedFor,
+  { secret, purpose, context = "" }: SealBinding,
   text: string,
   prefix: Buffer = Buffer.alloc(0),
 ): Buffer {
@@ -43,13 +42,13 @@ export function sealText(
 }
 
 /**
- * Decrypts what {@link sealText} made.
+ * Opens the result of {@link sealText}.
  *
- * @param prefixLength the length of the prefix in bytes.
- * @returns undefined when the bytes were made with another secret, for another purpose or context, or were changed.
+ * @param prefixLength in bytes.
+ * @returns undefined if the bytes were sealed with another binding, or were changed.
  */
 export function openText(
-  { secret, purpose, context = "" }: SealedFor,
+  { secret, purpose, context = "" }: SealBinding,
   bytes: Buffer,
   prefixLength = 0,
 ): string | undefined {
@@ -69,7 +68,7 @@ export function openText(
   return Buffer.concat(text).toString("utf8");
 }
 
-/** The key and nonce of one text, by the salt at the end of its header. */
+/** Derives the key and nonce of one text from the salt at the end of its header. */
 function cipherKey(secret: KeyObject, purpose: string, header: Buffer): { key: Buffer; nonce: Buffer } {
   const bytes = derived(secret, header.subarray(-SALT_BYTES), purpose, KEY_BYTES + NONCE_BYTES);
   return { key: bytes.subarray(0, KEY_BYTES), nonce: bytes.subarray(KEY_BYTES) };

@@ -6,64 +6,59 @@ import type { Environment } from "../../support/environment.ts";
 import { derived, KEY_BYTES, readSecretKeys } from "../../support/secret-keys.ts";
 import { openText, sealText } from "./sealed-text.ts";
 
-/** The environment variable that holds the keys. */
+/** The environment variable of the keys. */
 const VARIABLE = "GUARD_VAULT_KEY";
 
-/** The first byte of every token. Another way of writing tokens would get another number. */
+/** The version of the token format, which is the first byte of every token. */
 const VERSION = 1;
 const ID_BYTES = 8;
 const PURPOSE = "vault token";
 
-/** A key of the service. */
 export interface VaultKey {
-  /** The first bytes of every token that was sealed with this key: the version and the id of the key. */
+  /** The first bytes of every token sealed with this key: the version and the key id. */
   prefix: Buffer;
   secret: KeyObject;
 }
 
-/** The keys of a service. The first one seals; all of them open. */
+/** The first key seals; all of them open. */
 export type VaultKeys = readonly [VaultKey, ...VaultKey[]];
 
-/** What a token holds. */
-interface Content {
-  /** When the token becomes void, in seconds since 1970. */
+/** The content of a token. */
+interface TokenContent {
+  /** In seconds since 1970. */
   expires: number;
-  /** The pairs of the vault. */
   entries: VaultEntry[];
 }
 
 /**
- * The keys in `GUARD_VAULT_KEY`: one or several with commas between, 32 bytes each, in base64 (either alphabet) or hexadecimal.
- * The first one seals; all of them open. To change the key, put the new one before the old one, and remove the old one when its
- * last token has expired.
+ * Reads the keys in `GUARD_VAULT_KEY`: one or several separated by commas, 32 bytes each, in base64 (either alphabet) or hexadecimal.
+ * The first one seals; all of them open. To rotate keys, put the new one first, and remove the old one when its last token has expired.
  *
  * @returns undefined if the variable is not set or is empty.
- * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
+ * @throws GuardValidationError with the number of the invalid key, and nothing of its value.
  */
 export function readVaultKeys(env: Environment = process.env): VaultKeys | undefined {
   return readSecretKeys(VARIABLE, env)?.map(vaultKey) as VaultKeys | undefined;
 }
 
-/** A new random key. What is sealed with it can be opened by this process only. */
+/** Creates a key whose tokens only this process can open. */
 export function randomVaultKey(): VaultKey {
   return vaultKey(randomBytes(KEY_BYTES));
 }
 
-/** The key that is made of {@link KEY_BYTES} secret bytes. */
+/** Creates the key of {@link KEY_BYTES} secret bytes. */
 export function vaultKey(bytes: Buffer): VaultKey {
   const secret = createSecretKey(bytes);
   return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "vault id", ID_BYTES)]), secret };
 }
 
 /**
- * Makes opaque tokens of vaults, which callers keep between calls, and makes vaults of tokens again. Nobody without the key can
- * read a token or make one. A token opens for the credential that it was made for, and for no other. But whoever has a token and that
- * credential can have its values restored, as can whoever may call a service without credentials, so a token must be protected like
- * the values themselves.
+ * TimeSlice vaults into opaque tokens that callers keep between calls, and back. Without the key nobody can read or forge a token. A token
+ * opens only for the credential that it was created for. A caller with the token and that credential can restore its values, as can
+ * every caller of a service without credentials, so protect tokens like the values.
  *
- * A token is a text that {@link sealText} has sealed, in base64url without padding: `version (1 byte) | id of the key (8)`, and behind
- * that the pairs in JSON with the expiry. Its length tells how long all the values are together, which the length of the prompt
- * tells as well.
+ * A token is a text sealed by {@link sealText}, in base64url without padding. Its prefix is `version (1 byte) | key id (8 bytes)`; the
+ * text is the pairs in JSON with the expiry. The length of a token reveals the total length of the values, as the prompt does.
  */
 export class VaultSeal {
   readonly #keys: VaultKeys;
@@ -71,8 +66,7 @@ export class VaultSeal {
   readonly #maxLength: number;
 
   /**
-   * @param keys the keys of the service.
-   * @param limits `expiresInSeconds` is how long a token can be opened, `maxLength` how many characters it may have.
+   * @param limits `maxLength` is the maximum number of characters of a token.
    */
   constructor(keys: VaultKeys, { expiresInSeconds, maxLength }: { expiresInSeconds: number; maxLength: number }) {
     this.#keys = keys;
@@ -81,53 +75,53 @@ export class VaultSeal {
   }
 
   /**
-   * The token of a vault.
+   * Returns the token of a vault.
    *
    * @param owner the credential of the request; null for a service without credentials.
-   * @throws Problem 413 when it would be too long.
+   * @throws Problem 413 if it would be too long.
    */
   seal(vault: Vault, owner: Credential | null): string {
     const [{ prefix, secret }] = this.#keys;
-    const content: Content = {
+    const content: TokenContent = {
       expires: Math.floor(Date.now() / 1000) + this.#expiresInSeconds,
       entries: [...vault.entries()],
     };
-    const token = sealText({ secret, ...sealedFor(owner) }, JSON.stringify(content), prefix).toString("base64url");
+    const token = sealText({ secret, ...bindingOf(owner) }, JSON.stringify(content), prefix).toString("base64url");
     if (token.length > this.#maxLength) {
-      throw new Problem(413, `The vault of what was replaced would have more than ${this.#maxLength} characters.`);
+      throw new Problem(413, `The vault of the replaced values would have more than ${this.#maxLength} characters.`);
     }
     return token;
   }
 
   /**
-   * The vault of a token.
+   * Returns the vault of a token.
    *
    * @param caller the credential of the request; null for a service without credentials.
-   * @throws Problem 422 for every token that cannot be opened, whatever the reason, always in the same words.
+   * @throws Problem 422 for every token that cannot be opened, with the same message for all reasons.
    */
   open(token: string, caller: Credential | null): Vault {
     const content = this.#read(token, caller);
     if (!content || content.expires <= Date.now() / 1000) {
       throw new Problem(422, "The vault cannot be opened.", {
-        errors: [{ pointer: "/vault", detail: "is not a vault of this service, or not any more" }],
+        errors: [{ pointer: "/vault", detail: "is not a valid vault of this service, or has expired" }],
       });
     }
     return new Vault(content.entries);
   }
 
-  #read(token: string, caller: Credential | null): Content | undefined {
+  #read(token: string, caller: Credential | null): TokenContent | undefined {
     if (token.length > this.#maxLength) return undefined;
     const bytes = Buffer.from(token, "base64url");
-    // Node skips characters that are not base64url. Only the one spelling that was handed out is taken.
+    // Node.js ignores characters outside base64url. Only the canonical spelling is valid.
     if (bytes.toString("base64url") !== token) return undefined;
-    const known = this.#keys.find(({ prefix }) => prefix.equals(bytes.subarray(0, prefix.length)));
-    if (!known) return undefined;
-    const text = openText({ secret: known.secret, ...sealedFor(caller) }, bytes, known.prefix.length);
+    const key = this.#keys.find(({ prefix }) => prefix.equals(bytes.subarray(0, prefix.length)));
+    if (!key) return undefined;
+    const text = openText({ secret: key.secret, ...bindingOf(caller) }, bytes, key.prefix.length);
     return text === undefined ? undefined : JSON.parse(text);
   }
 }
 
-/** What the tokens of a credential are bound to, besides the key. */
-function sealedFor(credential: Credential | null): { purpose: string; context: string } {
+/** Returns what the tokens of a credential are bound to besides the key. */
+function bindingOf(credential: Credential | null): { purpose: string; context: string } {
   return { purpose: PURPOSE, context: credential?.id ?? "" };
 }

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { answerUnreadable, httpServer } from "../../../src/http-server/http-server.ts";
+import { handleClientError, httpServerFactory } from "../../../src/http-server/http-server.ts";
 import { passed } from "../../../src/scan/scanner.ts";
 import { type RunningServer, startServer } from "../../../src/server/index.ts";
 import { bodyTimeout } from "../../../src/server/plugins/body-timeout.ts";
@@ -174,9 +174,9 @@ describe("a client that ends its side", () => {
 
 describe("the time limit of bodies", () => {
   it("ends requests whose body does not arrive, and leaves those alone that stream", async () => {
-    const app = fastify({ serverFactory: httpServer(), clientErrorHandler: answerUnreadable });
+    const app = fastify({ serverFactory: httpServerFactory(), clientErrorHandler: handleClientError });
     onTestFinished(() => app.close());
-    await app.register(bodyTimeout, { arrival: 100 });
+    await app.register(bodyTimeout, { timeoutMs: 100 });
     app.post("/whole", async () => "whole");
     app.post("/stream", { config: { streams: true } }, async () => "stream");
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -194,8 +194,8 @@ describe("the time limit of bodies", () => {
   });
 
   it("cuts a client that sends no more after its answer", async () => {
-    const limits = { bytes: 1000, total: 1000, idle: 100 };
-    const app = fastify({ serverFactory: httpServer(limits), clientErrorHandler: answerUnreadable });
+    const limits = { maxBytes: 1000, totalMs: 1000, idleMs: 100 };
+    const app = fastify({ serverFactory: httpServerFactory(limits), clientErrorHandler: handleClientError });
     onTestFinished(() => app.close());
     app.post("/refused", { onRequest: (_, reply) => void reply.code(401).send("no") }, async () => "");
     const socket = dial(await app.listen({ port: 0, host: "127.0.0.1" }));

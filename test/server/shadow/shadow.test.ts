@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type ConfigInput, loadConfig } from "../../../src/config/index.ts";
-import { IdleQueue, type IdleWork } from "../../../src/server/shadow/idle-queue.ts";
+import { IdleQueue, type IdleTask } from "../../../src/server/shadow/idle-queue.ts";
 import { startServer, type TestServer, testServer, wordScanner } from "../fixtures.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-shadow-"));
@@ -214,16 +214,16 @@ describe("a shadow", () => {
 });
 
 describe("an idle queue", () => {
-  function queueOf(limits: { maxRunning?: number; maxWaiting?: number; maxChars?: number } = {}) {
+  function queueOf(limits: { maxRunning?: number; maxTasks?: number; maxChars?: number } = {}) {
     let isBusy = false;
     const queue = new IdleQueue({
-      ...{ maxRunning: 1, maxWaiting: 3, maxChars: 100, ...limits },
+      ...{ maxRunning: 1, maxTasks: 3, maxChars: 100, ...limits },
       isIdle: () => !isBusy,
       isBusy: () => isBusy,
-      repeat: () => () => {},
+      setInterval: () => () => {},
     });
     const told: string[] = [];
-    const work = (name: string, chars = 1): IdleWork & { finish(): void } => {
+    const work = (name: string, chars = 1): IdleTask & { finish(): void } => {
       let finish = () => {};
       const finished = new Promise<void>((resolve) => {
         finish = resolve;
@@ -231,7 +231,7 @@ describe("an idle queue", () => {
       return {
         chars,
         finish,
-        drop: () => void told.push(`${name} dropped`),
+        onDropped: () => void told.push(`${name} dropped`),
         run: (signal) => {
           told.push(`${name} runs`);
           signal.addEventListener("abort", () => told.push(`${name} aborted`));
@@ -246,50 +246,50 @@ describe("an idle queue", () => {
   }
   const turn = () => new Promise(setImmediate);
 
-  it("runs nothing while the server is busy, and gives up what runs then", async () => {
+  it("runs nothing while the server is busy, and drops running tasks then", async () => {
     const { queue, told, work, busy } = queueOf();
     const [first, second] = [work("first"), work("second")];
     busy(true);
-    queue.take(first)?.begin();
-    queue.take(second)?.begin();
-    queue.look();
+    queue.reserve(first)?.enqueue();
+    queue.reserve(second)?.enqueue();
+    queue.poll();
     expect(told).toEqual([]);
     busy(false);
-    queue.look();
+    queue.poll();
     expect(told).toEqual(["first runs"]);
     busy(true);
-    queue.look();
+    queue.poll();
     expect(told).toEqual(["first runs", "first dropped", "first aborted"]);
     expect(queue.size).toBe(1);
     first.finish();
     await turn();
     busy(false);
-    queue.look();
+    queue.poll();
     second.finish();
     await turn();
     expect(told.at(-1)).toBe("second runs");
     expect(queue.size).toBe(0);
   });
 
-  it("has room for so many pieces, and so many characters", () => {
+  it("limits the number of tasks and their characters", () => {
     const { queue, work } = queueOf();
-    expect(queue.take(work("long", 101))).toBeUndefined();
-    const places = [queue.take(work("a", 60)), queue.take(work("b", 40))];
-    expect(queue.take(work("c"))).toBeUndefined();
-    expect(places.every(Boolean)).toBe(true);
+    expect(queue.reserve(work("long", 101))).toBeUndefined();
+    const slots = [queue.reserve(work("a", 60)), queue.reserve(work("b", 40))];
+    expect(queue.reserve(work("c"))).toBeUndefined();
+    expect(slots.every(Boolean)).toBe(true);
     const many = queueOf();
-    expect([1, 2, 3, 4].map(() => many.queue.take(many.work("x")) !== undefined)).toEqual([true, true, true, false]);
+    expect([1, 2, 3, 4].map(() => many.queue.reserve(many.work("x")) !== undefined)).toEqual([true, true, true, false]);
   });
 
-  it("drops everything when it closes, and what begins after that", () => {
+  it("drops all tasks when it closes, and those that are enqueued later", () => {
     const { queue, told, work } = queueOf();
-    const late = queue.take(work("late"));
-    queue.take(work("first"))?.begin();
-    queue.take(work("second"))?.begin();
-    queue.look();
+    const late = queue.reserve(work("late"));
+    queue.reserve(work("first"))?.enqueue();
+    queue.reserve(work("second"))?.enqueue();
+    queue.poll();
     queue.close();
-    late?.begin();
+    late?.enqueue();
     expect(told).toEqual(["first runs", "first dropped", "first aborted", "second dropped", "late dropped"]);
-    expect([queue.size, queue.take(work("new"))]).toEqual([0, undefined]);
+    expect([queue.size, queue.reserve(work("new"))]).toEqual([0, undefined]);
   });
 });

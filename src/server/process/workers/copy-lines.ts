@@ -2,36 +2,36 @@ import type { Readable, Writable } from "node:stream";
 
 const LINE_BREAK = 0x0a;
 
-/** What has no line break for so many bytes is written in pieces. */
-const LONGEST = 1024 * 1024;
+/** Longer lines are written in pieces. */
+const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Copies one of the outputs of another process, line by line: lines of several processes that write to the same file or pipe would mix
- * where they are long. It waits for a reader that is slow.
+ * Copies the output of another process line by line, because long lines of several processes that write to one file or pipe would mix.
+ * It respects backpressure.
  */
 export function copyLines(from: Readable, to: Writable): void {
-  let rest: Buffer[] = [];
-  let waiting = 0;
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
   const write = (bytes: Buffer) => {
     if (bytes.length === 0 || to.write(bytes)) return;
     from.pause();
     to.once("drain", () => from.resume());
   };
   const flush = () => {
-    write(Buffer.concat(rest));
-    rest = [];
-    waiting = 0;
+    write(Buffer.concat(partial));
+    partial = [];
+    partialBytes = 0;
   };
   from.on("data", (chunk: Buffer) => {
     const end = chunk.lastIndexOf(LINE_BREAK) + 1;
     if (end > 0) {
-      rest.push(chunk.subarray(0, end));
+      partial.push(chunk.subarray(0, end));
       flush();
     }
     if (end === chunk.length) return;
-    rest.push(chunk.subarray(end));
-    waiting += chunk.length - end;
-    if (waiting > LONGEST) flush();
+    partial.push(chunk.subarray(end));
+    partialBytes += chunk.length - end;
+    if (partialBytes > MAX_LINE_BYTES) flush();
   });
   from.on("end", flush);
 }

@@ -1,78 +1,78 @@
 import type { AuditSettings, Rate } from "../../../config/index.ts";
-import type { Count, Counter, Counters } from "../../../http-server/callers/counter.ts";
+import type { Counters, LimitStatus, RateCounter } from "../../../http-server/callers/counter.ts";
 import type { ToolPins } from "../../../scanners/parts/tool-pins.ts";
-import type { AuditPlaces, UsedLog } from "../../decisions/audit.ts";
+import type { AuditLogHandle, AuditLogProvider } from "../../decisions/audit.ts";
 import { vaultKey } from "../../vault/vault-seal.ts";
-import type { Kept } from "../process-state.ts";
-import type { Calls } from "./rpc-channel.ts";
-import type { SharedKeys, Taking } from "./shared-state.ts";
+import type { SharedState } from "../process-state.ts";
+import type { RpcChannel } from "./rpc-channel.ts";
+import type { SharedKeys, TakeArguments } from "./shared-state.ts";
 
-/** What the first process keeps for a worker, as the worker sees it. */
-export function keptElsewhere(calls: Calls, keys: SharedKeys): Kept {
+/** Returns the shared state of the supervisor, as a worker uses it. */
+export function remoteSharedState(supervisor: RpcChannel, keys: SharedKeys): SharedState {
   return {
     vaultKey: vaultKey(Buffer.from(keys.vault, "hex")),
     cacheKey: Buffer.from(keys.cache, "hex"),
-    counters: new RemoteCounters(calls),
-    auditLogs: new RemoteAudits(calls, Buffer.from(keys.texts, "hex")),
-    rememberedPins: (profile) => remotePins(calls, profile, keys.pins),
+    counters: new RemoteCounters(supervisor),
+    auditLogs: new RemoteAuditLogs(supervisor, Buffer.from(keys.texts, "hex")),
+    rememberedPins: (profile) => remotePins(supervisor, profile, keys.pins),
   };
 }
 
 class RemoteCounters implements Counters {
-  readonly #calls: Calls;
+  readonly #supervisor: RpcChannel;
 
-  constructor(calls: Calls) {
-    this.#calls = calls;
+  constructor(supervisor: RpcChannel) {
+    this.#supervisor = supervisor;
   }
 
-  of(purpose: string, rate: Rate): Counter {
+  of(purpose: string, rate: Rate): RateCounter {
     return {
       rate,
       take: (key, amount, countsRefused) => {
-        const taking: Taking = { purpose, rate, key, amount, countsRefused };
-        return this.#calls.call<Count>("take", taking);
+        const take: TakeArguments = { purpose, rate, key, amount, countsRefused };
+        return this.#supervisor.call<LimitStatus>("take", take);
       },
     };
   }
 
-  enter(caller: string, most: number): Promise<boolean> {
-    return this.#calls.call("enter", { caller, most });
+  enter(caller: string, maxConcurrent: number): Promise<boolean> {
+    return this.#supervisor.call("enter", { caller, maxConcurrent });
   }
 
   leave(caller: string): void {
-    // When the first process is gone, nobody counts any more.
-    this.#calls.call("leave", caller).catch(() => {});
+    // Without a supervisor nothing is counted any more.
+    this.#supervisor.call("leave", caller).catch(() => {});
   }
 
-  async attempt(rates: readonly Rate[], address: string, pair: string | undefined): Promise<Count | undefined> {
-    return (await this.#calls.call<Count | null>("attempt", { rates, address, pair })) ?? undefined;
+  async attempt(rates: readonly Rate[], address: string, pair: string | undefined): Promise<LimitStatus | undefined> {
+    return (await this.#supervisor.call<LimitStatus | null>("attempt", { rates, address, pair })) ?? undefined;
   }
 }
 
-class RemoteAudits implements AuditPlaces {
+class RemoteAuditLogs implements AuditLogProvider {
   readonly randomKey: Uint8Array;
-  readonly #calls: Calls;
+  readonly #supervisor: RpcChannel;
 
-  constructor(calls: Calls, randomKey: Uint8Array) {
-    this.#calls = calls;
+  constructor(supervisor: RpcChannel, randomKey: Uint8Array) {
+    this.#supervisor = supervisor;
     this.randomKey = randomKey;
   }
 
-  async use(settings: AuditSettings, name: string): Promise<UsedLog> {
-    const id = await this.#calls.call<number>("openAudit", { settings, name });
+  async open(settings: AuditSettings, serviceName: string): Promise<AuditLogHandle> {
+    const id = await this.#supervisor.call<number>("openAudit", { settings, serviceName });
     return {
-      record: (record) => this.#calls.call("record", { id, record }),
-      leave: () => this.#calls.call("closeAudit", id),
+      record: (record) => this.#supervisor.call("record", { id, record }),
+      release: () => this.#supervisor.call("closeAudit", id),
     };
   }
 }
 
-function remotePins(calls: Calls, space: string, key: string): ToolPins {
+function remotePins(supervisor: RpcChannel, space: string, key: string): ToolPins {
   return {
     key,
     store: {
-      get: async (name) => (await calls.call<string | null>("getPin", { space, name })) ?? undefined,
-      set: (name, pin) => calls.call("setPin", { space, name, pin }),
+      get: async (name) => (await supervisor.call<string | null>("getPin", { space, name })) ?? undefined,
+      set: (name, pin) => supervisor.call("setPin", { space, name, pin }),
     },
   };
 }

@@ -1,11 +1,11 @@
 import { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../../support/errors.ts";
 
-/** What is called from another process. Arguments and results are JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: each function knows its own argument.
-export type Functions = Readonly<Record<string, (argument: any) => unknown>>;
+/** Methods that the other process may call. Arguments and results are JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: each method declares its own argument.
+export type RpcMethods = Readonly<Record<string, (argument: any) => unknown>>;
 
-/** An error on its way to another process. */
-interface SentError {
+/** A serialized error. */
+interface RpcError {
   message: string;
   code?: ErrorCode;
   issues?: readonly ValidationIssue[];
@@ -15,76 +15,75 @@ interface SentError {
 
 type Message =
   | { guard: "call"; id: number; name: string; argument: unknown }
-  | { guard: "reply"; id: number; result?: unknown; error?: SentError };
+  | { guard: "reply"; id: number; result?: unknown; error?: RpcError };
 
-/** Calls functions in the process at the other end of a channel, and lets that process call functions here. */
-export class Calls {
+/** Remote procedure calls in both directions over the message channel of two processes. */
+export class RpcChannel {
   readonly #send: (message: Message) => unknown;
-  readonly #functions: Functions;
-  readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  #last = 0;
+  readonly #methods: RpcMethods;
+  readonly #pending = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  #lastId = 0;
   #ended: Error | undefined;
 
   /**
-   * @param send sends a message. What comes from there is handed to {@link take}.
-   * @param functions what the other process may call.
+   * @param send sends a message. Pass messages of the other process to {@link receive}.
+   * @param methods what the other process may call.
    */
-  constructor(send: (message: Message) => unknown, functions: Functions) {
+  constructor(send: (message: Message) => unknown, methods: RpcMethods) {
     this.#send = send;
-    this.#functions = functions;
+    this.#methods = methods;
   }
 
   /**
-   * Calls a function.
+   * Calls a method of the other process.
    *
-   * @param timeout the milliseconds after which the call fails.
-   * @throws what the function throws; an Error when the other process has ended or does not answer in time.
+   * @throws the error of the method, or an Error if the other process has ended or does not reply in time.
    */
-  async call<T>(name: string, argument: unknown = null, timeout?: number): Promise<T> {
+  async call<T>(name: string, argument: unknown = null, timeoutMs?: number): Promise<T> {
     if (this.#ended) throw this.#ended;
-    const id = ++this.#last;
+    const id = ++this.#lastId;
     let timer: NodeJS.Timeout | undefined;
-    const replied = new Promise<unknown>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      if (timeout !== undefined) timer = setTimeout(() => reject(new Error("a process does not answer")), timeout);
+    const reply = new Promise<unknown>((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      if (timeoutMs !== undefined) timer = setTimeout(() => reject(new Error("a process does not respond")), timeoutMs);
     });
     this.#send({ guard: "call", id, name, argument });
     try {
-      return (await replied) as T;
+      return (await reply) as T;
     } finally {
       clearTimeout(timer);
-      this.#waiting.delete(id);
+      this.#pending.delete(id);
     }
   }
 
-  /** Takes what came from the other process. What is no message of this kind is left alone. */
-  take(message: unknown): void {
-    const taken = message as Message | undefined;
-    if (taken?.guard === "reply") {
-      const waiting = this.#waiting.get(taken.id);
-      if (taken.error) waiting?.reject(received(taken.error));
-      else waiting?.resolve(taken.result);
-    } else if (taken?.guard === "call") void this.#answer(taken);
+  /** Handles a message of the other process. Messages of other kinds are ignored. */
+  receive(message: unknown): void {
+    const received = message as Message | undefined;
+    if (received?.guard === "reply") {
+      const pending = this.#pending.get(received.id);
+      if (received.error) pending?.reject(deserializeError(received.error));
+      else pending?.resolve(received.result);
+    } else if (received?.guard === "call") void this.#answer(received);
   }
 
-  /** The other process has ended: nobody answers any more. */
+  /** Fails pending and future calls, because the other process has ended. */
   end(error: Error): void {
     this.#ended = error;
-    for (const { reject } of this.#waiting.values()) reject(error);
+    for (const { reject } of this.#pending.values()) reject(error);
   }
 
   async #answer({ id, name, argument }: Message & { guard: "call" }): Promise<void> {
     let reply: Message;
     try {
-      reply = { guard: "reply", id, result: await this.#functions[name]?.(argument) };
+      reply = { guard: "reply", id, result: await this.#methods[name]?.(argument) };
     } catch (error) {
-      reply = { guard: "reply", id, error: sent(error) };
+      reply = { guard: "reply", id, error: serializeError(error) };
     }
     if (!this.#ended) this.#send(reply);
   }
 }
 
-function sent(error: unknown): SentError {
+function serializeError(error: unknown): RpcError {
   if (!(error instanceof Error)) return { message: String(error) };
   const { message, cause } = error;
   return {
@@ -96,7 +95,7 @@ function sent(error: unknown): SentError {
   };
 }
 
-function received({ message, code, issues, retryAfter, cause }: SentError): Error {
+function deserializeError({ message, code, issues, retryAfter, cause }: RpcError): Error {
   const options = cause === undefined ? {} : { cause: new Error(cause) };
   if (issues) return new GuardValidationError(issues, options);
   if (code) return new GuardError(code, message, { ...options, ...(retryAfter === undefined ? {} : { retryAfter }) });

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { AuditSettings, Rate } from "../../../config/index.ts";
-import { type Count, MemoryCounters } from "../../../http-server/callers/counter.ts";
+import { type LimitStatus, MemoryCounters } from "../../../http-server/callers/counter.ts";
 import { memoryStore, type PinStore, randomKey } from "../../../scanners/parts/tool-pins.ts";
 import { KEY_BYTES } from "../../../support/secret-keys.ts";
-import { AuditLogs, type UsedLog } from "../../decisions/audit.ts";
-import type { Functions } from "./rpc-channel.ts";
+import { type AuditLogHandle, AuditLogs } from "../../decisions/audit.ts";
+import type { RpcMethods } from "./rpc-channel.ts";
 
-/** The most pairs of an address and a credential that are remembered, as one process does. */
-const MAX_KNOWN = 10_000;
+/** How many pairs of a credential and an address are remembered, as in a single process. */
+const MAX_KNOWN_PAIRS = 10_000;
 
-/** The secrets that all workers have, in hexadecimal, for where the environment has none. */
+/** Secrets of all workers in hexadecimal, for those that the environment does not set. */
 export interface SharedKeys {
   vault: string;
   cache: string;
@@ -18,8 +18,8 @@ export interface SharedKeys {
   pins: string;
 }
 
-/** How a limit is asked for. */
-export interface Taking {
+/** The arguments of `take`. */
+export interface TakeArguments {
   purpose: string;
   rate: Rate;
   key: string;
@@ -27,74 +27,103 @@ export interface Taking {
   countsRefused: boolean;
 }
 
-/** What the first process of a server keeps for all workers: what would be too generous, or torn, if each kept its own. */
-export class Shared {
+/** The state that the supervisor has for all workers, such as limits, which would multiply if each worker had its own. */
+export class SharedStateOwner {
   readonly #counters = new MemoryCounters();
-  /** Credentials that were let in, with their addresses. */
-  readonly #known = new LRUCache<string, true>({ max: MAX_KNOWN });
-  readonly #audits = new AuditLogs();
+  /** Credentials that were accepted, with their addresses. */
+  readonly #knownPairs = new LRUCache<string, true>({ max: MAX_KNOWN_PAIRS });
+  readonly #auditLogs = new AuditLogs();
   readonly #pins = new Map<string, PinStore>();
   readonly keys: SharedKeys = {
     vault: randomBytes(KEY_BYTES).toString("hex"),
     cache: randomBytes(KEY_BYTES).toString("hex"),
-    texts: Buffer.from(this.#audits.randomKey).toString("hex"),
+    texts: Buffer.from(this.#auditLogs.randomKey).toString("hex"),
     pins: randomKey(),
   };
 
-  /** What one worker may ask for. `leave` gives back all that it holds, and is called when it has ended. */
-  forWorker(): { functions: Functions; leave(): void } {
+  /**
+   * Returns the methods of one worker.
+   *
+   * @returns `release` frees everything that the worker holds. Call it when the worker has ended.
+   */
+  forWorker(): { methods: RpcMethods; release(): void } {
+    const limits = this.#limitMethods();
+    const audit = this.#auditMethods();
+    return {
+      methods: { ...limits.methods, ...audit.methods, ...this.#pinMethods() },
+      release() {
+        limits.release();
+        audit.release();
+      },
+    };
+  }
+
+  #limitMethods() {
+    /** Requests in progress of this worker by caller. */
     const running = new Map<string, number>();
-    const logs = new Map<number, UsedLog>();
-    let lastLog = 0;
-    const leaveOne = (caller: string) => {
+    const leave = (caller: string) => {
       const left = (running.get(caller) ?? 0) - 1;
       if (left < 0) return;
       if (left > 0) running.set(caller, left);
       else running.delete(caller);
       this.#counters.leave(caller);
     };
-    const functions: Functions = {
-      take: ({ purpose, rate, key, amount, countsRefused }: Taking): Count =>
+    const methods: RpcMethods = {
+      take: ({ purpose, rate, key, amount, countsRefused }: TakeArguments): LimitStatus =>
         this.#counters.of(purpose, rate).takeNow(key, amount, countsRefused),
-      enter: ({ caller, most }: { caller: string; most: number }) => {
-        const isIn = this.#counters.enter(caller, most);
-        if (isIn) running.set(caller, (running.get(caller) ?? 0) + 1);
-        return isIn;
+      enter: ({ caller, maxConcurrent }: { caller: string; maxConcurrent: number }) => {
+        const isAdmitted = this.#counters.enter(caller, maxConcurrent);
+        if (isAdmitted) running.set(caller, (running.get(caller) ?? 0) + 1);
+        return isAdmitted;
       },
-      leave: leaveOne,
+      leave,
       attempt: ({ rates, address, pair }: { rates: Rate[]; address: string; pair?: string }) => {
-        if (pair !== undefined && this.#known.get(pair)) return null;
-        const count = this.#counters.attempt(rates, address, pair);
-        if (!count && pair !== undefined) this.#known.set(pair, true);
-        return count ?? null;
+        if (pair !== undefined && this.#knownPairs.get(pair)) return null;
+        const exceeded = this.#counters.attempt(rates, address, pair);
+        if (!exceeded && pair !== undefined) this.#knownPairs.set(pair, true);
+        return exceeded ?? null;
       },
-      getPin: async ({ space, name }: { space: string; name: string }) => (await this.#pinsOf(space).get(name)) ?? null,
-      setPin: async ({ space, name, pin }: { space: string; name: string; pin: string }) => {
-        await this.#pinsOf(space).set(name, pin);
-      },
-      openAudit: async ({ settings, name }: { settings: AuditSettings; name: string }) => {
-        const log = await this.#audits.use(settings, name, process.stdout);
-        logs.set(++lastLog, log);
-        return lastLog;
+    };
+    const release = () => {
+      for (const [caller, count] of [...running]) for (let left = count; left > 0; left--) leave(caller);
+    };
+    return { methods, release };
+  }
+
+  #auditMethods() {
+    const logs = new Map<number, AuditLogHandle>();
+    let lastId = 0;
+    const methods: RpcMethods = {
+      openAudit: async ({ settings, serviceName }: { settings: AuditSettings; serviceName: string }) => {
+        const log = await this.#auditLogs.open(settings, serviceName, process.stdout);
+        logs.set(++lastId, log);
+        return lastId;
       },
       record: ({ id, record }: { id: number; record: object }) => logs.get(id)?.record(record),
       closeAudit: async (id: number) => {
         const log = logs.get(id);
         logs.delete(id);
-        await log?.leave();
+        await log?.release();
       },
     };
-    const leave = () => {
-      for (const [caller, count] of [...running]) for (let left = count; left > 0; left--) leaveOne(caller);
-      for (const log of logs.values()) log.leave().catch(() => {});
+    const release = () => {
+      for (const log of logs.values()) log.release().catch(() => {});
       logs.clear();
     };
-    return { functions, leave };
+    return { methods, release };
   }
 
-  #pinsOf(space: string): PinStore {
-    const store = this.#pins.get(space) ?? memoryStore();
-    this.#pins.set(space, store);
-    return store;
+  #pinMethods(): RpcMethods {
+    const storeOf = (space: string): PinStore => {
+      const store = this.#pins.get(space) ?? memoryStore();
+      this.#pins.set(space, store);
+      return store;
+    };
+    return {
+      getPin: async ({ space, name }: { space: string; name: string }) => (await storeOf(space).get(name)) ?? null,
+      setPin: async ({ space, name, pin }: { space: string; name: string; pin: string }) => {
+        await storeOf(space).set(name, pin);
+      },
+    };
   }
 }

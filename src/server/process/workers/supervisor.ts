@@ -2,95 +2,95 @@ import cluster, { type Worker } from "node:cluster";
 import fastify, { type FastifyBaseLogger } from "fastify";
 import { type Config, readConfig } from "../../../config/index.ts";
 import { threadsOf } from "../../../config/workers.ts";
-import { LEFT } from "../../../http-server/listen-until-closed.ts";
+import { EXIT_DELAY_MS } from "../../../http-server/listen-until-closed.ts";
 import { loggerOptions } from "../../../http-server/log.ts";
 import type { ConfigSource } from "../../../http-server/start-log.ts";
 import { ownFile } from "../../../own-files.ts";
 import { closedError, GuardError } from "../../../support/errors.ts";
-import { SingleFlight } from "../../../support/single-flight.ts";
-import { graceOf } from "../../app.ts";
-import type { MetricsOfOne } from "../process-state.ts";
+import { gracePeriodMs } from "../../app.ts";
+import { CoalescedTask } from "../coalesced-task.ts";
+import type { ProcessMetrics } from "../process-state.ts";
 import { watchFile } from "../watch-file.ts";
 import { copyLines } from "./copy-lines.ts";
-import { Calls } from "./rpc-channel.ts";
-import { Shared, type SharedKeys } from "./shared-state.ts";
-import { TotalMetrics } from "./worker-metrics.ts";
+import { RpcChannel } from "./rpc-channel.ts";
+import { type SharedKeys, SharedStateOwner } from "./shared-state.ts";
+import { WorkerMetrics } from "./worker-metrics.ts";
 
-/** A server of several processes. */
-export interface WorkersOptions {
-  /** The configuration that the file has, for what the first process does itself. */
+export interface SupervisorOptions {
+  /** The configuration of the file. */
   config: Config;
   source: ConfigSource;
-  /** Where it listens, if not where the configuration says. */
+  /** Overrides the address of the configuration. */
   at: { host?: string; port?: number };
-  /** How many processes serve. */
+  /** Number of worker processes. */
   workers: number;
-  /** Whether it reloads when the file changes. */
+  /** Whether a change of the file reloads the configuration. */
   watches: boolean;
 }
 
-/** With what a worker starts. */
-export interface Start extends Pick<WorkersOptions, "source" | "at" | "workers"> {
-  /** What the file of the configuration says. */
+/** The options of a worker. */
+export interface WorkerStart extends Pick<SupervisorOptions, "source" | "at" | "workers"> {
+  /** The content of the configuration file. */
   content: string;
   keys: SharedKeys;
-  speaks: boolean;
-  isLate: boolean;
+  isLeader: boolean;
+  isReplacement: boolean;
 }
 
 /** A worker that listens. */
-export interface Started {
+export interface StartedWorker {
   url: string;
 }
 
-/** Milliseconds that a worker has for a question of all, such as whether it is ready. */
-const PATIENCE = 1000;
-/** A worker that ends before it serves, or has served for fewer milliseconds, has ended early. */
-const EARLY = 10_000;
-/** So many workers that end early, one behind the other, end the server. */
-const MOST_EARLY = 5;
-/** Milliseconds until a worker is started again, which double with each that ended early. */
-const DELAY = 100;
+/** Timeout of a question to all workers, such as whether they are ready. */
+const WORKER_TIMEOUT_MS = 1000;
+/** A worker that ends within this time after its start has ended early. */
+const EARLY_EXIT_MS = 10_000;
+/** After this many early exits in a row, the server ends. */
+const MAX_EARLY_EXITS = 5;
+/** Delay before a restart. It doubles with each early exit. */
+const RESTART_DELAY_MS = 100;
 
-/** One of the processes that serve. */
-interface Member {
-  /** Its place among the workers, which the one that takes its place has too. */
+/** A worker process. */
+interface WorkerHandle {
+  /** Its number. A replacement has the number of the worker that it replaces. */
   index: number;
   worker: Worker;
-  calls: Calls;
+  channel: RpcChannel;
   isServing: boolean;
   isLoaded: boolean;
-  /** When it began to serve, in milliseconds. */
+  /** When it started to serve, on the clock of `performance.now()`. */
   servesSince: number;
 }
 
 /**
- * Starts several processes that serve one port, and keeps what they have in common. This process takes connections and hands them out in
- * turn; it reads no request. SIGTERM and SIGINT close all of them, and it ends last.
+ * Starts several processes that serve one port. This process accepts connections and distributes them (round robin), reads no request, and
+ * has the shared state. SIGTERM and SIGINT close all processes; this one ends last.
  *
- * @throws GuardValidationError for a bad configuration; the error of a worker that cannot listen.
+ * @throws GuardValidationError for an invalid configuration; the error of a worker that cannot listen.
  */
-export async function startWorkers(options: WorkersOptions): Promise<void> {
+export async function startWorkers(options: SupervisorOptions): Promise<void> {
   const content = await readConfig(options.source.file);
-  await new Workers(options, content).start();
+  await new Supervisor(options, content).start();
 }
 
-class Workers {
-  readonly #options: WorkersOptions;
+class Supervisor {
+  readonly #options: SupervisorOptions;
   readonly #log: FastifyBaseLogger;
-  readonly #shared = new Shared();
-  readonly #metrics = new TotalMetrics();
-  readonly #members = new Set<Member>();
+  readonly #shared = new SharedStateOwner();
+  readonly #metrics = new WorkerMetrics();
+  readonly #workers = new Set<WorkerHandle>();
   readonly #restarts = new Set<NodeJS.Timeout>();
-  readonly #reloads = new SingleFlight(() => this.#reload());
-  /** What the file said that is served. */
+  readonly #reloads = new CoalescedTask(() => this.#reload());
+  /** The content of the configuration file in use. */
   #content: string;
-  #early = 0;
+  #earlyExits = 0;
   #isLoaded = false;
   #closed: Promise<void> | undefined;
-  #onEnded = () => {};
+  #onAllExited = () => {};
+  #unwatch = () => {};
 
-  constructor(options: WorkersOptions, content: string) {
+  constructor(options: SupervisorOptions, content: string) {
     this.#options = options;
     this.#content = content;
     this.#log = fastify({ logger: loggerOptions(options.config.app, process.stdout) }).log;
@@ -101,14 +101,14 @@ class Workers {
     const threads = threadsOf(workers);
     cluster.setupPrimary({ exec: ownFile("dist/server/process/workers/worker.js"), args: [], silent: true });
     process.env.GUARD_ONNX_THREADS = String(threads);
-    // As the image has it: a process that runs already keeps the heaps that its threads have.
+    // glibc reads this when a process starts, so it affects the workers only. The container image sets the same value.
     process.env.MALLOC_ARENA_MAX ??= "2";
     const onSignal = () => void this.#close();
     for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, onSignal);
     try {
-      // What is wrong with the port or the configuration is said once.
-      const { url } = await this.#add(0, false);
-      await Promise.all(Array.from({ length: workers - 1 }, (_, index) => this.#add(index + 1, false)));
+      // The first worker starts alone, so that errors of the port or the configuration are reported once.
+      const { url } = await this.#startWorker(0, false);
+      await Promise.all(Array.from({ length: workers - 1 }, (_, index) => this.#startWorker(index + 1, false)));
       this.#log.info({ url, workers, threads }, "serving with several processes");
     } catch (error) {
       const isAskedFor = this.#closed !== undefined;
@@ -117,133 +117,138 @@ class Workers {
       return;
     }
     const reload = () => {
-      // Why it failed is in the log.
+      // A failure is logged by the worker.
       this.#reloads.run().catch(() => {});
     };
     if (process.platform !== "win32") process.on("SIGHUP", reload);
     if (watches) this.#unwatch = watchFile(source.file, reload);
   }
 
-  #unwatch = () => {};
-
-  /** Starts a worker. It listens when this resolves. */
-  async #add(index: number, isLate: boolean): Promise<Started> {
+  /** Starts a worker, and waits until it listens. */
+  async #startWorker(index: number, isReplacement: boolean): Promise<StartedWorker> {
     const { source, at, workers } = this.#options;
+    const { handle, isReady } = this.#forkWorker(index);
+    const start: WorkerStart = {
+      ...{ source, at, workers, isReplacement },
+      content: this.#content,
+      keys: this.#shared.keys,
+      isLeader: index === 0 && !isReplacement,
+    };
+    await isReady;
+    const started = await handle.channel.call<StartedWorker>("start", start);
+    handle.isServing = true;
+    handle.servesSince = performance.now();
+    return started;
+  }
+
+  /** Creates a worker process. `isReady` resolves when it accepts calls, or has ended. */
+  #forkWorker(index: number): { handle: WorkerHandle; isReady: Promise<void> } {
     const worker = cluster.fork();
-    const { functions, leave } = this.#shared.forWorker();
+    const { methods, release } = this.#shared.forWorker();
     let onHello = () => {};
-    const hello = new Promise<void>((resolve) => {
+    const isReady = new Promise<void>((resolve) => {
       onHello = resolve;
     });
-    const member: Member = {
+    const handle: WorkerHandle = {
       ...{ index, worker, isServing: false, isLoaded: false, servesSince: Number.POSITIVE_INFINITY },
-      calls: new Calls((message) => worker.isConnected() && worker.send(message, () => {}), {
-        ...functions,
+      channel: new RpcChannel((message) => worker.isConnected() && worker.send(message, () => {}), {
+        ...methods,
         hello: () => onHello(),
-        loaded: () => this.#onLoaded(member),
+        loaded: () => this.#onLoaded(handle),
         reload: () => this.#reloads.run(),
         allMetrics: () => this.#allMetrics(),
         anyNotReady: () => this.#anyNotReady(),
         allShadows: (caller: string | null) => this.#allShadows(caller),
       }),
     };
-    this.#members.add(member);
-    worker.on("message", (message) => member.calls.take(message));
-    // A message that could not be sent: its exit tells all there is to tell.
+    this.#workers.add(handle);
+    worker.on("message", (message) => handle.channel.receive(message));
+    // A message could not be sent: the event "exit" follows.
     worker.on("error", () => {});
     const { stdout, stderr } = worker.process;
     if (stdout) copyLines(stdout, process.stdout);
     if (stderr) copyLines(stderr, process.stderr);
     worker.once("exit", (code, signal) => {
-      leave();
+      release();
       onHello();
       const how = signal ? `by ${signal}` : `with code ${code}`;
-      member.calls.end(new GuardError("GUARD_UNAVAILABLE", `A process of the server has ended ${how}.`));
-      this.#onExit(member, code, signal);
+      handle.channel.end(new GuardError("GUARD_UNAVAILABLE", `A process of the server has ended ${how}.`));
+      this.#onExit(handle, code, signal);
     });
-    const start: Start = {
-      ...{ source, at, workers, isLate },
-      content: this.#content,
-      keys: this.#shared.keys,
-      speaks: index === 0 && !isLate,
-    };
-    await hello;
-    const started = await member.calls.call<Started>("start", start);
-    member.isServing = true;
-    member.servesSince = performance.now();
-    return started;
+    return { handle, isReady };
   }
 
-  #onLoaded(member: Member): void {
-    member.isLoaded = true;
-    if (this.#isLoaded || this.#members.size < this.#options.workers) return;
-    this.#isLoaded = [...this.#members].every(({ isLoaded }) => isLoaded);
+  #onLoaded(handle: WorkerHandle): void {
+    handle.isLoaded = true;
+    if (this.#isLoaded || this.#workers.size < this.#options.workers) return;
+    this.#isLoaded = [...this.#workers].every(({ isLoaded }) => isLoaded);
     if (this.#isLoaded) this.#log.info("all processes are ready");
   }
 
-  #onExit(member: Member, code: number | null, signal: string | null): void {
-    const { worker, index, servesSince, isServing } = member;
-    this.#members.delete(member);
-    this.#metrics.keep(worker.id);
+  #onExit(handle: WorkerHandle, code: number | null, signal: string | null): void {
+    const { worker, index, servesSince, isServing } = handle;
+    this.#workers.delete(handle);
+    this.#metrics.end(worker.id);
     if (this.#closed) {
       if (code !== 0) process.exitCode = 2;
-      if (this.#members.size === 0) this.#onEnded();
+      if (this.#workers.size === 0) this.#onAllExited();
       return;
     }
-    // Who waits for the first start is told by its call.
-    if (!isServing && !this.#isLoaded && this.#early === 0) return;
-    this.#early = performance.now() - servesSince < EARLY ? this.#early + 1 : 0;
-    const about = { worker: worker.process.pid, code, signal };
-    // A model cannot be loaded; the worker has logged which one. No other would fare better.
+    // During the first start, the pending call reports the error.
+    if (!isServing && !this.#isLoaded && this.#earlyExits === 0) return;
+    this.#earlyExits = performance.now() - servesSince < EARLY_EXIT_MS ? this.#earlyExits + 1 : 0;
+    const fields = { worker: worker.process.pid, code, signal };
+    // Code 2 means that a model cannot be loaded, which the worker has logged. A restart would fail too.
     const isHopeless = code === 2 && !this.#isLoaded;
-    if (isHopeless || this.#early >= MOST_EARLY) {
-      this.#log.fatal(
-        { ...about, early: this.#early },
-        "processes end again and again, or cannot start: the server ends",
-      );
+    if (isHopeless || this.#earlyExits >= MAX_EARLY_EXITS) {
+      this.#log.fatal({ ...fields, early: this.#earlyExits }, "processes keep ending or cannot start: the server ends");
       process.exitCode = 2;
       void this.#close();
       return;
     }
-    const ms = DELAY * 2 ** this.#early;
-    this.#log.error({ ...about, ms }, "a process of the server has ended, and is started again");
+    const ms = RESTART_DELAY_MS * 2 ** this.#earlyExits;
+    this.#log.error({ ...fields, ms }, "a process of the server has ended, and is restarted");
+    this.#restartLater(index, ms);
+  }
+
+  #restartLater(index: number, ms: number): void {
     const timer = setTimeout(async () => {
-      // It gets what is served then.
+      // Start with the configuration that is in use after the reload.
       await this.#reloads.running?.catch(() => {});
       this.#restarts.delete(timer);
       if (this.#closed) return;
-      this.#add(index, true).catch((error) =>
-        this.#log.error({ reason: (error as Error).message }, "it could not start"),
+      this.#startWorker(index, true).catch((error) =>
+        this.#log.error({ reason: (error as Error).message }, "a process of the server could not start"),
       );
     }, ms);
     this.#restarts.add(timer);
   }
 
-  get #serving(): Member[] {
-    return [...this.#members].filter(({ isServing }) => isServing);
+  get #serving(): WorkerHandle[] {
+    return [...this.#workers].filter(({ isServing }) => isServing);
   }
 
-  /** Asks all workers something. What they cannot say is left out. */
-  async #ask<T>(name: string, argument: unknown): Promise<[Member, T | undefined][]> {
+  /** Calls a method of all workers. Failed calls give undefined. */
+  async #callAll<T>(name: string, argument: unknown): Promise<[WorkerHandle, T | undefined][]> {
     return Promise.all(
-      this.#serving.map(async (member): Promise<[Member, T | undefined]> => {
-        const answer = await member.calls.call<T>(name, argument, PATIENCE).catch(() => undefined);
-        return [member, answer];
+      this.#serving.map(async (handle): Promise<[WorkerHandle, T | undefined]> => {
+        const result = await handle.channel.call<T>(name, argument, WORKER_TIMEOUT_MS).catch(() => undefined);
+        return [handle, result];
       }),
     );
   }
 
-  async #allMetrics(): Promise<MetricsOfOne[]> {
-    for (const [{ worker }, metrics] of await this.#ask<MetricsOfOne>("metrics", null)) {
-      if (metrics) this.#metrics.take(worker.id, metrics);
+  async #allMetrics(): Promise<ProcessMetrics[]> {
+    for (const [{ worker }, metrics] of await this.#callAll<ProcessMetrics>("metrics", null)) {
+      if (metrics) this.#metrics.update(worker.id, metrics);
     }
     return this.#metrics.all();
   }
 
   async #anyNotReady(): Promise<unknown> {
     if (this.#closed) return [closedError().code, closedError().message];
-    for (const [, reason] of await this.#ask<[string, string] | null>("notReady", null)) {
-      if (reason === undefined) return ["GUARD_UNAVAILABLE", "A process of the server does not answer."];
+    for (const [, reason] of await this.#callAll<[string, string] | null>("notReady", null)) {
+      if (reason === undefined) return ["GUARD_UNAVAILABLE", "A process of the server does not respond."];
       if (reason) return reason;
     }
     const isStarting = !this.#isLoaded;
@@ -251,44 +256,42 @@ class Workers {
   }
 
   async #allShadows(caller: string | null): Promise<unknown[]> {
-    return (await this.#ask<unknown>("shadow", caller)).flatMap(([, summary]) => summary ?? []);
+    return (await this.#callAll<unknown>("shadow", caller)).flatMap(([, summary]) => summary ?? []);
   }
 
-  /**
-   * Has all workers load what the file says now, and serve it when all of them could. First one of them tries it alone, so that a mistake
-   * is logged once.
-   */
+  /** Reloads all workers in two phases: they use the new configuration if all of them could load it. */
   async #reload(): Promise<string> {
     if (this.#closed) throw closedError();
     if (!this.#isLoaded) {
       throw new GuardError("GUARD_STARTING", "The service is starting: its models are being loaded.");
     }
-    // Those that start have what is served now, and are asked too.
     const content = await readConfig(this.#options.source.file).catch(() => null);
-    const members = this.#serving;
-    const prepare = ({ calls }: Member) => calls.call<string>("prepare", content);
-    const [first, ...others] = members;
+    const workers = this.#serving;
     try {
-      if (!first) throw new GuardError("GUARD_UNAVAILABLE", "A process of the server has ended.");
-      const hash = await prepare(first);
-      const hashes = await Promise.allSettled(others.map(prepare));
-      for (const other of hashes) if (other.status === "rejected") throw other.reason;
+      const hash = await this.#prepare(workers, content);
       if (content !== null) this.#content = content;
-      // One that ends now is started again with it.
-      await Promise.allSettled(members.map(({ calls }) => calls.call("commit")));
+      // A worker that ends now restarts with the new configuration.
+      await Promise.allSettled(workers.map(({ channel }) => channel.call("commit")));
       this.#metrics.countReload("success");
-      await this.#replaceOld(members);
+      // Workers that were starting have the old configuration. They are restarted.
+      for (const handle of this.#workers) if (!workers.includes(handle)) handle.worker.process.kill();
       return hash;
     } catch (error) {
       this.#metrics.countReload("failure");
-      await Promise.allSettled(members.map(({ calls }) => calls.call("abort")));
+      await Promise.allSettled(workers.map(({ channel }) => channel.call("abort")));
       throw error;
     }
   }
 
-  /** Ends workers that began to start before a reload, and so have the configuration before: they are started again. */
-  async #replaceOld(members: readonly Member[]): Promise<void> {
-    for (const member of this.#members) if (!members.includes(member)) member.worker.process.kill();
+  /** Loads a configuration in all workers. The first one tries it alone, so that a mistake is logged once. */
+  async #prepare([first, ...others]: readonly WorkerHandle[], content: string | null): Promise<string> {
+    const prepare = ({ channel }: WorkerHandle) => channel.call<string>("prepare", content);
+    if (!first) throw new GuardError("GUARD_UNAVAILABLE", "A process of the server has ended.");
+    const hash = await prepare(first);
+    for (const prepared of await Promise.allSettled(others.map(prepare))) {
+      if (prepared.status === "rejected") throw prepared.reason;
+    }
+    return hash;
   }
 
   #close(): Promise<void> {
@@ -296,21 +299,21 @@ class Workers {
       this.#log.info("closing");
       this.#unwatch();
       for (const timer of this.#restarts) clearTimeout(timer);
-      const ended = new Promise<void>((resolve) => {
-        this.#onEnded = resolve;
+      const allExited = new Promise<void>((resolve) => {
+        this.#onAllExited = resolve;
       });
-      for (const { calls } of this.#members) calls.call("close").catch(() => {});
-      // Workers end themselves in time, unless something holds their event loop.
+      for (const { channel } of this.#workers) channel.call("close").catch(() => {});
+      // A worker ends in time, unless its event loop is blocked.
       const kill = setTimeout(
         () => {
-          for (const { worker } of this.#members) worker.process.kill("SIGKILL");
+          for (const { worker } of this.#workers) worker.process.kill("SIGKILL");
         },
-        graceOf(this.#options.config) + 2 * LEFT,
+        gracePeriodMs(this.#options.config) + 2 * EXIT_DELAY_MS,
       );
-      if (this.#members.size > 0) await ended;
+      if (this.#workers.size > 0) await allExited;
       clearTimeout(kill);
-      // The last lines of the log may still be on their way.
-      setTimeout(() => process.exit(), LEFT).unref();
+      // The last log lines may still be on their way.
+      setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
     })();
     return this.#closed;
   }

@@ -1,47 +1,47 @@
 import { AggregatorRegistry } from "prom-client";
-import type { MetricsOfOne } from "../process-state.ts";
+import type { ProcessMetrics } from "../process-state.ts";
 import { RELOADS, RELOADS_HELP } from "../server-metrics.ts";
 
-/** What only grows, and must not fall when a worker ends: Prometheus would take it for a restart of the server. */
-const GROWING = ["counter", "histogram"];
+/** Metric types that must not decrease when a worker ends: Prometheus would see a restart of the server. */
+const CUMULATIVE = ["counter", "histogram"];
 
-/** The metrics of all workers, those that have ended among them. What one counts after it was asked last is lost when it ends. */
-export class TotalMetrics {
-  readonly #last = new Map<number, MetricsOfOne>();
-  /** What workers had counted that have ended. */
-  #ended: MetricsOfOne[] = [];
+/** The metrics of all workers, including ended ones. What a worker counts after the last scrape is lost when it ends. */
+export class WorkerMetrics {
+  readonly #latest = new Map<number, ProcessMetrics>();
+  /** Cumulative metrics of ended workers. */
+  #ended: ProcessMetrics[] = [];
   readonly #reloads = { success: 0, failure: 0 };
 
-  /** Takes what a worker has counted so far. */
-  take(id: number, metrics: MetricsOfOne): void {
-    this.#last.set(
+  /** Stores the current metrics of a worker. */
+  update(id: number, metrics: ProcessMetrics): void {
+    this.#latest.set(
       id,
       metrics.filter(({ name }) => name !== RELOADS),
     );
   }
 
-  /** Keeps what a worker has counted that has ended. */
-  keep(id: number): void {
-    // prom-client declares the types as numbers, and has them as words.
-    const counted = this.#last.get(id)?.filter(({ type }) => GROWING.includes(type as unknown as string));
-    this.#last.delete(id);
-    if (!counted) return;
-    const ended = [...this.#ended, counted];
+  /** Adds the cumulative metrics of an ended worker to the total. */
+  end(id: number): void {
+    // prom-client declares types as numbers but uses strings.
+    const cumulative = this.#latest.get(id)?.filter(({ type }) => CUMULATIVE.includes(type as unknown as string));
+    this.#latest.delete(id);
+    if (!cumulative) return;
+    const ended = [...this.#ended, cumulative];
     this.#ended = ended;
     void AggregatorRegistry.aggregate(ended)
       .getMetricsAsJSON()
       .then((sum) => {
-        // Another worker may have ended in the meantime, whose sum is made behind this one.
-        if (this.#ended === ended) this.#ended = [sum as MetricsOfOne];
+        // If another worker has ended in the meantime, its aggregation includes this one.
+        if (this.#ended === ended) this.#ended = [sum as ProcessMetrics];
       });
   }
 
-  /** Counts a reload of all workers, which is one. */
+  /** Counts a reload of all workers once. */
   countReload(result: "success" | "failure"): void {
     this.#reloads[result] += 1;
   }
 
-  all(): MetricsOfOne[] {
+  all(): ProcessMetrics[] {
     const reloads = {
       name: RELOADS,
       help: RELOADS_HELP,
@@ -49,6 +49,6 @@ export class TotalMetrics {
       aggregator: "sum",
       values: Object.entries(this.#reloads).map(([result, value]) => ({ value, labels: { result } })),
     };
-    return [...this.#last.values(), ...this.#ended, [reloads] as unknown as MetricsOfOne];
+    return [...this.#latest.values(), ...this.#ended, [reloads] as unknown as ProcessMetrics];
   }
 }

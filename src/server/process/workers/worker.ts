@@ -1,103 +1,105 @@
-// The program of a worker: `startWorkers` starts it in processes of its own.
+// The program of a worker process, which the supervisor starts.
 
 import cluster from "node:cluster";
 import { loadConfig } from "../../../config/index.ts";
 import { closedError, GuardError } from "../../../support/errors.ts";
 import { limitProcessMemory } from "../../../support/process-memory.ts";
-import type { MetricsOfOne } from "../process-state.ts";
-import { type ServerInside, startInside } from "../start-server.ts";
-import { keptElsewhere } from "./remote-state.ts";
-import { Calls } from "./rpc-channel.ts";
-import type { Start, Started } from "./supervisor.ts";
+import type { ProcessMetrics, WorkerContext } from "../process-state.ts";
+import { startWorkerServer, type WorkerServer } from "../start-server.ts";
+import { remoteSharedState } from "./remote-state.ts";
+import { RpcChannel } from "./rpc-channel.ts";
+import type { StartedWorker, WorkerStart } from "./supervisor.ts";
 
-/** A configuration that was asked for, from when it is read to when all processes serve it or none does. */
-interface Reloading {
+/** A reload in two phases: the worker prepares the new configuration, and serves it when all workers have prepared it. */
+interface PreparedReload {
   content: string | null;
-  /** Tells that it is loaded. */
-  onLoaded(hash: string): void;
-  /** Resolves when it may be served. */
-  agreed: Promise<void>;
-  agree(): void;
+  onPrepared(hash: string): void;
+  /** Resolves when all workers are prepared, and rejects if one has failed. */
+  approved: Promise<void>;
+  approve(): void;
   refuse(error: Error): void;
   done: Promise<string>;
 }
 
 limitProcessMemory();
 
-let server: ServerInside | undefined;
-let reloading: Reloading | undefined;
+let server: WorkerServer | undefined;
+let reloading: PreparedReload | undefined;
 
-const calls = new Calls(
-  // What cannot be sent any more would be for a process that is gone.
+const supervisor = new RpcChannel(
+  // A message that cannot be sent is for a supervisor that has ended.
   (message) => process.connected && process.send?.(message, undefined, undefined, () => {}),
   { start, prepare, commit, abort, close, metrics, notReady, shadow },
 );
-process.on("message", (message) => calls.take(message));
-// Messages that came while this program was loaded would be lost.
-calls.call("hello").catch(() => {});
-// The first process gets this signal too, and has all reload.
+process.on("message", (message) => supervisor.receive(message));
+// The supervisor waits for this call: messages that arrive before the program is loaded would be lost.
+supervisor.call("hello").catch(() => {});
+// A terminal sends SIGHUP to all processes. Only the supervisor handles it.
 if (process.platform !== "win32") process.on("SIGHUP", () => {});
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
-async function start(given: Start): Promise<Started> {
-  const { source, at, keys, workers, speaks, isLate } = given;
+async function start(options: WorkerStart): Promise<StartedWorker> {
+  const { source, at } = options;
   const load = (content: string | null) => loadConfig(source.file, process.env, content ?? undefined);
   try {
-    const config = await load(given.content);
-    server = await startInside(
-      { config, source, ...at, reread: () => load(reloading?.content ?? null) },
-      {
-        kept: keptElsewhere(calls, keys),
-        together: {
-          ...{ workers, speaks },
-          metrics: () => calls.call<MetricsOfOne[]>("allMetrics"),
-          notReady: async () => {
-            const reason = await calls.call<[GuardError["code"], string] | null>("anyNotReady");
-            return reason ? new GuardError(...reason) : undefined;
-          },
-          shadows: (caller) => calls.call("allShadows", caller),
-        },
-        isLate,
-        reload: () => calls.call("reload"),
-        async agree(hash) {
-          reloading?.onLoaded(hash);
-          await reloading?.agreed;
-        },
-        // The channel to the first process keeps this one alive.
-        onClosed: () => cluster.worker?.disconnect(),
-      },
-    );
+    const config = await load(options.content);
+    const reread = () => load(reloading?.content ?? null);
+    server = await startWorkerServer({ config, source, ...at, reread }, workerContext(options));
   } catch (error) {
     process.exitCode = 2;
     setImmediate(() => cluster.worker?.disconnect());
     throw error;
   }
   server.generations.current.loaded.then(
-    () => calls.call("loaded").catch(() => {}),
+    () => supervisor.call("loaded").catch(() => {}),
     () => {},
   );
   return { url: server.url };
 }
 
-/** Loads a configuration. It is not served yet. */
+function workerContext({ keys, workers, isLeader, isReplacement }: WorkerStart): WorkerContext {
+  return {
+    shared: remoteSharedState(supervisor, keys),
+    pool: {
+      ...{ size: workers, isLeader },
+      metrics: () => supervisor.call<ProcessMetrics[]>("allMetrics"),
+      notReady: async () => {
+        const reason = await supervisor.call<[GuardError["code"], string] | null>("anyNotReady");
+        return reason ? new GuardError(...reason) : undefined;
+      },
+      shadows: (caller) => supervisor.call("allShadows", caller),
+    },
+    isReplacement,
+    reload: () => supervisor.call("reload"),
+    async approve(hash) {
+      reloading?.onPrepared(hash);
+      await reloading?.approved;
+    },
+    // The channel to the supervisor would keep this process alive.
+    onClosed: () => cluster.worker?.disconnect(),
+  };
+}
+
+/** Loads a configuration, and resolves with its hash. It is not in use yet. */
 function prepare(content: string | null): Promise<string> {
   return new Promise((resolve, reject) => {
     if (!server) return reject(closedError());
-    let agree = () => {};
+    let approve = () => {};
     let refuse: (error: Error) => void = () => {};
-    const agreed = new Promise<void>((onAgreed, onRefused) => {
-      agree = onAgreed;
+    const approved = new Promise<void>((onApproved, onRefused) => {
+      approve = onApproved;
       refuse = onRefused;
     });
-    agreed.catch(() => {});
-    reloading = { content, onLoaded: resolve, agreed, agree, refuse, done: agreed as unknown as Promise<string> };
+    approved.catch(() => {});
+    const pending = approved as unknown as Promise<string>;
+    reloading = { content, onPrepared: resolve, approved, approve, refuse, done: pending };
     reloading.done = server.reload();
     reloading.done.catch(reject);
   });
 }
 
 function commit(): Promise<string> | undefined {
-  reloading?.agree();
+  reloading?.approve();
   return reloading?.done;
 }
 
@@ -107,7 +109,7 @@ async function abort(): Promise<void> {
 }
 
 function close(): void {
-  // What listens for this signal closes the server, and ends the process in time.
+  // The server has a listener for this signal, which closes it and ends the process in time.
   if (!process.emit("SIGTERM", "SIGTERM")) process.exit();
 }
 

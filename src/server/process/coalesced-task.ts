@@ -1,8 +1,8 @@
 /**
- * Runs a task, never twice at the same time. Calls during a run share one more run after it, because the input of the task may have
- * changed since the current run began.
+ * Runs a task, never twice at the same time. Calls during a run share one further run after it, because what the task reads may have
+ * changed since the run started.
  */
-export class SingleFlight<T> {
+export class CoalescedTask<T> {
   readonly #task: () => Promise<T>;
   #running: Promise<T> | undefined;
   #next: Promise<T> | undefined;
@@ -11,12 +11,12 @@ export class SingleFlight<T> {
     this.#task = task;
   }
 
-  /** The current run; undefined when the task does not run. */
+  /** The current run. */
   get running(): Promise<T> | undefined {
     return this.#running;
   }
 
-  /** Runs the task now, or after the current run. */
+  /** Runs the task, now or after the current run. */
   run(): Promise<T> {
     if (!this.#running) {
       const running = this.#task().finally(() => {

@@ -5,18 +5,17 @@ import { callerOf } from "../callers/caller.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What the route scans of a body. It is absent where a route judges nothing, or more than once. */
+    /** What the route scans. Absent if it scans nothing, or several texts one by one. */
     scans?: ScanKind;
   }
 }
 
 /**
- * Refuses requests before their bodies are read when what waits already takes too long: a server that reads and checks everything that
- * it then refuses has less time for what it lets in. The whole body is taken for text, so that a short text beside a long vault may be
- * told to come again where long texts wait. It is of use only where the length of the body is told, and where no answer is kept that
- * would cost nothing.
+ * Sheds load before a body is read, so that an overloaded server spends no time on bodies that it will refuse. It needs Content-Length,
+ * and counts the whole body as text: a short text with a long vault may be refused while long texts wait. With a cache it must not be
+ * used, because a cached result costs nothing.
  */
-export const earlyRefusal = fp(async (app: FastifyInstance) => {
+export const earlyLoadShedding = fp(async (app: FastifyInstance) => {
   app.addHook("onRequest", (request, _reply, done) => {
     const { routeOptions, headers, profile } = request;
     const { scans } = routeOptions.config;

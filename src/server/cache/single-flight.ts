@@ -1,35 +1,35 @@
-/** One computation that is under way. */
+/** A computation in progress. */
 interface Flight<T> {
   result: Promise<T>;
-  /** How many callers wait for it. */
+  /** Number of waiting callers. */
   waiting: number;
-  stop: AbortController;
+  controller: AbortController;
 }
 
-/** Computations under way, by key: callers with the same key share one. */
-export class Flights<T> {
+/** Lets callers with the same key share one computation. */
+export class SingleFlight<T> {
   readonly #running = new Map<string, Flight<T>>();
 
   /**
-   * Joins the computation of a key, or starts it. When nobody waits for it any more, its signal is aborted, and whoever comes then
-   * starts another one.
+   * Joins the computation of a key, or starts it. When no caller waits any more, its signal is aborted, and the next caller starts another
+   * one.
    *
-   * @param signal aborted when this caller does not wait any more.
-   * @returns the result, and whether the computation was under way already.
+   * @param signal aborted when this caller no longer waits.
+   * @returns the result, and whether the computation was in progress already.
    */
   join(
     key: string,
     signal: AbortSignal,
     start: (signal: AbortSignal) => Promise<T>,
   ): { result: Promise<T>; isJoined: boolean } {
-    const known = this.#running.get(key);
-    const flight = known ?? this.#start(key, start);
+    const running = this.#running.get(key);
+    const flight = running ?? this.#start(key, start);
     flight.waiting++;
     const leave = () => {
       flight.waiting--;
       if (flight.waiting > 0) return;
       this.#end(key, flight);
-      flight.stop.abort(signal.reason);
+      flight.controller.abort(signal.reason);
     };
     if (signal.aborted) leave();
     else {
@@ -37,12 +37,12 @@ export class Flights<T> {
       const done = () => signal.removeEventListener("abort", leave);
       flight.result.then(done, done);
     }
-    return { result: flight.result, isJoined: known !== undefined };
+    return { result: flight.result, isJoined: running !== undefined };
   }
 
   #start(key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
-    const stop = new AbortController();
-    const flight: Flight<T> = { result: start(stop.signal), waiting: 0, stop };
+    const controller = new AbortController();
+    const flight: Flight<T> = { result: start(controller.signal), waiting: 0, controller };
     this.#running.set(key, flight);
     const done = () => this.#end(key, flight);
     flight.result.then(done, done);

@@ -6,18 +6,15 @@ import type { ScanService } from "../../service/service.ts";
 import { didYouMean } from "../../support/did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 
-/** The most variants that are kept. Each is small: scanners of one engine share their models. */
-const MOST_KEPT = 256;
+/** ThresholdVariants are small, because scanners of one engine share their models. */
+const MAX_VARIANTS = 256;
 
-/**
- * Makes the scanners of a profile again, with thresholds that a request brings. A variant has the same models and the same
- * parameters, but for the threshold.
- */
-export class Variants {
+/** Builds variants of a profile's scanners that differ in the threshold only, for thresholds of requests. */
+export class ThresholdVariants {
   readonly #service: ScanService;
   readonly #config: Config;
   readonly #environment: ScannerEnvironment;
-  readonly #kept = new Map<string, Scanner>();
+  readonly #variants = new Map<string, Scanner>();
 
   constructor(service: ScanService, config: Config, environment: ScannerEnvironment) {
     this.#service = service;
@@ -26,11 +23,10 @@ export class Variants {
   }
 
   /**
-   * The scanners that take the place of others.
+   * Returns the variants by the scanners that they replace.
    *
-   * @param thresholds thresholds by the names of scanners in results.
-   * @throws GuardValidationError for a name that no scanner of the side has, for a scanner without a threshold, and for an impossible
-   *   threshold, with the path of each.
+   * @param thresholds by the names of scanners in results.
+   * @throws GuardValidationError with the path of each unknown scanner, scanner without a threshold, and invalid threshold.
    */
   with(thresholds: readonly [name: string, threshold: number][], side: Side): ReadonlyMap<Scanner, Scanner> {
     const issues: ValidationIssue[] = [];
@@ -58,21 +54,21 @@ export class Variants {
 
   #variant(side: Side, index: number, threshold: number): Scanner {
     const key = `${side} ${index} ${threshold}`;
-    const kept = this.#kept.get(key);
-    if (kept) return kept;
+    const existing = this.#variants.get(key);
+    if (existing) return existing;
     const list = LISTS.find(([of]) => of === side)?.[1] as "inputScanners" | "outputScanners";
     const entry = this.#config[list][index];
-    // A program gave the scanners itself, or the parameters have nothing that could be changed.
+    // The scanners were passed to `createServer` and are not in the configuration.
     if (!entry)
-      throw new GuardValidationError([{ path: "threshold", message: "this scanner takes no other threshold" }]);
-    const made = buildScanner(
+      throw new GuardValidationError([{ path: "threshold", message: "this scanner has no threshold to set" }]);
+    const variant = buildScanner(
       side,
       { ...entry, params: { ...entry.params, threshold } },
       this.#config,
       this.#environment,
     );
-    if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value as string);
-    this.#kept.set(key, made);
-    return made;
+    if (this.#variants.size >= MAX_VARIANTS) this.#variants.delete(this.#variants.keys().next().value as string);
+    this.#variants.set(key, variant);
+    return variant;
   }
 }

@@ -4,25 +4,25 @@ import type { SharedVerdicts, VerdictStore } from "../../scan/verdict-cache.ts";
 import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
 import type { RedisStore } from "./redis-store.ts";
 
-/** Shares the verdicts of conversations between servers, through the cache that they share. */
+/** Shares the verdicts of conversations between servers through Redis. */
 export class RedisVerdicts implements SharedVerdicts {
   readonly secret: Uint8Array;
   readonly #scanners: readonly Scanner[];
-  readonly #askFingerprint: () => string;
+  readonly #readFingerprint: () => string;
   #fingerprint: string | undefined;
   #store: RedisStore | undefined;
 
   /**
    * @param secret the secret that the servers share.
-   * @param scanners the input scanners. Those of servers with the same fingerprint are the same, in the same order.
+   * @param scanners the input scanners. Servers with the same fingerprint have the same list.
    */
   constructor(secret: KeyObject, scanners: readonly Scanner[], fingerprint: () => string) {
     this.secret = derived(secret, "", "verdict key", KEY_BYTES);
     this.#scanners = scanners;
-    this.#askFingerprint = fingerprint;
+    this.#readFingerprint = fingerprint;
   }
 
-  /** Begins to share. Until then nothing is there. */
+  /** Starts to share. Before, the store is empty. */
   connect(store: RedisStore): void {
     this.#store = store;
   }
@@ -35,7 +35,7 @@ export class RedisVerdicts implements SharedVerdicts {
   idOf(scanner: Scanner): string | undefined {
     const index = this.#scanners.indexOf(scanner);
     if (index < 0) return undefined;
-    this.#fingerprint ??= this.#askFingerprint();
+    this.#fingerprint ??= this.#readFingerprint();
     return `${this.#fingerprint} ${index}`;
   }
 }

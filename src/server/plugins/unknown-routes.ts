@@ -3,11 +3,11 @@ import fp from "fastify-plugin";
 import { Problem } from "../../http-server/problem.ts";
 
 /**
- * Refuses requests for what is not there: another method of a path that exists with status 405 and `Allow` (RFC 9110, section 15.5.6), all
- * others with 404. It looks at no body: what is wrong with that is of no interest then. It has to be registered before the routes.
+ * Refuses requests that no route handles, before their bodies are read: 405 with `Allow` for another method of a known path (RFC 9110,
+ * section 15.5.6), otherwise 404. Register it before the routes.
  */
-export const noRoute = fp(async (app: FastifyInstance) => {
-  /** The methods of paths without parameters, and of patterns with some. */
+export const unknownRoutes = fp(async (app: FastifyInstance) => {
+  /** Methods by path or pattern. */
   const paths = new Map<string, Set<string>>();
   const patterns = new Map<string, RegExp>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -23,8 +23,8 @@ export const noRoute = fp(async (app: FastifyInstance) => {
 
   app.addHook("onRequest", (request, _reply, done) => {
     if (!request.is404) return done();
-    const allowed = methodsOf(decoded(request.url.split("?", 1)[0] as string));
-    if (!allowed) throw new Problem(404, "There is nothing here.");
+    const allowed = methodsOf(decodePath(request.url.split("?", 1)[0] as string));
+    if (!allowed) throw new Problem(404, "There is no such path.");
     const list = [...allowed];
     throw new Problem(405, `Use ${list.join(" or ")}.`, { headers: { allow: list.join(", ") } });
   });
@@ -35,7 +35,7 @@ function patternOf(url: string): RegExp {
   return new RegExp(`^${parts.join("/")}$`);
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURI(path);
   } catch {

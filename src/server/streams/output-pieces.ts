@@ -2,45 +2,44 @@ import { Problem } from "../../http-server/problem.ts";
 import { isRecord } from "../../support/is-record.ts";
 import type { JsonLines } from "./json-lines.ts";
 
-/** One step of an answer that a client hands in. */
-export interface AnswerLine {
+/** A step of an output that a client sends. */
+export interface OutputPiece {
   text?: string;
-  /** Whether what may be given out is asked for although nothing new has come. */
+  /** Requests the text that is held back. */
   flush?: boolean;
-  /** Whether the answer ends here. */
+  /** Whether the output ends here. */
   end?: boolean;
 }
 
-/** Where the pieces of an answer come from. */
-export interface AnswerLines {
-  next(): Promise<AnswerLine>;
+export interface OutputPieces {
+  next(): Promise<OutputPiece>;
   close(): void;
 }
 
-/** The pieces of an answer that are in lines of a body. The end of the body is the end of the answer. */
-export function linesOf(lines: JsonLines): AnswerLines {
+/** Returns the pieces in the lines of a body. The output ends with the body. */
+export function piecesInLines(lines: JsonLines): OutputPieces {
   return {
     async next() {
       const line = await lines.next();
-      return line ? answerLine(line.value) : { end: true };
+      return line ? parsePiece(line.value) : { end: true };
     },
     close: () => lines.close(),
   };
 }
 
-/** The pieces of an answer that is there as a whole. */
-export function piecesOf(pieces: readonly string[]): AnswerLines {
+/** Returns the pieces of an output that has arrived as a whole. */
+export function piecesOf(texts: readonly string[]): OutputPieces {
   let next = 0;
   return {
     async next() {
-      const text = pieces[next++];
+      const text = texts[next++];
       return text === undefined ? { end: true } : { text };
     },
     close() {},
   };
 }
 
-function answerLine(value: unknown): AnswerLine {
+function parsePiece(value: unknown): OutputPiece {
   if (typeof value === "string") return { text: value };
   if (isRecord(value)) {
     const { text, flush, end } = value;

@@ -1,14 +1,12 @@
 import { isRecord } from "../../support/is-record.ts";
+import { MAX_SAMPLES } from "./shadow.ts";
 
-/** States, the one that says most of all shadows first. */
+/** In the order of precedence. */
 const STATES = ["failed", "loading", "running"];
 
-/** The most samples that are told, as one shadow keeps. */
-const MOST_SAMPLES = 20;
-
-/** One summary of what the shadows of several processes have found; see `Shadow.summary`. */
-export function mergedSummaries(summaries: readonly Record<string, unknown>[]): Record<string, unknown> {
-  const merged = summaries.reduce((one, other) => added(one, other) as Record<string, unknown>);
+/** Merges the summaries of the shadows of several processes; see `Shadow.summary`. */
+export function mergeSummaries(summaries: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const merged = summaries.reduce((one, other) => addNumbers(one, other) as Record<string, unknown>);
   const samples = summaries.flatMap(({ samples }) => (Array.isArray(samples) ? samples : []));
   samples.sort((one, other) => (one.time < other.time ? -1 : 1));
   return {
@@ -16,16 +14,16 @@ export function mergedSummaries(summaries: readonly Record<string, unknown>[]): 
     state: STATES.find((state) => summaries.some((summary) => summary.state === state)),
     since: summaries.map(({ since }) => String(since)).sort()[0],
     share: summaries[0]?.share,
-    ...(merged.samples === undefined ? {} : { samples: samples.slice(-MOST_SAMPLES) }),
+    ...(merged.samples === undefined ? {} : { samples: samples.slice(-MAX_SAMPLES) }),
   };
 }
 
-/** Adds up numbers of the same names. Of two means it makes one, by the texts that they are of. */
-function added(one: unknown, other: unknown): unknown {
+/** Adds the numbers of equal keys. Means are weighted by their number of texts. */
+function addNumbers(one: unknown, other: unknown): unknown {
   if (typeof one === "number" && typeof other === "number") return one + other;
   if (!isRecord(one) || !isRecord(other)) return one ?? other;
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])];
-  const sums = Object.fromEntries(names.map((name) => [name, added(one[name], other[name])]));
+  const sums = Object.fromEntries(names.map((name) => [name, addNumbers(one[name], other[name])]));
   return "mean_score_difference" in sums ? { ...sums, mean_score_difference: mean([one, other]) } : sums;
 }
 
