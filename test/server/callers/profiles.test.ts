@@ -55,7 +55,7 @@ describe("profiles", () => {
       await ask("chooser", {}, { profile: "nowhere" }),
     ]) {
       expect(reply.statusCode).toBe(403);
-      expect(reply.json().detail).toBe("This credential may not ask for that profile.");
+      expect(reply.json().detail).toBe("This credential may not use that profile.");
     }
   });
 
@@ -109,12 +109,12 @@ describe("scanners_suppress", () => {
     const refused = await post("/scan/prompt", body, bearer("main"));
     expect([refused.statusCode, refused.json().detail]).toEqual([
       403,
-      "This credential may not leave scanners out (scanners_suppress).",
+      "This credential may not suppress scanners (scanners_suppress).",
     ]);
     expect((await post("/scan/prompt", { prompt: "x", scanners_suppress: [] }, bearer("main"))).statusCode).toBe(200);
-    expect(log.join("")).not.toContain("no credential may leave scanners out");
+    expect(log.join("")).not.toContain("no credential may suppress scanners out");
     const none = await testServer({}, { ...CONFIG, auth: AUTH[0] });
-    expect(none.log.join("")).toContain("no credential may leave scanners out");
+    expect(none.log.join("")).toContain("no credential may suppress scanners out");
   });
 });
 
@@ -146,7 +146,7 @@ describe("thresholds", () => {
     const refused = await ask({ thresholds });
     expect([refused.statusCode, refused.json().detail]).toEqual([
       403,
-      "This profile takes no thresholds of requests (thresholds).",
+      "Requests may not set thresholds in this profile (thresholds).",
     ]);
   });
 

@@ -209,7 +209,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     ];
     const { page, status, check, context } = await open({ input: [zebra()] }, { config: { auth } });
     await field(page, "Prompt").fill("A zebra.");
-    expect(await check()).toContain("401 Unauthorized: A credential is needed.");
+    expect(await check()).toContain("401 Unauthorized: A credential is required.");
     // The field to fill in has the focus.
     expect(await page.evaluate("document.activeElement.id")).toBe("secret");
     await page.keyboard.type("token-1");

@@ -193,7 +193,7 @@ describe("the guardrail webhook of version 0.1.0", () => {
   it("cannot be spoken together with the other one, since their paths are the same", async () => {
     await expect(testServer({}, { ...CONFIG, dialects: ["agentgateway", "kgateway"] })).rejects.toMatchObject({
       path: "dialects.1",
-      message: "dialects.1: kgateway and agentgateway both answer /request: choose one of them",
+      message: "dialects.1: kgateway and agentgateway have the same path /request: choose one of them",
     });
   });
 });

@@ -359,7 +359,7 @@ describe("other requests of the FMS detectors API", () => {
       { ...CONFIG, auth: [{ type: "http_bearer", token: "a-token-of-some-length" }] },
     );
     const refused = await server.post(CONTENTS, { contents: [] });
-    expect([refused.statusCode, refused.json()]).toEqual([401, { code: 401, message: "A credential is needed." }]);
+    expect([refused.statusCode, refused.json()]).toEqual([401, { code: 401, message: "A credential is required." }]);
     const health = await server.get("/health");
     expect([health.statusCode, health.json()]).toEqual([200, { status: "HEALTHY" }]);
   });

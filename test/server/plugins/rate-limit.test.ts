@@ -108,7 +108,7 @@ describe("rate limits", () => {
       expect(await status(100)).toBe(200);
       // No later try could succeed either.
       const never = await post("/scan/prompt", prompt(101));
-      expect([never.statusCode, never.json().detail]).toEqual([413, "A request may have 100 characters at most."]);
+      expect([never.statusCode, never.json().detail]).toEqual([413, "A request may have at most 100 characters."]);
     });
 
     it.each<[string, object, number]>([
@@ -174,7 +174,7 @@ describe("rate limits", () => {
       const refused = await call("token-1");
       expect(refused.statusCode).toBe(429);
       expect(refused.headers["retry-after"]).toBe("1");
-      expect(refused.json().detail).toBe("No more than 2 requests at a time are taken; try again in 1 s.");
+      expect(refused.json().detail).toBe("More than 2 requests are in progress; try again in 1 s.");
       const other = call("token-2");
       waiting.release();
       expect((await Promise.all([...first, other])).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);

@@ -216,7 +216,7 @@ describe("a reload", () => {
     expect(log.join("")).not.toContain("before a restart");
     const other = await serving({ ...banned("zebra"), app: { port: 0 } }, { port: undefined as unknown as number });
     await other.serve({ ...banned("lion"), app: { port: 9 } });
-    expect(other.log.join("")).toContain("app.port: the change has no effect before a restart");
+    expect(other.log.join("")).toContain("app.port: the change takes effect after a restart");
   });
 
   it("is refused while the first models load, and when the server closes", async () => {

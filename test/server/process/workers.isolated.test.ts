@@ -126,7 +126,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     // One that ends is started again with what is served, and what it has counted stays.
     writeFileSync(file, "nothing that could be served");
     process.kill([...pids][0] as number, "SIGKILL");
-    await said("a process of the server has ended, and is started again");
+    await said("a process of the server has ended, and is restarted");
     expect(await scan()).toBe("zebra, [REDACTED]");
     await said("serving", 3);
     expect(await Promise.all([scan(), scan()])).toEqual(Array(2).fill("zebra, [REDACTED]"));

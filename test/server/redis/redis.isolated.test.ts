@@ -231,8 +231,8 @@ describe.skipIf(skipsRedis)("Redis", () => {
         await vi.waitFor(async () => expect(await call(of)).toEqual({ statusCode: 200, isCounted: true }), {
           timeout: 10_000,
         });
-        expect(lines(of, "Redis does not answer")).toHaveLength(1);
-        expect(lines(of, "Redis answers again")).toHaveLength(1);
+        expect(lines(of, "Redis does not respond")).toHaveLength(1);
+        expect(lines(of, "Redis responds again")).toHaveLength(1);
       }
     });
 
@@ -244,7 +244,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
         rateLimit: { enabled: true, limit: "1/minute", redis: settings },
       });
       for (let turn = 0; turn < 3; turn++) expect(await call(of)).toEqual({ statusCode: 200, isCounted: false });
-      expect(lines(of, "Redis does not answer")).toHaveLength(2);
+      expect(lines(of, "Redis does not respond")).toHaveLength(2);
       expect(lines(of, '"reason":"ECONNREFUSED"')).toHaveLength(2);
       expect(lines(of, "127.0.0.1:1")).toHaveLength(2);
       expect(of.log.join("")).not.toContain("CANARY");

@@ -128,7 +128,7 @@ describe("a shadow", () => {
     gate.fail();
     expect((await post("/scan/prompt", { prompt: "secret words" })).json()).toMatchObject({ is_valid: true });
     expect((await dealtWith(server, 3)).scans).toMatchObject({ differs: 2, failed: 1 });
-    expect(log.join("")).toContain("the shadow gives errors");
+    expect(log.join("")).toContain("the shadow fails");
     expect(log.join("")).not.toMatch(/words/);
   });
 
@@ -192,7 +192,7 @@ describe("a shadow", () => {
   it.each([
     ["a file that is not there", "none.yml", "none.yml: ENOENT"],
     ["a scanner that does not exist", "unknown.yml", "input_scanners.0"],
-    ["a shadow of its own", "nested.yml", "a shadow has no shadow"],
+    ["a shadow of its own", "nested.yml", "a shadow configuration must not have a shadow"],
     ["another limit of windows than the server's", "windows.yml", "windows.yml: app.max_windows: "],
   ])("stops the start with %s", async (_, name, message) => {
     file("unknown.yml", "input_scanners: [{ type: Nonsense }]");
