@@ -208,7 +208,7 @@ async function scanStream(
 }
 
 function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
-  const { prompt, messages, tools, system, details, vault } = start;
+  const { prompt, messages, tools, system, vault } = start;
   const { profile, suppress, replacements } = profiles.grant(request, start, "output");
   return profile.service.outputStream(
     prompt,
@@ -295,7 +295,7 @@ function publishDecision(
   start: Start,
   report: ServiceReport,
 ): Promise<void> {
-  const { prompt, scanners_suppress: suppress, details } = start;
+  const { prompt, scanners_suppress: suppress } = start;
   return decisions.publish({
     request,
     profile: request.profile,

@@ -286,7 +286,9 @@ describe("a vault that cannot be opened", () => {
     detail: "The vault cannot be opened.",
     errors: [{ pointer: "/vault", detail: "is not a valid vault of this service, or has expired" }],
     message: "Validation failed",
-    details: [{ type: "value_error", loc: ["body", "vault"], msg: "is not a valid vault of this service, or has expired" }],
+    details: [
+      { type: "value_error", loc: ["body", "vault"], msg: "is not a valid vault of this service, or has expired" },
+    ],
   };
 
   /** Every route that takes a vault refuses this one, with the same words, and logs nothing of it. */
