@@ -37,7 +37,7 @@ import { type ScanJob, scanJobs } from "./scan-jobs.ts";
 /** How a conversation is scanned. */
 export interface ConversationScanOptions extends Omit<RunOptions, "scope" | "stop"> {
   /**
-   * How many user messages are scanned together; 1 slice that off. When the model has not answered more than this, all of those are
+   * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
    * scanned together. The default is 3.
    */
   window?: number;
@@ -83,7 +83,7 @@ class ConversationScan {
   readonly #unit: OffsetUnit;
   readonly #window: number;
   readonly #endCall: () => void;
-  /** All groups take slice together, so that the event loop is blocked no longer than by one of them. */
+  /** All groups share one time slice, so that the event loop is blocked no longer than by one of them. */
   readonly #slice: TimeSlice;
   readonly #answers = new AnswerCache();
   readonly #jobs: Record<Scanned, ScanJob[]>;

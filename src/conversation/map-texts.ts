@@ -8,9 +8,9 @@ const PARALLEL_TEXTS = 8;
 
 /**
  * Calls `read` with every text, a few at a time. After the first failure no further text is read. Thousands of short texts are worked on
- * in slice: each of them is scanned at once, so that nothing else would let the event loop go on.
+ * in time slices: each of them is scanned at once, so that nothing else would let the event loop go on.
  *
- * @param slice the slice of the call, where several lists of texts have theirs together.
+ * @param slice the time slice of the call, which several lists of texts share.
  */
 export async function mapTexts<T, Text>(
   texts: readonly Text[],

@@ -1,7 +1,6 @@
 import { type Abortable, addon, native } from "../native.ts";
 import type { VaultEntry } from "../scan/vault.ts";
-import { characterAt, characterBefore } from "../text/characters.ts";
-import { isSpaceless } from "../text/word-breaks.ts";
+import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
 
 /** Shorter values stand in too many texts by chance. */
 const SHORTEST = 3;
@@ -64,6 +63,6 @@ function isWhole(text: string, start: number, end: number): boolean {
 }
 
 function isOneWord(left: string, right: string): boolean {
-  const isSpaced = (character: string) => !isSpaceless(character) && !HANGUL.test(character);
+  const isSpaced = (character: string) => !isSpacelessScript(character) && !HANGUL.test(character);
   return [left, right].every((character) => /[\p{L}\p{N}\p{M}]/u.test(character) && isSpaced(character));
 }

@@ -3,7 +3,7 @@ import { isValid, type ScanResult } from "../scan/check-result.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import type { Span } from "../text/span.ts";
-import { type Cutting, splitStatements, withoutStatements } from "../text/statements.ts";
+import { type CutResult, cutStatements, splitStatements } from "../text/statements.ts";
 
 /** What the masking scanners say about a text. */
 export interface Judgement {
@@ -80,7 +80,7 @@ export async function maskText(
   const statements = await splitStatements(text, abortable);
   const parts = new Parts(text, statements, judge);
   const culprits: Culprits = new Map();
-  let left: Cutting = { text, spans: [] };
+  let left: CutResult = { text, spans: [] };
   let verdict = known;
   for (let round = 1; round <= ROUNDS && !verdict.isValid && left.text !== ""; round++) {
     const found: Culprits = new Map();
@@ -92,7 +92,7 @@ export async function maskText(
     }
     if (found.size === 0) break;
     for (const [index, offence] of found) culprits.set(index, offence);
-    left = withoutStatements(text, statements, new Set(culprits.keys()));
+    left = cutStatements(text, statements, new Set(culprits.keys()));
     verdict = await judge(left.text);
   }
   return { text: left.text, statements: culprits.size, cuts: cutsOf(text, statements, culprits, left.spans) };
@@ -178,7 +178,7 @@ class Parts {
   #joined(indices: readonly number[], without: number): string {
     const cut = new Set(this.#statements.keys());
     for (const index of indices) if (index !== without) cut.delete(index);
-    return withoutStatements(this.#text, this.#statements, cut).text;
+    return cutStatements(this.#text, this.#statements, cut).text;
   }
 }
 

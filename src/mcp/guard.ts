@@ -4,7 +4,7 @@ import { addon, native } from "../native.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { ScanService } from "../service/service.ts";
 import { isRecord } from "../support/is-record.ts";
-import { withOriginals } from "../text/placeholders.ts";
+import { restoreOriginals } from "../text/placeholders.ts";
 import { BLOCKED, blockedTool, detailsOf, quoted, reasonFor } from "./replies.ts";
 import { SessionScanner, type TextVerdict } from "./session-scanner.ts";
 import {
@@ -275,7 +275,7 @@ export class McpGuard {
         () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
         { signal },
       );
-      if (matches.length > 0) write?.(restored ?? withOriginals(text, matches, originals));
+      if (matches.length > 0) write?.(restored ?? restoreOriginals(text, matches, originals));
     }
     reader.commit();
   }

@@ -1,5 +1,5 @@
 import { describeKind } from "../support/schema-messages.ts";
-import { isPart, isWithin } from "../text/part.ts";
+import { isNumberIn, isSpanOf } from "../text/span.ts";
 import { diffEdits, type Edit } from "./edits.ts";
 import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
 
@@ -30,17 +30,17 @@ export function toVerdict(text: string, verdict: ScannerVerdict): Verdict {
  * @throws TypeError that says what is wrong, and quotes nothing of the text.
  */
 export function checkedDetection<Found extends Pick<Detection, "score">>(detection: Found): Found {
-  if (isWithin(detection?.score, 0, 1)) return detection;
+  if (isNumberIn(detection?.score, 0, 1)) return detection;
   throw new TypeError("its detect() returned no { score } with a number from 0 to 1");
 }
 
 function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
   if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
   const { isValid, score, probability, sanitized, edits, findings, coverage } = verdict;
-  if (!isWithin(score, -1, 1)) return "score is no number from -1 to 1";
+  if (!isNumberIn(score, -1, 1)) return "score is no number from -1 to 1";
   // The sign alone tells the verdict to whoever reads scores only. A score of 0 does not fail a text.
   if (score > 0 === isValid) return `score ${score} contradicts isValid: ${isValid}`;
-  if (probability !== undefined && !isWithin(probability, 0, 1)) return "probability is no number from 0 to 1";
+  if (probability !== undefined && !isNumberIn(probability, 0, 1)) return "probability is no number from 0 to 1";
   if (sanitized !== undefined && typeof sanitized !== "string")
     return `sanitized is ${describeKind(sanitized)}, and no text`;
   if (edits !== undefined && sanitized !== undefined) return "edits and sanitized are given both";
@@ -54,7 +54,7 @@ function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
 function wrongInCoverage(text: string, coverage: Verdict["coverage"]): string | undefined {
   const { chars, scannedChars, truncated, windows, untrainedLanguages: languages } = coverage ?? {};
   if (chars !== text.length) return "coverage.chars is not the length of the text";
-  if (!isWithin(scannedChars, 0, chars)) return "coverage.scannedChars is no number from 0 to coverage.chars";
+  if (!isNumberIn(scannedChars, 0, chars)) return "coverage.scannedChars is no number from 0 to coverage.chars";
   if (typeof truncated !== "boolean") return "coverage.truncated is neither true nor false";
   if (!Number.isInteger(windows) || windows < 0) return "coverage.windows is no whole number from 0 on";
   const areTexts = languages === undefined || (Array.isArray(languages) && languages.every(isText));
@@ -65,7 +65,7 @@ function areEdits(text: string, edits: readonly Edit[]): boolean {
   if (!Array.isArray(edits)) return false;
   let end = 0;
   for (const edit of edits) {
-    if (!isPart(text, edit ?? {}) || !isText(edit.replacement) || edit.start < end) return false;
+    if (!isSpanOf(text, edit ?? {}) || !isText(edit.replacement) || edit.start < end) return false;
     end = edit.end;
   }
   return true;
@@ -74,9 +74,9 @@ function areEdits(text: string, edits: readonly Edit[]): boolean {
 function isFinding(text: string, finding: Finding): boolean {
   const { type, score, ...rest } = (finding ?? {}) as Finding;
   return (
-    isPart(text, rest) &&
+    isSpanOf(text, rest) &&
     isText(type) &&
-    isWithin(score, 0, 1) &&
+    isNumberIn(score, 0, 1) &&
     [rest.text, rest.label, rest.service, rest.view].every((value) => value == null || isText(value))
   );
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { overlap } from "../text/overlap.ts";
+import { findOverlap } from "../text/overlap.ts";
 import { defineScanner } from "./definition.ts";
 import { redactions, withEdits } from "./parts/redaction.ts";
 
@@ -74,7 +74,7 @@ export const SystemPromptLeak = defineScanner({
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
         const options = { minimum: SHORTEST, except: user, deobfuscate: true, signal: context.signal };
-        const { passages, others } = await overlap(text, system, options);
+        const { passages, others } = await findOverlap(text, system, options);
         const isLong = passages.some(({ words }) => words >= minimumWords);
         const isMuch = others.some(({ words, of }) => words >= Math.min(2 * minimumWords, Math.max(of, SHORTEST)));
         if (!isLong && !isMuch) return passed(text);

@@ -1,7 +1,7 @@
 import type { Abortable } from "../native.ts";
+import { isSpacelessScript } from "../text/characters.ts";
 import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { Span } from "../text/span.ts";
-import { isSpaceless } from "../text/word-breaks.ts";
 import { type CutPoints, cutPointsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cut-points.ts";
 import type { StreamScanners } from "./stream-scanners.ts";
 
@@ -64,7 +64,7 @@ export class AnswerWindow {
   append(piece: string): void {
     for (let at = piece.length - 1; at >= 0; at--) {
       const character = piece.charAt(at);
-      if (!/\s/.test(character) && !isSpaceless(character)) continue;
+      if (!/\s/.test(character) && !isSpacelessScript(character)) continue;
       this.#lastWord = this.#text.length + at + 1;
       break;
     }

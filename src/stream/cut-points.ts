@@ -1,7 +1,6 @@
 import type { Abortable } from "../native.ts";
-import { characterAt, characterBefore } from "../text/characters.ts";
+import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { isSpaceless } from "../text/word-breaks.ts";
 
 /** What belongs to the character before it: marks, joiners, variation selectors, modifiers of emoji. */
 const JOINED = /[\p{M}\p{Cf}\p{Emoji_Modifier}]/u;
@@ -78,11 +77,13 @@ function isWordEnd(text: string, at: number): boolean {
   if (/\s/.test(before)) return false;
   const after = characterAt(text, at);
   if (/\s/.test(after)) return true;
-  return isSpaceless(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isSpacelessOrWord(after);
+  return (
+    isSpacelessScript(before) && after !== "" && !isSurrogate(after) && !JOINED.test(after) && isSpacelessOrWord(after)
+  );
 }
 
 function isSpacelessOrWord(character: string): boolean {
-  return isSpaceless(character) || /[\p{L}\p{N}\p{P}]/u.test(character);
+  return isSpacelessScript(character) || /[\p{L}\p{N}\p{P}]/u.test(character);
 }
 
 function isSurrogate(character: string): boolean {

@@ -2,35 +2,35 @@ import type { Abortable } from "../native.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import type { Span } from "./span.ts";
 
-/** Where a text makes a reader or a browser go. */
+/** A target of a link, an image or another element in a text. */
 export interface LinkTarget extends Span {
-  /** The target with its entities and escapes undone, as it is given to a URL parser. */
+  /** The target with entities and escapes decoded, ready for a URL parser. */
   target: string;
-  /** `image`: loads by itself and shows. `active`: loads by itself and may run. `link`: opens when somebody follows it. */
+  /** `image`: loads by itself and is shown. `active`: loads by itself and may run code. `link`: opens when a reader follows it. */
   kind: "image" | "active" | "link";
-  /** Whether it stands in a code block, which a reader sees as code unless a program shows the HTML in it. */
-  inCode: boolean;
+  /** Whether it is inside a code block, which readers see as code unless a program renders the HTML in it. */
+  isInCode: boolean;
 }
 
-/** The targets of a text, and where its code is. */
+/** The targets of a text, and the spans of its code. */
 export interface LinkTargets {
   targets: LinkTarget[];
-  /** Fenced code and code between backticks, in order. */
+  /** Fenced code and inline code, in order. */
   code: Span[];
 }
 
-/** So many characters are read between two looks at the clock. */
-const PORTION = 1024;
-/** The most characters of a target or a tag. It bounds the time for unclosed ones. */
-const LONGEST = 16_384;
-/** The most `<` among the attributes of a tag. */
-const MOST_STRAYS = 8;
+/** How many characters are read between two checks of the clock. */
+const CLOCK_INTERVAL = 1024;
+/** The maximum length of a target or a tag. It bounds the time for unclosed ones. */
+const MAX_TARGET_LENGTH = 16_384;
+/** The maximum number of `<` among the attributes of a tag. */
+const MAX_STRAY_BRACKETS = 8;
 const FENCE = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 const DEFINITION = /^ {0,3}\[([^\]]{1,999})\]:[ \t]*(?:<([^>]*)>|(\S+))/;
-/** The info strings of code blocks that programs show as a page. */
-const SHOWN = /^\s*(?:html?|xhtml|svg)\b/i;
+/** The info strings of code blocks that programs render as a page. */
+const RENDERED_INFO = /^\s*(?:html?|xhtml|svg)\b/i;
 
-/** Attributes that have a URL, by element, as the HTML standard lists them in its index of attributes. */
+/** Attributes with a URL, by element, from the index of attributes in the HTML standard. */
 const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, LinkTarget["kind"]>>>> = {
   img: { src: "image", srcset: "image", longdesc: "link" },
   source: { src: "image", srcset: "image" },
@@ -57,25 +57,25 @@ const ATTRIBUTES: Readonly<Record<string, Readonly<Record<string, LinkTarget["ki
 };
 
 /**
- * Finds the targets of images, links and other elements: those of Markdown (CommonMark 0.31: inline, by reference), of HTML and of CSS
- * in it. It reads leniently, because readers differ: a target in Markdown may have spaces. URLs in plain text are not among them.
- * What stands in code is left out, except HTML in code blocks that are marked as HTML.
+ * Finds the targets of images, links and other elements in Markdown (CommonMark 0.31: inline and by reference), in HTML and in CSS within
+ * HTML. Parsing is lenient, because renderers differ: a target in Markdown may contain spaces. URLs in plain text are not included.
+ * Targets inside code are left out, except HTML in code blocks that are marked as HTML.
  */
-export async function linkTargets(text: string, { signal }: Abortable = {}): Promise<LinkTargets> {
+export async function findLinkTargets(text: string, { signal }: Abortable = {}): Promise<LinkTargets> {
   const slice = new TimeSlice(signal);
-  const { code, shown } = await codeOf(text, slice);
-  const inMarkdown = await markdownTargets(text, code, slice);
-  const targets = [...inMarkdown, ...(await htmlTargets(text, code, shown, slice))];
+  const { code, rendered } = await findCode(text, slice);
+  const inMarkdown = await findMarkdownTargets(text, code, slice);
+  const targets = [...inMarkdown, ...(await findHtmlTargets(text, code, rendered, slice))];
   return { targets: targets.sort((a, b) => a.start - b.start), code };
 }
 
-/** Finds code blocks between fences and code between backticks of one line, and the blocks that programs show as pages. */
-async function codeOf(text: string, slice: TimeSlice): Promise<{ code: Span[]; shown: Span[] }> {
+/** Finds fenced code blocks, inline code, and the code blocks that programs render as pages. */
+async function findCode(text: string, slice: TimeSlice): Promise<{ code: Span[]; rendered: Span[] }> {
   const code: Span[] = [];
-  const shown: Span[] = [];
-  let open: { start: number; fence: string; isShown: boolean } | undefined;
+  const rendered: Span[] = [];
+  let open: { start: number; fence: string; isRendered: boolean } | undefined;
   let at = 0;
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     if (slice.isOver) await slice.next();
     const [, fence = "", info = ""] = FENCE.exec(line) ?? [];
     const end = at + line.length;
@@ -83,26 +83,26 @@ async function codeOf(text: string, slice: TimeSlice): Promise<{ code: Span[]; s
       if (fence[0] === open.fence[0] && fence.length >= open.fence.length && info.trim() === "") {
         const span = { start: open.start, end };
         code.push(span);
-        if (open.isShown) shown.push(span);
+        if (open.isRendered) rendered.push(span);
         open = undefined;
       }
     } else if (fence !== "" && !(fence.startsWith("`") && info.includes("`"))) {
-      open = { start: at, fence, isShown: SHOWN.test(info) };
+      open = { start: at, fence, isRendered: RENDERED_INFO.test(info) };
     } else {
-      for (const span of await inlineCode(line, at, slice)) code.push(span);
+      for (const span of await findInlineCode(line, at, slice)) code.push(span);
     }
     at = end + 1;
   }
   if (open) {
     const span = { start: open.start, end: text.length };
     code.push(span);
-    if (open.isShown) shown.push(span);
+    if (open.isRendered) rendered.push(span);
   }
-  return { code, shown };
+  return { code, rendered };
 }
 
-/** Code between two runs of backticks of one length. It ends with its line: what a reader may show as no code is looked at. */
-async function inlineCode(line: string, offset: number, slice: TimeSlice): Promise<Span[]> {
+/** Finds code between two runs of backticks of the same length within one line. Longer code may be rendered as text, so it is scanned. */
+async function findInlineCode(line: string, offset: number, slice: TimeSlice): Promise<Span[]> {
   const runs: { index: number; length: number }[] = [];
   for (const { 0: run, index } of line.matchAll(/`+/g)) {
     if (slice.isOver) await slice.next();
@@ -131,15 +131,15 @@ async function inlineCode(line: string, offset: number, slice: TimeSlice): Promi
   return found;
 }
 
-async function markdownTargets(text: string, code: readonly Span[], slice: TimeSlice): Promise<LinkTarget[]> {
+async function findMarkdownTargets(text: string, code: readonly Span[], slice: TimeSlice): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const images = new Set<string>();
   let open: { at: number; isImage: boolean }[] = [];
   let next = 0;
-  let looked = 0;
+  let nextCheck = 0;
   for (let at = 0; at < text.length; at += 1) {
-    if (at >= looked) {
-      looked = at + PORTION;
+    if (at >= nextCheck) {
+      nextCheck = at + CLOCK_INTERVAL;
       if (slice.isOver) await slice.next();
     }
     while (next < code.length && (code[next] as Span).end <= at) next += 1;
@@ -158,35 +158,35 @@ async function markdownTargets(text: string, code: readonly Span[], slice: TimeS
       if (!bracket) continue;
       if (slice.isOver) await slice.next();
       const after = text[at + 1];
-      const target = after === "(" ? inlineTarget(text, at + 2) : undefined;
+      const target = after === "(" ? readInlineTarget(text, at + 2) : undefined;
       if (target) {
-        found.push({ ...target, kind: bracket.isImage ? "image" : "link", inCode: false });
-        // What follows in the parentheses is no Markdown of its own.
+        found.push({ ...target, kind: bracket.isImage ? "image" : "link", isInCode: false });
+        // The text between the parentheses is not parsed as Markdown.
         at = Math.max(at, target.end - 1);
       } else if (bracket.isImage && at - bracket.at < 1000) {
         const label = after === "[" ? text.slice(at + 2, at + 1002).split("]")[0] : "";
-        images.add(labelOf(label || text.slice(bracket.at + 1, at)));
+        images.add(normalizeLabel(label || text.slice(bracket.at + 1, at)));
       }
     }
   }
   let at = 0;
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     if (slice.isOver) await slice.next();
-    const match = DEFINITION.exec(line.slice(0, LONGEST));
-    const isInCode = match !== null && within(code, at);
+    const match = DEFINITION.exec(line.slice(0, MAX_TARGET_LENGTH));
+    const isInCode = match !== null && includesOffset(code, at);
     if (match && !isInCode) {
       const target = match[2] ?? match[3] ?? "";
       const start = at + match[0].length - target.length - (match[2] === undefined ? 0 : 1);
-      const kind = images.has(labelOf(match[1] as string)) ? "image" : "link";
-      found.push({ start, end: start + target.length, target: unescaped(target), kind, inCode: false });
+      const kind = images.has(normalizeLabel(match[1] as string)) ? "image" : "link";
+      found.push({ start, end: start + target.length, target: decodeTarget(target), kind, isInCode: false });
     }
     at += line.length + 1;
   }
   return found;
 }
 
-/** The lines of a text, one after the other: a list of half a million would take long by itself. */
-function* linesOf(text: string): Generator<string> {
+/** Yields the lines of a text. An array of half a million lines would take long to create. */
+function* splitLines(text: string): Generator<string> {
   let start = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
     yield text.slice(start, end);
@@ -195,8 +195,8 @@ function* linesOf(text: string): Generator<string> {
   yield text.slice(start);
 }
 
-/** Whether one of these spans, which are in order and apart, has a position. */
-function within(spans: readonly Span[], at: number): boolean {
+/** Whether one of the spans contains an offset. The spans are in order and do not overlap. */
+function includesOffset(spans: readonly Span[], at: number): boolean {
   let low = 0;
   let high = spans.length;
   while (low < high) {
@@ -208,22 +208,22 @@ function within(spans: readonly Span[], at: number): boolean {
   return span !== undefined && span.start <= at;
 }
 
-function labelOf(label: string): string {
+function normalizeLabel(label: string): string {
   return label.trim().replace(/\s+/g, " ").toLowerCase();
 }
 
-/** Reads what stands between the parentheses of an image or a link, without its title. */
-function inlineTarget(text: string, from: number): (Span & { target: string }) | undefined {
+/** Reads the target between the parentheses of an image or a link, without its title. */
+function readInlineTarget(text: string, from: number): (Span & { target: string }) | undefined {
   let start = from;
   while (/\s/.test(text[start] ?? "") && start - from < 100) start += 1;
-  const isQuoted = text[start] === "<" && /^<[^<>\n]*>/.test(text.slice(start, start + LONGEST));
+  const isQuoted = text[start] === "<" && /^<[^<>\n]*>/.test(text.slice(start, start + MAX_TARGET_LENGTH));
   if (isQuoted) {
     const end = text.indexOf(">", start);
-    return { start: start + 1, end, target: unescaped(text.slice(start + 1, end)) };
+    return { start: start + 1, end, target: decodeTarget(text.slice(start + 1, end)) };
   }
   let depth = 0;
   let end = start;
-  for (; end < text.length && end - start < LONGEST; end += 1) {
+  for (; end < text.length && end - start < MAX_TARGET_LENGTH; end += 1) {
     const character = text[end];
     if (character === "\n") break;
     if (character === "\\") end += 1;
@@ -234,20 +234,20 @@ function inlineTarget(text: string, from: number): (Span & { target: string }) |
   const inner = text.slice(start, end);
   const title = inner.search(/\s["'(]/);
   const target = (title < 0 ? inner : inner.slice(0, title)).trimEnd();
-  return target === "" ? undefined : { start, end: start + target.length, target: unescaped(target) };
+  return target === "" ? undefined : { start, end: start + target.length, target: decodeTarget(target) };
 }
 
-async function htmlTargets(
+async function findHtmlTargets(
   text: string,
   code: readonly Span[],
-  shown: readonly Span[],
+  rendered: readonly Span[],
   slice: TimeSlice,
 ): Promise<LinkTarget[]> {
   const found: LinkTarget[] = [];
   const add = (start: number, target: string, length: number, kind: LinkTarget["kind"]) => {
-    const inCode = within(code, start);
-    if (target !== "" && (!inCode || within(shown, start))) {
-      found.push({ start, end: start + length, target: unescaped(target), kind, inCode });
+    const isInCode = includesOffset(code, start);
+    if (target !== "" && (!isInCode || includesOffset(rendered, start))) {
+      found.push({ start, end: start + length, target: decodeTarget(target), kind, isInCode });
     }
   };
   let isStyled = false;
@@ -255,7 +255,7 @@ async function htmlTargets(
     if (slice.isOver) await slice.next();
     isStyled ||= name.toLowerCase() === "style";
     const kinds = ATTRIBUTES[name.toLowerCase()];
-    for (const { name: attribute, value, start } of attributesOf(text, index + 1 + name.length)) {
+    for (const { name: attribute, value, start } of readAttributes(text, index + 1 + name.length)) {
       isStyled ||= attribute === "style";
       const kind = kinds?.[attribute];
       if (!kind) continue;
@@ -276,23 +276,23 @@ async function htmlTargets(
   for (const { index, 0: opening } of text.matchAll(/\burl\(\s{0,9}["']?|@import\s{1,9}["']/gi)) {
     if (slice.isOver) await slice.next();
     const start = index + opening.length;
-    const [target = ""] = /^[^"')\s]*/.exec(text.slice(start, start + LONGEST)) ?? [];
+    const [target = ""] = /^[^"')\s]*/.exec(text.slice(start, start + MAX_TARGET_LENGTH)) ?? [];
     add(start, target, target.length, "image");
   }
   return found;
 }
 
-/** Reads the attributes of a tag from behind its name. A tag that does not end has none. */
-function attributesOf(text: string, from: number): { name: string; value: string; start: number }[] {
+/** Reads the attributes of a tag, from the end of its name. A tag that does not end has none. */
+function readAttributes(text: string, from: number): { name: string; value: string; start: number }[] {
   const found: { name: string; value: string; start: number }[] = [];
-  const rest = text.slice(from, from + LONGEST);
+  const rest = text.slice(from, from + MAX_TARGET_LENGTH);
   let strays = 0;
   const attribute = /[\s/]*(?:(>)|([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?)/y;
   for (let match = attribute.exec(rest); match; match = attribute.exec(rest)) {
     if (match[1]) return found;
-    // Browsers take this for a name. Many of them are the beginnings of other tags, and this one has no end.
+    // Browsers read `<` as part of a name. Many of them mean that this tag never ends and others begin.
     if (match[2]?.includes("<")) strays += 1;
-    if (strays > MOST_STRAYS) break;
+    if (strays > MAX_STRAY_BRACKETS) break;
     const value = match[3] ?? match[4] ?? match[5];
     if (value === undefined) continue;
     const quote = match[5] === undefined ? 1 : 0;
@@ -318,8 +318,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
   NewLine: "\n",
 };
 
-/** Undoes entities and the backslashes of Markdown. */
-function unescaped(target: string): string {
+/** Decodes HTML entities and the backslash escapes of Markdown. */
+function decodeTarget(target: string): string {
   return target
     .replace(
       /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos|colon|sol|period|Tab|NewLine));?/gi,

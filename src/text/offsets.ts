@@ -10,7 +10,7 @@ export function lengthIn(unit: OffsetUnit, text: string): number {
   return text.length - pairsIn(text, 0, text.length);
 }
 
-/** Counts the surrogate pairs of a part of a text. Code units are read, because an iterator over characters takes ten times as long. */
+/** Counts the surrogate pairs of a part of a text. It reads code units, because iterating over characters takes ten times as long. */
 function pairsIn(text: string, start: number, end: number): number {
   let pairs = 0;
   for (let at = start; at < end; at++) {

@@ -12,29 +12,29 @@ export interface Passage extends Span {
   view?: string;
 }
 
-/** What a text repeats of other texts. */
+/** What a text repeats from other texts. */
 export interface Overlap {
-  /** The passages: those of the text itself first, in order and without overlaps, then those that only its views have. */
+  /** The passages: first those of the text itself, in order and without overlaps, then those that only its views contain. */
   passages: Passage[];
   /** The share of the words of the text that the passages cover, 0..1. */
   share: number;
-  /** For each of the other texts: how many of its words are repeated anywhere, and how many it has. */
+  /** For each of the other texts: how many of its words the text repeats, and how many words it has. */
   others: { words: number; of: number }[];
 }
 
-/** What to look for. */
+/** Which passages count. */
 export interface OverlapOptions extends Abortable {
-  /** The shortest passage that counts: words, or letters. The default is 8. */
+  /** The length of the shortest passage that counts, in words or letters. The default is 8. */
   minimum?: number;
   /**
-   * What passages are counted in. `words`: words, where a character of a script without spaces between words (Chinese, Japanese,
+   * The unit of lengths. `words`: words, where a character of a script without spaces between words (Chinese, Japanese,
    * Thai, ...) counts as half a word. `letters`: letters and digits, whatever stands between them, so that passages without their
    * spaces are found too. The default is `words`.
    */
   count?: "words" | "letters";
-  /** Texts that anybody may repeat: what stands in them as well does not count. The default is none. */
+  /** Texts that may be repeated: a passage that one of them contains does not count. The default is none. */
   except?: readonly string[];
-  /** Whether the views of the text are searched as well: what it says when disguises such as base64 are undone. Default: false. */
+  /** Whether the views of the text are searched too, where encodings such as base64 are decoded. The default is false. */
   deobfuscate?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface OverlapOptions extends Abortable {
  * compatibility forms make no difference. A passage of at least the minimum that begins and ends with whole words is always found,
  * in whatever order the passages stand. The time is linear in the length of all texts together.
  */
-export async function overlap(
+export async function findOverlap(
   text: string,
   others: readonly string[],
   { minimum = 8, count = "words", except = [], deobfuscate = false, signal }: OverlapOptions = {},

@@ -1,16 +1,16 @@
 import type { Rows } from "./rows.ts";
 
 /**
- * Puts the originals in the place of their placeholders.
+ * Replaces placeholders by their originals.
  *
- * @param matches the start and the end of each placeholder that was found, and its index among all, in the order of the text.
+ * @param matches rows of three numbers in the order of the text: start and end of a placeholder, and the index of its original.
  */
-export function withOriginals(text: string, matches: Rows, originals: readonly string[]): string {
-  let made = "";
+export function restoreOriginals(text: string, matches: Rows, originals: readonly string[]): string {
+  let result = "";
   let end = 0;
   for (let at = 0; at < matches.length; at += 3) {
-    made += text.slice(end, matches[at]) + originals[matches[at + 2] as number];
+    result += text.slice(end, matches[at]) + originals[matches[at + 2] as number];
     end = matches[at + 1] as number;
   }
-  return made + text.slice(end);
+  return result + text.slice(end);
 }

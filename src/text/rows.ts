@@ -1,44 +1,44 @@
 import type { TimeSlice } from "../support/time-slice.ts";
 
 /**
- * Rows of numbers, as the addon gives places in a text: it makes no objects of them, because Node-API takes long for each of their
- * fields, and all of it on the event loop. Few numbers are a plain array, many a typed one.
+ * Rows of numbers in which the addon returns positions in a text. It creates no objects, because Node-API is slow for each field and runs
+ * on the event loop. A short result is a plain array, a long one a typed array.
  */
 export type Rows = ArrayLike<number>;
 
 /**
- * Makes something of each row.
+ * Maps each row.
  *
- * @param width how many numbers a row has.
- * @param make gets a function that returns a number of the row by its column.
- * @param most at most so many rows are read.
+ * @param width the number of columns.
+ * @param map gets a function that returns the number in a column of the row.
+ * @param limit the maximum number of rows that are read.
  */
 export function mapRows<T>(
   rows: Rows,
   width: number,
-  make: (column: (index: number) => number) => T,
-  most = Number.POSITIVE_INFINITY,
+  map: (column: (index: number) => number) => T,
+  limit = Number.POSITIVE_INFINITY,
 ): T[] {
-  const made: T[] = [];
+  const mapped: T[] = [];
   let from = 0;
   const column = (index: number) => rows[from + index] as number;
-  for (; from < rows.length && made.length < most; from += width) made.push(make(column));
-  return made;
+  for (; from < rows.length && mapped.length < limit; from += width) mapped.push(map(column));
+  return mapped;
 }
 
-/** Does the same as {@link mapRows} for all rows, in slice: there may be a hundred thousand of them. */
+/** Does the same as {@link mapRows} in time slices, since there may be a hundred thousand rows. */
 export async function mapRowsInSlices<T>(
   rows: Rows,
   width: number,
-  make: (column: (index: number) => number) => T,
+  map: (column: (index: number) => number) => T,
   slice: TimeSlice,
 ): Promise<T[]> {
-  const made: T[] = [];
+  const mapped: T[] = [];
   let from = 0;
   const column = (index: number) => rows[from + index] as number;
   for (; from < rows.length; from += width) {
     if (slice.isOver) await slice.next();
-    made.push(make(column));
+    mapped.push(map(column));
   }
-  return made;
+  return mapped;
 }

@@ -7,8 +7,8 @@ export interface Sentence extends Span {
 }
 
 /**
- * Splits a text into sentences, without the white space between them. A full stop, an exclamation or question mark, a blank line
- * and a Chinese full stop end a sentence. Abbreviations, decimals, initials, URLs, ellipses and list numbers do not.
+ * Splits a text into sentences, without the white space between them. A sentence ends at a full stop, an exclamation or question mark, a
+ * blank line or a Chinese full stop. Abbreviations, decimals, initials, URLs, ellipses and list numbers do not end it.
  *
  * @param abortable its signal aborts the work, which then rejects with its reason.
  */

@@ -4,7 +4,7 @@ import type { Span } from "./span.ts";
 
 /** A line of a text, without its line break and the white space around it. */
 interface Line extends Span {
-  /** The length of the longest line of its block, which is the lines between two blank ones. */
+  /** The length of the longest line of its block. A block ends at a blank line. */
   widest: number;
 }
 
@@ -12,23 +12,23 @@ interface Line extends Span {
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
 /** Prose is not wrapped into narrower columns than this, in UTF-16 code units. Chinese and Japanese need half of what Latin needs. */
-const NARROWEST = 16;
+const MIN_WIDTH = 16;
 
-/** How much of a line is looked at to tell what it begins with. It bounds the time that the patterns below take. */
-const BEGINNING = 32;
+/** How many code units of a line are matched with {@link STANDS_ALONE}. It bounds the time that the pattern takes. */
+const PREFIX_LENGTH = 32;
 
-/** The beginning of a line that stands for itself: a row, a list item, markup, a time stamp, or a field such as `Subject: x`. */
+/** The start of a line that is a statement of its own: a table row, a list item, markup, a time stamp, or a field such as `Subject: x`. */
 const STANDS_ALONE = /^(?:[|[<{>#*+]|[-–•] |\S{0,12}\d[-:/.]\d|[\p{L}\p{N}_-]{1,20}:\s)/u;
 
 /**
- * Splits a text into statements: the smallest parts that somebody would cross out as a whole. In prose they are sentences. Where
- * lines are not the wrapping of a paragraph, as in tables, lists, logs and mail headers, each line is a statement of its own.
+ * Splits a text into statements: the smallest parts that can be removed as a whole. In prose they are sentences. Where line breaks do not
+ * wrap a paragraph, as in tables, lists, logs and mail headers, each line is a statement.
  *
- * @returns spans in ascending order that do not overlap, have no white space around them, and together hold everything else.
+ * @returns spans in ascending order, without overlaps and surrounding white space. They cover everything but white space.
  */
 export async function splitStatements(text: string, abortable?: Abortable): Promise<Span[]> {
   const sentences = await splitSentences(text, abortable);
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const statements: Span[] = [];
   let first = 0;
   for (const sentence of sentences) {
@@ -39,33 +39,33 @@ export async function splitStatements(text: string, abortable?: Abortable): Prom
       const line = lines[index] as Line;
       if (line.start >= sentence.end) break;
       const end = Math.min(line.end, sentence.end);
-      if (open && isWrapped(text, lines[index - 1] as Line, line)) {
+      if (open && isSoftWrap(text, lines[index - 1] as Line, line)) {
         open.end = end;
       } else {
         open = { start: Math.max(line.start, sentence.start), end };
         statements.push(open);
       }
     }
-    // Rust and JavaScript differ in what white space is: U+FEFF by itself is a sentence, but no line.
+    // Rust and JavaScript define white space differently: U+FEFF alone is a sentence, but not a line.
     if (statements.length === known) statements.push({ start: sentence.start, end: sentence.end });
   }
   return statements;
 }
 
 /**
- * Tells whether the break between two lines is only the wrapping of a paragraph. An editor breaks a line where the next word would
- * not fit any more (the greedy rule of line breaking), so a line that had room for that word was ended on purpose.
+ * Whether the break between two lines only wraps a paragraph. Editors break a line where the next word no longer fits (greedy line
+ * breaking), so a line with room for that word was ended on purpose.
  */
-function isWrapped(text: string, before: Line, line: Line): boolean {
-  if (line.widest < NARROWEST) return false;
-  const beginning = text.slice(line.start, Math.min(line.end, line.start + BEGINNING));
+function isSoftWrap(text: string, before: Line, line: Line): boolean {
+  if (line.widest < MIN_WIDTH) return false;
+  const beginning = text.slice(line.start, Math.min(line.end, line.start + PREFIX_LENGTH));
   if (STANDS_ALONE.test(beginning) || text.slice(before.start, before.end).includes("\t")) return false;
   const [word = ""] = /^\S*/.exec(text.slice(line.start, Math.min(line.end, line.start + line.widest + 1))) ?? [];
   return before.end - before.start + 1 + word.length > line.widest;
 }
 
-/** The lines of a text that are not blank. */
-function linesOf(text: string): Line[] {
+/** Returns the lines of a text that are not blank. */
+function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   let block: Line[] = [];
   const close = () => {
@@ -95,22 +95,22 @@ function linesOf(text: string): Line[] {
   return lines;
 }
 
-/** What is left of a text when statements are cut out of it. */
-export interface Cutting {
-  /** The text that is left. */
+/** A text after statements were cut out of it. */
+export interface CutResult {
+  /** The remaining text. */
   text: string;
-  /** What was cut, in ascending order: the text without these spans is the text that is left. They include white space. */
+  /** The spans that were cut, in ascending order, with their white space. */
   spans: Span[];
 }
 
 /**
- * Cuts statements out of a text. Of the white space before and after a cut, the part with more line breaks stays, so that the
- * statements around it are as far apart as they were from what was cut.
+ * Cuts statements out of a text. Of the white space before and after a cut, the side with more line breaks stays, so that paragraphs stay
+ * apart.
  *
  * @param statements all statements of the text, from {@link splitStatements}.
- * @param cut the indices of those to cut.
+ * @param cut the indices of the statements to cut.
  */
-export function withoutStatements(text: string, statements: readonly Span[], cut: ReadonlySet<number>): Cutting {
+export function cutStatements(text: string, statements: readonly Span[], cut: ReadonlySet<number>): CutResult {
   const spans: Span[] = [];
   for (let first = 0; first < statements.length; first++) {
     if (!cut.has(first)) continue;
@@ -128,7 +128,7 @@ export function withoutStatements(text: string, statements: readonly Span[], cut
   return { text: left + text.slice(from), spans };
 }
 
-/** The span to cut for the statements from `first` to `last`. */
+/** Returns the span to cut for the statements from `first` to `last`. */
 function cutSpan(text: string, statements: readonly Span[], first: number, last: number): Span {
   const { start } = statements[first] as Span;
   const { end } = statements[last] as Span;
@@ -137,10 +137,10 @@ function cutSpan(text: string, statements: readonly Span[], first: number, last:
   if (!before && !after) return { start: 0, end: text.length };
   if (!after) return { start: before?.end ?? 0, end };
   if (!before) return { start, end: after.start };
-  const isWeaker = breaksIn(text.slice(before.end, start)) < breaksIn(text.slice(end, after.start));
+  const isWeaker = countBreaks(text.slice(before.end, start)) < countBreaks(text.slice(end, after.start));
   return isWeaker ? { start: before.end, end } : { start, end: after.start };
 }
 
-function breaksIn(space: string): number {
+function countBreaks(space: string): number {
   return space.match(LINE_BREAK)?.length ?? 0;
 }

@@ -5,7 +5,7 @@ import { TRANSFORMS } from "../../benches/evasion/transforms.mjs";
 import { random } from "../../benches/texts/random.mjs";
 import { scanConversation } from "../../src/conversation/scan-conversation.ts";
 import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
-import { revealingViews } from "../../src/text/views.ts";
+import { decodeViews } from "../../src/text/views.ts";
 
 interface Row {
   text: string;
@@ -69,7 +69,7 @@ describe("the views of a disguised text", () => {
     for (const { text } of english) {
       const written = TRANSFORMS[name]?.(text, random(1)) as string | null;
       if (written === null) continue;
-      const told = (await revealingViews(written)).map((view) => view.text).join("\n");
+      const told = (await decodeViews(written)).map((view) => view.text).join("\n");
       const known = new Set(words(`${written}\n${told}`));
       const wanted = words(text);
       all += wanted.length;
@@ -80,7 +80,7 @@ describe("the views of a disguised text", () => {
   });
 
   it("of an ordinary text are none", async () => {
-    for (const { text } of rows) expect(await revealingViews(text), text).toEqual([]);
+    for (const { text } of rows) expect(await decodeViews(text), text).toEqual([]);
   });
 });
 

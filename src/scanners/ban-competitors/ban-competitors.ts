@@ -4,7 +4,7 @@ import { addon, type RuleScan } from "../../native.ts";
 import { passed, type ScanContext, type Verdict } from "../../scan/scanner.ts";
 import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import { ofLlmGuard } from "../../support/options.ts";
-import { overlapping } from "../../text/span.ts";
+import { overlapTest } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
 import { defineScanner } from "../definition.ts";
 import type { CustomNerModel } from "../parts/custom-ner-model.ts";
@@ -113,7 +113,7 @@ export const BanCompetitors = defineScanner({
       checkFindsOrganisations(model);
       const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
       // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
-      const counts = overlapping(organisations);
+      const counts = overlapTest(organisations);
       const all = matchesOf(scan).filter((match) => match.view !== undefined || counts(match));
       return all.length === 0 ? passed(text) : matchVerdict(text, all, report);
     }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
-import { readNumbers } from "../../text/numbers.ts";
-import { overlap } from "../../text/overlap.ts";
-import { overlapping, type Span } from "../../text/span.ts";
+import { decodeNumbers } from "../../text/encoded-numbers.ts";
+import { findOverlap } from "../../text/overlap.ts";
+import { overlapTest, type Span } from "../../text/span.ts";
 import { defineScanner } from "../definition.ts";
 import { redactions, withEdits } from "../parts/redaction.ts";
 import {
@@ -109,10 +109,10 @@ function systemTexts({ conversation }: ScanContext): string[] {
 async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: AbortSignal): Promise<Leak[]> {
   const options = { minimum: LEAST, count: "letters", signal } as const;
   const wanted = forms.map((form) => form.text);
-  const readings = await readNumbers(text, LEAST, { signal });
+  const readings = await decodeNumbers(text, LEAST, { signal });
   const [written, ...decoded] = await Promise.all([
-    overlap(text, wanted, { ...options, deobfuscate: true }),
-    ...readings.map((reading) => overlap(reading.text, wanted, options)),
+    findOverlap(text, wanted, { ...options, deobfuscate: true }),
+    ...readings.map((reading) => findOverlap(reading.text, wanted, options)),
   ]);
   const leaks = written.passages.map(({ start, end, words, other, view }): Leak => {
     const disguises = [view ?? spacedOut(text.slice(start, end)), forms[other]?.view];
@@ -122,7 +122,7 @@ async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: Ab
   for (const [index, { passages }] of decoded.entries()) {
     const reading = readings[index];
     if (!reading) continue;
-    const isKnown = overlapping(leaks);
+    const isKnown = overlapTest(leaks);
     let reached = 0;
     for (const { start, end, words, other } of passages) {
       const span = reading.locate({ start, end });

@@ -4,8 +4,8 @@ import { type Finding, passed, type ScanContext, wholeText } from "../../scan/sc
 import { FAILED } from "../../scan/score.ts";
 import type { Source } from "../../scan/source.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
-import { type LinkTarget, linkTargets } from "../../text/link-targets.ts";
-import { overlap } from "../../text/overlap.ts";
+import { findLinkTargets, type LinkTarget } from "../../text/link-targets.ts";
+import { findOverlap } from "../../text/overlap.ts";
 import { mapRows } from "../../text/rows.ts";
 import { urlsOf } from "../../text/urls.ts";
 import { defineScanner } from "../definition.ts";
@@ -126,7 +126,7 @@ export const DataExfiltration = defineScanner({
           const url = parsed(target.target);
           if (!url) continue;
           const isScript = SCRIPTS.has(url.protocol) || (url.protocol === "data:" && !isShown(url, target.kind));
-          if (isScript && !target.inCode) find("script_url", url.protocol.slice(0, -1), target);
+          if (isScript && !target.isInCode) find("script_url", url.protocol.slice(0, -1), target);
           if (url.host === "" || url.hostname === RELATIVE || isAllowed(url.hostname)) continue;
           carriers.push({ target, url, parts: [] });
         }
@@ -173,7 +173,7 @@ interface Carrier {
 /** Returns the targets of a text and its other URLs, which are links, or in arguments what a tool loads. */
 async function targetsOf(text: string, { answers, source, signal }: ScanContext, slice: TimeSlice): Promise<Target[]> {
   const isCall = source === "tool_call";
-  const { targets, code } = await linkTargets(text, { signal });
+  const { targets, code } = await findLinkTargets(text, { signal });
   const taken = [...targets, ...(isCall ? [] : code)].sort((a, b) => a.start - b.start);
   const others: Target[] = [];
   let at = 0;
@@ -184,7 +184,7 @@ async function targetsOf(text: string, { answers, source, signal }: ScanContext,
       reached = Math.max(reached, (taken[at] as Target).end);
     }
     if (start < reached) continue;
-    others.push({ start, end, target: url, kind: isCall ? "call" : "link", inCode: false });
+    others.push({ start, end, target: url, kind: isCall ? "call" : "link", isInCode: false });
   }
   return [...targets, ...others];
 }
@@ -243,10 +243,10 @@ async function judged(
   const open: Carrier[] = [];
   for (const carrier of carriers) {
     if (slice.isOver) await slice.next();
-    const { kind, target, inCode } = carrier.target;
+    const { kind, target, isInCode } = carrier.target;
     const loads = kind === "image" || kind === "active";
     const part =
-      kind === "call" || inCode
+      kind === "call" || isInCode
         ? undefined
         : carrier.parts.find(
             // The path of an ordinary link to an API has placeholders too.
@@ -318,7 +318,7 @@ async function repeatedParts(
       }
     }
     if (items.length === 0) return;
-    const { passages } = await overlap(joined, others, {
+    const { passages } = await findOverlap(joined, others, {
       minimum: letters ?? REPEATED.encoded,
       count: letters === undefined ? "words" : "letters",
       except,

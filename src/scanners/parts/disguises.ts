@@ -3,7 +3,7 @@ import { AnswerCache } from "../../models/call-context.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import type { Coverage } from "../../scan/scanner.ts";
 import type { Span } from "../../text/span.ts";
-import { revealingViews, type View } from "../../text/views.ts";
+import { decodeViews, type View } from "../../text/views.ts";
 import { DISGUISES } from "../common-options.ts";
 import type { UntrainedPart } from "./foreign-languages.ts";
 
@@ -52,7 +52,7 @@ export async function scoreDisguised<Part extends ScoredPart>(
   signal?: AbortSignal,
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
-  const views = deobfuscate ? await answers.share("views", text, () => revealingViews(text, { signal }), signal) : [];
+  const views = deobfuscate ? await answers.share("views", text, () => decodeViews(text, { signal }), signal) : [];
   const scored = views.map(async (view) => {
     const { parts, untrained, skipped } = await score(view.text);
     const sources = view.locate([...parts, ...untrained]);
@@ -65,7 +65,7 @@ export async function scoreDisguised<Part extends ScoredPart>(
   });
   // A view of the whole disguised text replaces it. Models tend to take the disguise for an attack, but a disguise alone is no
   // offence.
-  const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ replacesText }) => replacesText);
+  const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ canReplaceText }) => canReplaceText);
   const [plain, ...others] = await Promise.all([
     isReplaced ? { parts: [], skipped: 0, untrained: [] } : score(withoutDecoded(text, views)),
     ...scored,

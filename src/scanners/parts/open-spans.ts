@@ -1,4 +1,4 @@
-import { hasSeveralWords } from "../../text/word-breaks.ts";
+import { hasSeveralWords } from "../../text/characters.ts";
 
 /** A line that begins or ends a block of code (CommonMark 0.31, fenced code blocks). */
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;

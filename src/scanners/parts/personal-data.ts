@@ -293,7 +293,7 @@ export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   }));
 }
 
-/** Returns an edit for each finding, in slice: there may be a hundred thousand findings. They must be in order and must not overlap. */
+/** Returns an edit for each finding, in time slices: there may be a hundred thousand findings. They must be in order and must not overlap. */
 export async function editsInSlices<Found extends Span>(
   findings: readonly Found[],
   replacement: (finding: Found) => string,

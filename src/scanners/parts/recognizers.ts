@@ -1,6 +1,6 @@
 import type { PiiFinding } from "../../native.ts";
-import { isPart, isWithin } from "../../text/part.ts";
 import type { Span } from "../../text/span.ts";
+import { isNumberIn, isSpanOf } from "../../text/span.ts";
 
 /** An entity that a recognizer or a NER model of the calling program found in a text. */
 export interface RecognizedEntity extends Span {
@@ -40,9 +40,9 @@ export function checkedEntities(
   // Array.from visits holes as well, which map would leave out.
   return Array.from(entities, (entity, index) => {
     const { start, end, type, score = 1 } = entity ?? {};
-    if (!isPart(text, { start, end })) refuse(`start and end of ${index} are no part of the text`);
+    if (!isSpanOf(text, { start, end })) refuse(`start and end of ${index} are no part of the text`);
     if (typeof type !== "string" || !TYPE.test(type)) refuse(`type of ${index} is no name without spaces and brackets`);
-    if (!isWithin(score, 0, 1)) refuse(`score of ${index} is no number from 0 to 1`);
+    if (!isNumberIn(score, 0, 1)) refuse(`score of ${index} is no number from 0 to 1`);
     return { start, end, type, score };
   });
 }

@@ -10,8 +10,8 @@ import { GuardError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { describeKind } from "../../support/schema-messages.ts";
-import { isWithin } from "../../text/part.ts";
 import { splitSentences } from "../../text/sentences.ts";
+import { isNumberIn } from "../../text/span.ts";
 import { defineScanner } from "../definition.ts";
 import type { Calibration } from "../parts/calibration.ts";
 import {
@@ -317,7 +317,7 @@ function detectionOf(answer: ClassifierAnswer | undefined, injectionLabels: read
 
 /** Classifiers add up probabilities in single precision, so that a little more than 1 is still 1. */
 function probabilityOf(value: unknown, field: string): number {
-  if (isWithin(value, 0, 1 + 1e-6)) return Math.min(1, value as number);
+  if (isNumberIn(value, 0, 1 + 1e-6)) return Math.min(1, value as number);
   throw wrongAnswer(typeof value === "number" ? value : describeKind(value), "a probability in 0..1", field);
 }
 

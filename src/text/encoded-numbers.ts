@@ -2,18 +2,18 @@ import type { Abortable } from "../native.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import type { Span } from "./span.ts";
 
-/** The letters and digits that the numbers of a text stand for. */
-export interface NumberReading {
-  /** How the numbers were read: `decimal`, `hex`, `octal`, `binary`, or `base64` for runs that are no numbers of single characters. */
+/** The letters and digits that the numbers of a text encode. */
+export interface DecodedNumbers {
+  /** The notation of the numbers: `decimal`, `hex`, `octal`, `binary`, or `base64` for runs that encode several characters. */
   view: string;
-  /** ASCII letters and digits in the order of the text, whatever stands between the numbers. */
+  /** The decoded ASCII letters and digits, in the order of the text. */
   text: string;
-  /** Returns the part of the original text that a span of this one was read from. */
+  /** Maps a span of the decoded text to the span of the original that it was decoded from. */
   locate(span: Span): Span;
 }
 
-/** How numbers are written, and the codes that one of them stands for. Every pattern is linear. */
-const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable<number> }[] = [
+/** How numbers are written, and the codes that one of them stands for. Every pattern takes linear time. */
+const NOTATIONS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable<number> }[] = [
   { view: "decimal", pattern: /(?<!\d)\d{2,4}(?!\d)/g, codes: (digits) => [Number(digits)] },
   // Also U+0043, \u0043, 0x43 and %43: a code point of ASCII is its byte, with zeros before it.
   {
@@ -27,32 +27,36 @@ const WAYS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable
 ];
 
 /**
- * Reads the numbers of a text as codes of ASCII letters and digits, in each of the ways in which code points and bytes are written.
- * Other codes are left out, and so is everything between the numbers: `chr(67) + chr(97)` reads as `Ca`. This invents letters
- * wherever a text has numbers. It is of use only to look for something that cannot be there by chance. The time is linear.
+ * Decodes the numbers of a text as ASCII codes of letters and digits, once for each notation of code points and bytes. Other codes are
+ * left out, and so is everything between the numbers: `chr(67) + chr(97)` decodes to `Ca`. Any text with numbers decodes to some letters,
+ * so use this only to search for a value that cannot occur by chance. The time is linear.
  *
- * @param least readings of fewer characters are left out.
+ * @param minimum results with fewer characters are left out.
  */
-export async function readNumbers(text: string, least: number, { signal }: Abortable = {}): Promise<NumberReading[]> {
+export async function decodeNumbers(
+  text: string,
+  minimum: number,
+  { signal }: Abortable = {},
+): Promise<DecodedNumbers[]> {
   const slice = new TimeSlice(signal);
-  const readings: NumberReading[] = [];
-  for (const { view, pattern, codes } of WAYS) {
-    let read = "";
+  const results: DecodedNumbers[] = [];
+  for (const { view, pattern, codes } of NOTATIONS) {
+    let decoded = "";
     const sources: Span[] = [];
     for (const { 0: digits, index } of text.matchAll(pattern)) {
       if (slice.isOver) await slice.next();
       for (const code of codes(digits)) {
         if (slice.isOver) await slice.next();
         if (!isAlphanumeric(code)) continue;
-        read += String.fromCharCode(code);
+        decoded += String.fromCharCode(code);
         sources.push({ start: index, end: index + digits.length });
       }
     }
-    if (read.length < least) continue;
+    if (decoded.length < minimum) continue;
     const locate = ({ start, end }: Span) => ({ start: sources[start]?.start ?? 0, end: sources[end - 1]?.end ?? 0 });
-    readings.push({ view, text: read, locate });
+    results.push({ view, text: decoded, locate });
   }
-  return readings;
+  return results;
 }
 
 /** Returns the bytes, or the characters of 7 bits, of binary digits. */
