@@ -1,7 +1,8 @@
 // npm run bench:agents [-- --quick]: the latency of a conversation of 10, 100 and 1,000 messages with one new message, beside the new
 // message alone. All variants run in turn.
 import { parseArgs } from "node:util";
-import { ConversationRisk, PromptInjection, scanConversation, scanPrompt, VerdictCache } from "../dist/index.js";
+import { ConversationRisk, scanConversation, scanPrompt, VerdictCache } from "../dist/index.js";
+import { PromptInjection } from "../dist/scanners/generated/input-scanners.js";
 import { formatMachine, machineInfo } from "./machine.mjs";
 import { saveResults } from "./results.mjs";
 import { median } from "./stats.mjs";

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { Deanonymize, output, scanOutputStream, Vault } from "../dist/index.js";
+import { output, scanOutputStream, Vault } from "../dist/index.js";
+import { Deanonymize } from "../dist/scanners/generated/output-scanners.js";
 import { formatMachine, machineInfo } from "./machine.mjs";
 import { saveResults } from "./results.mjs";
 import { median, percentile } from "./stats.mjs";

@@ -4,7 +4,14 @@ import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { formatMachine, machineInfo } from "../benches/machine.mjs";
 import { printTable } from "../benches/table.mjs";
-import { BanSubstrings, InvisibleText, PromptInjection, Regex, Secrets, scanPrompt } from "../dist/index.js";
+import { scanPrompt } from "../dist/index.js";
+import {
+  BanSubstrings,
+  InvisibleText,
+  PromptInjection,
+  Regex,
+  Secrets,
+} from "../dist/scanners/generated/input-scanners.js";
 import { openResources } from "./open-resources.mjs";
 import { BANNED, labelledText } from "./texts.mjs";
 

@@ -2,18 +2,16 @@
 // the calls that the model asks for before a tool runs. A step that fails throws an error that says where and what to do.
 //   node examples/agent-loop.mjs
 import { pathToFileURL } from "node:url";
+import { scanConversation, scanOutput, Vault } from "guard-scan";
 import {
   Anonymize,
-  Deanonymize,
   InvisibleText,
   PromptInjection,
   Secrets,
-  scanConversation,
-  scanOutput,
   ToolDefinitions,
   ToolPolicy,
-  Vault,
-} from "guard-scan";
+} from "guard-scan/input-scanners";
+import { Deanonymize } from "guard-scan/output-scanners";
 
 /** What a developer or an operator does about a text that failed, by where it came from. */
 const ADVICE = {

@@ -1,7 +1,8 @@
 // Scans a chat turn by turn, as a service in front of a model would. An instruction in the result of a tool is found, and so is
 // an attack that escalates slowly, no message of which fails by itself.
 //   node examples/conversation.mjs
-import { ConversationRisk, PromptInjection, scanConversation } from "guard-scan";
+import { ConversationRisk, scanConversation } from "guard-scan";
+import { PromptInjection } from "guard-scan/input-scanners";
 
 const injection = new PromptInjection();
 

@@ -1,6 +1,7 @@
 // A scanner of your own: any object of this shape can be in a list, beside guard's scanners.
 //   node examples/custom-scanner.mjs
-import { Regex, scanPrompt } from "guard-scan";
+import { scanPrompt } from "guard-scan";
+import { Regex } from "guard-scan/input-scanners";
 
 /** Fails prompts that shout: of whose letters more than half are capitals. */
 const shouting = {

@@ -1,6 +1,7 @@
 // Scans a prompt with three scanners, and shows what a program does with the report.
 //   node examples/scan-a-prompt.mjs
-import { InvisibleText, PromptInjection, Secrets, scanPrompt } from "guard-scan";
+import { scanPrompt } from "guard-scan";
+import { InvisibleText, PromptInjection, Secrets } from "guard-scan/input-scanners";
 
 const scanners = [new InvisibleText(), new Secrets(), new PromptInjection({ threshold: 0.9 })];
 // Loads the model now, so that the first scan does not wait for it.

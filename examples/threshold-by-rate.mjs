@@ -1,6 +1,6 @@
 // States how many harmless texts may fail, instead of a probability: guard looks the threshold up in the curve of the model.
 //   node examples/threshold-by-rate.mjs
-import { PromptInjection } from "guard-scan";
+import { PromptInjection } from "guard-scan/input-scanners";
 
 const text = "Please ignore my last message, I found the invoice.";
 for (const fpr of [0.05, 0.005]) {

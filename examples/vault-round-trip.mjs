@@ -1,6 +1,8 @@
 // Replaces personal data before a model sees it, and restores it in the model's answer.
 //   node examples/vault-round-trip.mjs
-import { Anonymize, Deanonymize, scanOutput, scanPrompt, Vault } from "guard-scan";
+import { scanOutput, scanPrompt, Vault } from "guard-scan";
+import { Anonymize } from "guard-scan/input-scanners";
+import { Deanonymize } from "guard-scan/output-scanners";
 
 // Without a model for names this takes microseconds: names are those that you give.
 const anonymize = new Anonymize({ recognizerConf: [], hiddenNames: ["Ann Lee"] });

@@ -1,4 +1,5 @@
-// A scanner whose defaults differ between the sides is named by its side: `new input.Toxicity()`, `new output.Toxicity()`.
+// Scanners are named by their side: `new input.Toxicity()`, `new output.Toxicity()`. `guard-scan/input-scanners` and `guard-scan/output-scanners`
+// export the classes by name, and `guard-scan/plugin` what scanners are written with.
 
 export {
   type ConversationOptions,
@@ -24,7 +25,7 @@ export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/option
 export { RemoteGuard } from "./guard/remote/remote-guard.ts";
 export type { AnsweredToolCall } from "./messages/conversation.ts";
 export { pinTools } from "./messages/pin-tools.ts";
-export { type AnswerListener, defaultEngine, Engine } from "./models/engine.ts";
+export { type AnswerListener, Engine } from "./models/engine.ts";
 export type { EngineOptions } from "./models/engine-options.ts";
 export { listModels, type ModelEntry } from "./models/list-models.ts";
 export type { ModelEnd, ModelObserver } from "./models/model-observer.ts";
@@ -32,43 +33,33 @@ export type { EngineInfo, EngineTimings } from "./native.ts";
 export { loadPlugin, type PluginSource } from "./plugins/load.ts";
 export type { Plugins } from "./plugins/plugins.ts";
 export type { ChatRequest, ContentPart, Message } from "./scan/chat-request.ts";
+export type { CheckId, CheckOutcome, CheckResult, Scope } from "./scan/check-result.ts";
 export type { MessageText, TextPiece, ToolCall, ToolDefinition } from "./scan/conversation-text.ts";
+export { applyEdits, type Edit } from "./scan/edits.ts";
 export type { ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./scan/observer.ts";
 export type { Outcome } from "./scan/outcome.ts";
-export type { ScanCoverage, ScanReport } from "./scan/report.ts";
+export type { ScanCoverage, ScanReport, TextReport } from "./scan/report.ts";
 export type { ScanOptions } from "./scan/scan-options.ts";
-export {
-  type ConversationContext,
-  type Coverage,
-  type Detection,
-  type Finding,
-  passed,
-  type ScanContext,
-  type Scanner,
-  type ScannerVerdict,
-  type Side,
-  type Streaming,
-  type Verdict,
-  wholeText,
+export type {
+  ConversationContext,
+  Coverage,
+  Detection,
+  Finding,
+  ScanContext,
+  Scanner,
+  ScannerVerdict,
+  Side,
+  Streaming,
+  Verdict,
 } from "./scan/scanner.ts";
-export { riskScore } from "./scan/score.ts";
 export { SOURCES, type Source } from "./scan/source.ts";
 export { Vault, type VaultEntry } from "./scan/vault.ts";
 export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./scan/verdict-cache.ts";
 export { type PlantedCanary, plantCanary } from "./scanners/canary/canary-token.ts";
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
-export {
-  type Build,
-  type DefinedScanner,
-  defineScanner,
-  type PluginScannerDefinition,
-  type ScannerBody,
-  type ScannerEnvironment,
-} from "./scanners/definition.ts";
+export type { DefinedScanner } from "./scanners/definition.ts";
 export * as input from "./scanners/generated/input-scanners.ts";
 export * as output from "./scanners/generated/output-scanners.ts";
-export * from "./scanners/generated/scanners.ts";
-export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";
 export type { CustomNerModel } from "./scanners/parts/custom-ner-model.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognizers.ts";

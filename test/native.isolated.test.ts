@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Regex, Secrets } from "../src/index.ts";
 import { addon, native } from "../src/native.ts";
+import { Regex, Secrets } from "../src/scanners/generated/input-scanners.ts";
 import { GuardError, GuardValidationError } from "../src/support/errors.ts";
 import { andThen } from "../src/support/maybe-async.ts";
 import { splitSentences } from "../src/text/sentences.ts";

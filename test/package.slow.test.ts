@@ -35,7 +35,9 @@ describe("the packed package", () => {
   it("runs a program that imports its entry points from an empty folder", () => {
     writeFileSync(
       join(folder, "program.mjs"),
-      `import { PromptInjection, Regex, defaultEngine, scanPrompt } from "guard-scan";
+      `import { scanPrompt } from "guard-scan";
+import { PromptInjection, Regex } from "guard-scan/input-scanners";
+import { defaultEngine } from "guard-scan/plugin";
        import { ConversationRisk } from "guard-scan/conversation";
        import { Vault } from "guard-scan/vault";
        import { BanSubstrings } from "guard-scan/output-scanners";

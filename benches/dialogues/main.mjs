@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { assembled } from "../../dist/conversation/assembled.js";
-import { ConversationRisk, PromptInjection } from "../../dist/index.js";
+import { ConversationRisk } from "../../dist/index.js";
+import { PromptInjection } from "../../dist/scanners/generated/input-scanners.js";
 import { saveResults } from "../results.mjs";
 import { printTable } from "../table.mjs";
 import { toolWindow } from "./tool-window.mjs";

@@ -2,7 +2,8 @@
 // how long it takes.
 import { parseArgs } from "node:util";
 import pLimit from "p-limit";
-import { PromptInjection, scanDocuments, scanPrompt } from "../../dist/index.js";
+import { scanDocuments, scanPrompt } from "../../dist/index.js";
+import { PromptInjection } from "../../dist/scanners/generated/input-scanners.js";
 import { splitStatements } from "../../dist/text/statements.js";
 import { formatMachine, machineInfo } from "../machine.mjs";
 import { saveResults } from "../results.mjs";

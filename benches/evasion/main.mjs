@@ -4,7 +4,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { PromptInjection, scanConversation } from "../../dist/index.js";
+import { scanConversation } from "../../dist/index.js";
+import { PromptInjection } from "../../dist/scanners/generated/input-scanners.js";
 import { saveResults } from "../results.mjs";
 import { printTable } from "../table.mjs";
 import { measure } from "./measure.mjs";

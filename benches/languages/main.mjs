@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { load } from "js-yaml";
-import { defaultEngine } from "../../dist/index.js";
+import { defaultEngine } from "../../dist/plugin.js";
 import { loadTool } from "../../scripts/tools.mjs";
 import { resultPath, saveResults } from "../results.mjs";
 import { printTable } from "../table.mjs";

@@ -1,5 +1,5 @@
 // A scanner: fails texts with words of a list, and may replace them.
-import { defineScanner, passed, wholeText } from "guard-scan";
+import { defineScanner, passed, wholeText } from "guard-scan/plugin";
 import { z } from "zod";
 
 export const Blocklist = defineScanner({

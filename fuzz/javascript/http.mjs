@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import fc from "fast-check";
-import { BanSubstrings } from "../../dist/index.js";
+import { BanSubstrings } from "../../dist/scanners/generated/input-scanners.js";
 import { createServer } from "../../dist/server/index.js";
 
 const app = await createServer({

@@ -1,7 +1,9 @@
 // Answers that arrive in pieces: however they are cut, what comes out is what comes out of the whole answer.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Deanonymize, InvisibleText, output, scanOutput, scanOutputStream, Vault } from "../../dist/index.js";
+import { output, scanOutput, scanOutputStream, Vault } from "../../dist/index.js";
+import { InvisibleText } from "../../dist/scanners/generated/input-scanners.js";
+import { Deanonymize } from "../../dist/scanners/generated/output-scanners.js";
 
 const scanners = [
   new Deanonymize(),

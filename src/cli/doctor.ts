@@ -88,7 +88,7 @@ async function installation(isQuick: boolean): Promise<Examination[]> {
       return "loaded";
     }),
     await examine("ONNX Runtime", async () => {
-      const { library, providers, threads } = await (await guard()).defaultEngine().info();
+      const { library, providers, threads } = await (await import("../models/engine.ts")).defaultEngine().info();
       return `${library}, ${providers.join(", ")}, threads: ${threads}`;
     }),
     await examine("models", async () => {

@@ -9,13 +9,12 @@ import {
   ConversationRisk,
   createScanner,
   createServer,
-  defineScanner,
   GuardValidationError,
   loadPlugin,
-  passed,
   type ScoringFunction,
   scanPrompt,
 } from "../../src/index.ts";
+import { defineScanner, passed } from "../../src/plugin.ts";
 import type { DefinedScanner } from "../../src/scanners/definition.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "guard-plugins-"));

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ConversationRisk, GuardError, PromptInjection, Sensitive, scanOutput, scanPrompt } from "../../src/index.ts";
+import { ConversationRisk, GuardError, scanOutput, scanPrompt } from "../../src/index.ts";
 import type { Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts";
+import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
+import { Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 
 /** What programs give back that were not written with care: any JSON, and what JSON cannot say. */
 const anything = fc.oneof(

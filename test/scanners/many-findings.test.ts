@@ -1,24 +1,18 @@
 import { describe, expect, it } from "vitest";
+import { type Scanner, scanConversation, scanOutput, scanPrompt, Vault } from "../../src/index.ts";
+import { sidesOf } from "../../src/scanners/catalog.ts";
 import {
   Anonymize,
   BanCompetitors,
   BanSubstrings,
   DataExfiltration,
-  Deanonymize,
   InvisibleText,
-  JSON as JSONScanner,
+  Language,
   MaliciousURLs,
   Regex,
-  type Scanner,
   Secrets,
-  Sensitive,
-  scanConversation,
-  scanOutput,
-  scanPrompt,
-  Vault,
-} from "../../src/index.ts";
-import { sidesOf } from "../../src/scanners/catalog.ts";
-import { Language } from "../../src/scanners/generated/input-scanners.ts";
+} from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize, JSON as JSONScanner, Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 
 const MOST = 1000;
 const COUNT = 3000;

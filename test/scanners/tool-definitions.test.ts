@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { pinTools, ToolDefinitions } from "../../src/index.ts";
+import { pinTools } from "../../src/index.ts";
 import { readConversation } from "../../src/messages/read.ts";
+import { ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
 
 type Definition = Record<string, unknown>;
 const KEY = "a key of some length";

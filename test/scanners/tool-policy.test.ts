@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createScanner, ToolPolicy } from "../../src/index.ts";
+import { createScanner } from "../../src/index.ts";
 import { readConversation } from "../../src/messages/read.ts";
 import type { ChatRequest } from "../../src/scan/chat-request.ts";
+import { ToolPolicy } from "../../src/scanners/generated/input-scanners.ts";
 
 const USER = { role: "user", content: "Look at docs.example.com and tell bob@firm.example what is new." };
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
-import { Deanonymize, output } from "../../src/index.ts";
+import { output } from "../../src/index.ts";
 import { passed, type Scanner, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { serviceWith } from "../support/service.ts";
 
 const PROSE = "The sun is warm today. Birds sing in the old park. ";

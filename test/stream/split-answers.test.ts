@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput } from "../../src/conversation/single-text.ts";
-import { DataExfiltration, Deanonymize, InvisibleText, output } from "../../src/index.ts";
+import { output } from "../../src/index.ts";
 import type { Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
+import { DataExfiltration, InvisibleText } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { type StreamScanOptions, scanOutputStream } from "../../src/stream/scan-output-stream.ts";
 import { randomNumbers } from "../support/personal-texts.ts";
 import { randomPieces, streamedAnswers, VAULT } from "../support/streamed-answers.ts";

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput } from "../../src/conversation/single-text.ts";
-import { Deanonymize, InvisibleText, output, scanOutputStream } from "../../src/index.ts";
+import { output, scanOutputStream } from "../../src/index.ts";
 import { passed, type Scanner, type Verdict, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
+import { InvisibleText } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import type { StreamScanOptions } from "../../src/stream/scan-output-stream.ts";
 
 /** Pieces of one text, each of so many characters. */

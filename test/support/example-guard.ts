@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
-import { Anonymize, BanSubstrings, Deanonymize } from "../../src/index.ts";
+import { Anonymize, BanSubstrings } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import type { ScanServiceOptions } from "../../src/service/service-types.ts";
 import { serviceWith } from "./service.ts";
 

@@ -1,7 +1,8 @@
 import type { Guard, GuardReport } from "../../src/guard/guard.ts";
 import { ServiceGuard } from "../../src/guard/service-guard.ts";
 import { SOURCES } from "../../src/scan/source.ts";
-import { Anonymize, Deanonymize } from "../../src/scanners/generated/scanners.ts";
+import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
+import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import type { StreamStep } from "../../src/stream/answer-stream.ts";
 import { wordScanner } from "../server/fixtures.ts";
 import { serviceWith } from "./service.ts";

@@ -5,7 +5,7 @@ import { errorPage } from "./error-codes.ts";
 import { fileSchema } from "./json-schema.ts";
 import { messageShapesPage } from "./message-shapes.ts";
 import { scannerPages } from "./scanner-pages.ts";
-import { optionTypes, scannerIndex, unambiguousScanners } from "./typescript.ts";
+import { optionTypes, scannerIndex } from "./typescript.ts";
 
 /** The texts of all generated files but the manifests, before they are formatted, by their paths in the repository. */
 export function generatedFiles(): Map<string, string> {
@@ -13,7 +13,6 @@ export function generatedFiles(): Map<string, string> {
     ["src/scanners/generated/options.ts", optionTypes()],
     ["src/scanners/generated/input-scanners.ts", scannerIndex("input")],
     ["src/scanners/generated/output-scanners.ts", scannerIndex("output")],
-    ["src/scanners/generated/scanners.ts", unambiguousScanners()],
     ["scanners.schema.json", JSON.stringify(fileSchema(), null, 2)],
     ...scannerPages(),
     ["docs/errors.md", errorPage()],

@@ -70,17 +70,6 @@ export function scannerIndex(side: Side): string {
   );
 }
 
-/** Exports the scanner classes that one name is enough for: those that have one side, or one class for both. */
-export function unambiguousScanners(): string {
-  const names = (side: Side, wanted: (scanner: DefinedScanner) => boolean) =>
-    SCANNERS.filter(wanted).map(({ definition }) => {
-      return `export { ${definition.type} } from "./${side}-scanners.ts";`;
-    });
-  const ofInput = names("input", ({ classes: { input, output } }) => !!input && (!output || output === input));
-  const ofOutput = names("output", ({ classes: { input, output } }) => !!output && !input);
-  return `${HEADER}${[...ofInput, ...ofOutput].join("\n")}\n`;
-}
-
 /** What an editor shows of a scanner. */
 function documentation({ summary, description }: AnyScannerDefinition): string {
   return description ? `${summary}\n\n${description}` : summary;

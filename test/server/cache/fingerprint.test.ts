@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type ConfigInput, checkConfig } from "../../../src/config/index.ts";
-import { defineScanner, passed } from "../../../src/index.ts";
 import { Engine } from "../../../src/models/engine.ts";
+import { defineScanner, passed } from "../../../src/plugin.ts";
 import { fingerprintOf } from "../../../src/server/cache/fingerprint.ts";
 
 const BASE: ConfigInput = { inputScanners: [{ type: "BanSubstrings", params: { substrings: ["a"] } }] };
