@@ -25,7 +25,7 @@ describe("the data that embedded models learnt from", () => {
     const isFree = ({ trainingData }: { trainingData?: string[] }) => !trainingData?.includes("non-commercial");
     expect(named(readme)).toEqual(models.filter(isFree).map(({ model }) => model));
     const page = read("docs/own-models.md").split("## Licences of the embedded models")[1] ?? "";
-    expect(named(page.split("learnt in part")[0] ?? "")).toEqual(
+    expect(named(page.split("trained in part")[0] ?? "")).toEqual(
       models.filter((model) => !isFree(model)).map(({ model }) => model),
     );
     const folders = readdirSync(new URL("../../models", import.meta.url)).filter((name) => !name.startsWith("words"));
