@@ -51,11 +51,14 @@ export const FIGURES = [
   },
 ];
 
-/** The pages and manifests that users read. Cards and benchmarks describe one version, so their figures stay. */
+/** The pages, and the definitions of scanners that other pages are generated from. Cards and benchmarks describe one version, so their figures stay. */
 export function pagesWithFigures() {
   const generated = new Set(["docs/errors.md", "docs/unlike-llm-guard.md", "docs/what-is-read.md"]);
   const docs = filesIn("docs").filter((path) => path.endsWith(".md") && !generated.has(path));
-  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "package.json", "src/scanners/secrets.ts", ...docs];
+  const scanners = readdirSync(join(root, "src/scanners"), { recursive: true })
+    .map((path) => `src/scanners/${path.replaceAll("\\", "/")}`)
+    .filter((path) => path.endsWith(".ts") && !path.includes("/generated/"));
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "package.json", ...scanners, ...docs];
 }
 
 /** Spells a count: exactly, or after "more than" rounded down to its first digit, or to hundreds from 1,000 on. */
