@@ -65,7 +65,7 @@ export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognizers.ts";
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export type { PinStore, ToolPins } from "./scanners/parts/tool-pins.ts";
-export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection/prompt-injection.ts";
+export type { ClassifierAnswer, InjectionClassifier } from "./scanners/prompt-injection/custom-classifier.ts";
 export type { AnswerStream, StreamStep } from "./stream/answer-stream.ts";
 export { type ScannedStream, type StreamScanOptions, scanOutputStream } from "./stream/scan-output-stream.ts";
 export type { StreamOptions, StreamReport } from "./stream/stream-options.ts";

@@ -4,7 +4,7 @@ import { conversationRiskOptions, type ScoringFunction } from "../conversation/s
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
 import { SCANNED } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
-import { TREATMENTS } from "../scanners/parts/foreign-languages.ts";
+import { TREATMENTS } from "../scanners/parts/untrained-languages.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
 import { checkOptions, fromSnakeCase } from "../support/options.ts";
 import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";

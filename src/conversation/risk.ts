@@ -114,7 +114,7 @@ export class ConversationRisk {
     const asked = scanner.asks ? [scanner.asks("user")] : [];
     return new ConversationRisk(
       async (text, signal, answers) =>
-        checkedDetection(await scanner.detect(text, signal, answers?.forText(asked))).score,
+        checkedDetection(await scanner.detect(text, { signal, answers: answers?.forText(asked) })).score,
       options,
     );
   }

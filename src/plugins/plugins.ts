@@ -10,7 +10,7 @@ import {
 } from "../scanners/definition.ts";
 import { type CustomNerModel, isCustomNerModel } from "../scanners/parts/custom-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognizers.ts";
-import type { InjectionClassifier } from "../scanners/prompt-injection/prompt-injection.ts";
+import type { InjectionClassifier } from "../scanners/prompt-injection/custom-classifier.ts";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { lazy } from "../support/lazy.ts";

@@ -1,4 +1,4 @@
-import type { AnswerCache, HeadQuery } from "../models/call-context.ts";
+import type { AnswerCache, CallContext, HeadQuery } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
@@ -196,11 +196,7 @@ export interface Scanner {
    *
    * @returns a score of 0 for a blank text.
    */
-  detect?(
-    text: string,
-    signal?: AbortSignal,
-    answers?: AnswerCache,
-  ): Promise<Pick<Detection, "score"> & Partial<Detection>>;
+  detect?(text: string, context?: CallContext): Promise<Pick<Detection, "score"> & Partial<Detection>>;
   /**
    * Checks that the scanner says of known texts what it should, and rejects when it does not; the service then refuses all scans. It costs
    * little, since a service calls it every few minutes. Models test themselves, so that scanners with nothing but a model need none.

@@ -1,11 +1,11 @@
 import { defineScanner } from "./definition.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
-import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
-import { ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";
 import { linearModel } from "./parts/piece-scanner.ts";
+import { onUntrainedLanguageOption } from "./parts/untrained-languages.ts";
 
-/** The label of models that tell only code from prose. */
+/** The label of models that only tell code from prose. */
 const CODE = "CODE";
 
 export const BanCode = defineScanner({
@@ -13,7 +13,7 @@ export const BanCode = defineScanner({
   summary: "Blocks texts that contain code in any language.",
   description:
     "Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like code are " +
-    "judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and messages of errors are no code.",
+    "scored one by one, so code is found within prose. Lists, forms, logs, formulas and error messages are not code.",
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.9 } },
   options: ({ threshold }) => ({
@@ -21,7 +21,7 @@ export const BanCode = defineScanner({
     onUntrainedLanguage: onUntrainedLanguageOption,
   }),
   conversation: { window: true },
-  differences: [ofLinearModel, ofThreshold],
+  differences: [linearModelDifference, thresholdDifference],
   findings: [{ type: "code", label: "The programming language." }],
   examples: {
     passes: ["Could you explain what a linked list is?", "- milk\n- bread\n- 3 apples"],

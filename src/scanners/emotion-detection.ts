@@ -2,9 +2,9 @@ import { z } from "zod";
 import { notASetting } from "../support/options.ts";
 import { defineScanner } from "./definition.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
-import { ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
+import { languageDifference, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 
-/** The negative emotions of GoEmotions (Demszky et al. 2020), as the `sentiment_mapping.json` of its authors groups them. */
+/** The negative emotions of GoEmotions (Demszky et al. 2020), as its `sentiment_mapping.json` groups them. */
 const NEGATIVE = [
   ...["anger", "annoyance", "disappointment", "disapproval", "disgust", "embarrassment", "fear", "grief"],
   ...["nervousness", "remorse", "sadness"],
@@ -15,7 +15,7 @@ export const EmotionDetection = defineScanner({
   summary: "Blocks texts that show certain emotions.",
   description:
     "A finding names the emotion and its probability. llm-guard has this scanner in its repository, with the same emotions and a " +
-    "threshold of 0.5, and in no release.",
+    "threshold of 0.5, but in no release.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...labelScannerOptions(0.65, "the likeliest blocked emotion"),
@@ -23,7 +23,7 @@ export const EmotionDetection = defineScanner({
       .array(z.string().min(1))
       .default(NEGATIVE)
       .describe(
-        "Emotions that a text fails by, of the 28 labels of GoEmotions. With none of them every text passes. Default: the negative ones.",
+        "Emotions that make a text fail, of the 28 labels of GoEmotions. With an empty list, every text passes. Default: the negative emotions.",
       ),
     returnFullOutput: notASetting(
       z
@@ -37,13 +37,13 @@ export const EmotionDetection = defineScanner({
       without: ["threshold"],
       text: "The threshold is 0.65 (0.5 in llm-guard's main branch), which was measured for the embedded model.",
     },
-    ofReading,
-    ofThreshold,
-    ofLanguages,
+    readingDifference,
+    thresholdDifference,
+    languageDifference,
   ],
   findings: [
     { type: "emotion", label: "The emotion." },
-    { type: "emotion-score", label: "An emotion, of a text that need not fail by it. Only with `return_full_output`." },
+    { type: "emotion-score", label: "An emotion, whether the text fails or passes. Only with `return_full_output`." },
   ],
   examples: {
     passes: ["Thank you so much, this made my day!", "The train leaves at nine."],

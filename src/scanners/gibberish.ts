@@ -2,25 +2,27 @@ import { z } from "zod";
 import { GuardValidationError } from "../support/errors.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./definition.ts";
-import { onUntrainedLanguageOption } from "./parts/foreign-languages.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
-import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
+import {
+  classifierOption,
+  classifierOptions,
+  linearModelDifference,
+  thresholdDifference,
+} from "./parts/model-options.ts";
 import { linearModel, pieceScanner } from "./parts/piece-scanner.ts";
 import { streamingOf } from "./parts/sentence-streaming.ts";
 import { thresholdOption } from "./parts/threshold.ts";
+import { onUntrainedLanguageOption } from "./parts/untrained-languages.ts";
 
-/** The labels that mean gibberish, which are those of llm-guard's model. */
+/** The labels of llm-guard's model that mean gibberish. */
 const GIBBERISH = ["word salad", "noise", "mild gibberish"];
 
-/**
- * Matches texts that consist of emoji, digits and white space. They are in no language, so they cannot be gibberish in one (emoji
- * properties of UTS #51).
- */
+/** Matches texts of emoji, digits and white space, which are in no language and therefore no gibberish (emoji properties of UTS #51). */
 const NO_LANGUAGE = /^[\p{Extended_Pictographic}\p{Emoji_Component}\s]*$/u;
 
 export const Gibberish = defineScanner({
   type: "Gibberish",
-  summary: "Blocks texts that are no language: word salad, keyboard mashing, noise.",
+  summary: "Blocks texts that are not in any language: word salad, keyboard mashing, noise.",
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.7 } },
   options: ({ threshold }) => ({
     model: classifierOption("embedded:gibberish", "gibberish"),
@@ -28,17 +30,17 @@ export const Gibberish = defineScanner({
     matchType: z
       .enum(["full", "sentence"])
       .default("full")
-      .describe("full: the text as a whole. sentence: each sentence; the worst decides."),
+      .describe("full: the text as a whole. sentence: each sentence. The worst one decides."),
     labels: z
       .array(z.string().min(1))
       .min(1)
       .default(GIBBERISH)
-      .describe("Labels of the model that mean gibberish; their probabilities are added up."),
+      .describe("Labels of the model that mean gibberish. Their probabilities are added up."),
     onUntrainedLanguage: onUntrainedLanguageOption,
     ...classifierOptions,
   }),
-  differences: [ofLinearModel, ofThreshold],
-  findings: [{ type: "gibberish", label: "What kind it is: `word salad`, `noise` or `mild gibberish`." }],
+  differences: [linearModelDifference, thresholdDifference],
+  findings: [{ type: "gibberish", label: "The kind: `word salad`, `noise` or `mild gibberish`." }],
   examples: {
     passes: ["How do I get from the station to the museum?", "👍👍 3"],
     fails: ["xkjqv wplmz qrtgh bvnxc zzkwj plmqx vbnrt"],
@@ -47,7 +49,7 @@ export const Gibberish = defineScanner({
     const { labels: wanted, matchType } = build.options;
     const model = linearModel(build);
     if (!model) {
-      const reading = matchType === "sentence" ? "sentence" : "windows";
+      const strategy = matchType === "sentence" ? "sentence" : "windows";
       const settings = {
         head: "gibberish",
         labels: wanted,
@@ -55,7 +57,7 @@ export const Gibberish = defineScanner({
         all: String(wanted) !== String(GIBBERISH),
       };
       return labelScanner(
-        { ...build, options: { ...build.options, matchType: reading } },
+        { ...build, options: { ...build.options, matchType: strategy } },
         { labels: settings, finding: "gibberish" },
       );
     }
@@ -65,7 +67,7 @@ export const Gibberish = defineScanner({
       finding: "gibberish",
       streaming: streamingOf(matchType === "sentence" ? "sentence" : "full"),
       windows: (pieces) => pieces.length,
-      async judge(text, { signal }) {
+      async score(text, { signal }) {
         if (NO_LANGUAGE.test(text)) return [];
         const parts =
           matchType === "sentence" ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
@@ -74,12 +76,12 @@ export const Gibberish = defineScanner({
           bad,
           { signal },
         );
-        return parts.map(({ start, end }, index) => ({ start, end, ...judge(probabilities[index] as number[]) }));
+        return parts.map(({ start, end }, index) => ({ start, end, ...gibberishOf(probabilities[index] as number[]) }));
       },
     });
 
     /** Returns the sum of the probabilities of the labels that mean gibberish, and the likeliest of these labels. */
-    function judge(probabilities: readonly number[]): { score: number; label: string } {
+    function gibberishOf(probabilities: readonly number[]): { score: number; label: string } {
       const at = (index: number) => probabilities[index] as number;
       const top = bad.reduce((best, index) => (at(index) > at(best) ? index : best));
       const sum = bad.reduce((total, index) => total + at(index), 0);

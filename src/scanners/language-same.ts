@@ -2,15 +2,15 @@ import { z } from "zod";
 import { passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { defineScanner } from "./definition.ts";
-import { languageModelOptions, languageTeller } from "./parts/language-detector.ts";
-import { ofLinearModel } from "./parts/model-options.ts";
+import { languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
+import { linearModelDifference } from "./parts/model-options.ts";
 
 export const LanguageSame = defineScanner({
   type: "LanguageSame",
   summary: "Fails outputs that share no language with their prompt.",
   description:
-    "Where one of the two is too short to tell its language, there is nothing to compare: the output passes, and its coverage has 0 " +
-    "windows. So short answers pass to any prompt, and so do numbers, names, links and code. llm-guard compares them all the same.",
+    "If the prompt or the output is too short to identify its language, the output passes, and its coverage has 0 windows. Short answers " +
+    "therefore pass for any prompt, and so do numbers, names, links and code. llm-guard compares them all the same.",
   sides: { output: {} },
   options: () => ({
     threshold: z
@@ -23,8 +23,8 @@ export const LanguageSame = defineScanner({
   }),
   comparesWithPrompt: true,
   differences: [
-    { text: "Where the prompt or the answer is too short to tell its language, the answer passes." },
-    ofLinearModel,
+    { text: "If the prompt or the answer is too short to identify its language, the answer passes." },
+    linearModelDifference,
   ],
   findings: [{ type: "language", label: "The likeliest language of the output, by its ISO 639-1 code." }],
   examples: {
@@ -35,13 +35,14 @@ export const LanguageSame = defineScanner({
   },
   create(build) {
     const { threshold } = build.options;
-    const teller = languageTeller(build);
+    const identifier = languageIdentifier(build);
     return {
-      load: (signal) => teller.load(signal),
-      close: () => teller.close(),
-      async check(text, { prompt = "", signal, answers }) {
-        const { other, judged } = await teller.differs(prompt, text, threshold, { signal, answers });
-        if (!other) return passed(text, wholeText(text, judged ? 1 : 0));
+      load: (signal) => identifier.load(signal),
+      close: () => identifier.close(),
+      async check(text, context) {
+        const { prompt = "" } = context;
+        const { other, isLongEnough } = await identifier.difference(prompt, text, threshold, context);
+        if (!other) return passed(text, wholeText(text, isLongEnough ? 1 : 0));
         const { probability: score, language: label } = other;
         const finding = { start: 0, end: text.length, type: "language", text, score, label };
         return { isValid: false, score: FAILED, findings: [finding], coverage: wholeText(text) };

@@ -5,23 +5,28 @@ import { notASetting } from "../support/options.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./definition.ts";
-import { classifierOption, classifierOptions, ofLinearModel, ofThreshold } from "./parts/model-options.ts";
-import { type Classified, pieceClassifier } from "./parts/piece-classifier.ts";
+import {
+  classifierOption,
+  classifierOptions,
+  linearModelDifference,
+  thresholdDifference,
+} from "./parts/model-options.ts";
+import { type Classifications, pieceClassifier } from "./parts/piece-classifier.ts";
 import { pieceScanner } from "./parts/piece-scanner.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
 
 /**
- * The probability that a name which looks like another one is malicious. No figure is behind it: nobody has a good reason to own such
- * a name, and browsers show none in letters. It is above every threshold but 1.
+ * The probability that a name which looks like another one is malicious. It is chosen, not measured: nobody has a good reason to own such a
+ * name, and browsers show it in punycode. It is above every threshold but 1.
  */
-const HOMOGRAPH = 0.99;
+const HOMOGRAPH_SCORE = 0.99;
 
-/** What the addon says of URLs that no model has to judge. */
+/** The results of the addon for URLs that the model need not read. */
 const HARMLESS = 0;
-const LOOKS_LIKE_ANOTHER = 1;
-/** So many URLs cross to the addon at once, which reads them on the event loop. */
+const HOMOGRAPH = 1;
+/** How many URLs the addon reads at once, because it reads them on the event loop. */
 const PORTION = 1000;
 
 const domain = z
@@ -35,10 +40,10 @@ export const MaliciousURLs = defineScanner({
   type: "MaliciousURLs",
   summary: "Blocks texts with URLs that look like phishing, malware or defaced sites.",
   description:
-    "URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they stand for.\n\n" +
-    "Hosts of the own machine or network (loopback and private addresses, names of a single label, names such as `x.local`) never " +
-    "fail, nor does a public address with nothing behind it. The model knows no international names: such a name is judged by the brands " +
-    "and the words of phishing that it spells without its accents, and otherwise only the rest of the URL counts. A name that looks " +
+    "URLs are scored by their spelling and never fetched. Defanged URLs (`hxxp`, `[.]`) are read as the URLs that they stand for.\n\n" +
+    "Hosts of the local machine or network (loopback and private addresses, names of a single label, names such as `x.local`) never " +
+    "fail, and neither does a public IP address without a path. The model does not know international names: such a name counts only if " +
+    "it spells a brand or a word of phishing without its accents, and otherwise the rest of the URL counts. A name that looks " +
     "like another one fails, such as `paypal.com` with a Cyrillic `а`.",
   sides: { input: {}, output: {} },
   options: () => ({
@@ -46,7 +51,7 @@ export const MaliciousURLs = defineScanner({
       0.5,
       "A text fails when the probability that one of its URLs is malicious is above this.",
     ),
-    // Hosts that are not judged leave the probabilities of the others as they are.
+    // Allowed hosts do not change the probabilities of the others.
     allowedDomains: notASetting(
       z
         .array(domain)
@@ -57,10 +62,10 @@ export const MaliciousURLs = defineScanner({
     ...classifierOptions,
   }),
   differences: [
-    ofLinearModel,
-    ofThreshold,
+    linearModelDifference,
+    thresholdDifference,
     {
-      text: "Hosts of the own network, public addresses alone and ordinary international names never fail; a name that only looks like another one does.",
+      text: "Hosts of the local network, public IP addresses without a path and ordinary international names never fail. A name that looks like another one fails.",
     },
   ],
   findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware`, `defacement` or `homograph`." }],
@@ -86,34 +91,34 @@ export const MaliciousURLs = defineScanner({
     return pieceScanner(build, model, {
       finding: "url",
       streaming: { reads: "words", overlap: 0 },
-      async judge(text, { signal, answers }) {
-        const found = await urlsOf(text, { answers, signal });
+      async score(text, context) {
+        const found = await urlsOf(text, context);
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
-        const slice = new TimeSlice(signal);
+        const slice = new TimeSlice(context.signal);
         const standings: number[] = [];
-        const judged: string[] = [];
+        const unknown: string[] = [];
         for (let at = 0; at < urls.length; at += PORTION) {
           if (at > 0) await slice.next();
           const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
-          const known = await native(() => addon.urlStandings(portion), { signal });
+          const known = await native(() => addon.urlStandings(portion), context);
           standings.push(...known.standings);
-          judged.push(...known.judgedAs);
+          unknown.push(...known.judgedAs);
         }
-        const asking = { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) };
-        const classified = judged.length > 0 ? await model.classify(judged, asking) : { labels: [], probabilities: [] };
+        const none = { labels: [], probabilities: [] };
+        const classified = unknown.length > 0 ? await model.classify(unknown, context) : none;
         let next = 0;
         return urls.flatMap(({ start, end }, index) => {
           const standing = standings[index];
           if (standing === HARMLESS) return [];
-          if (standing === LOOKS_LIKE_ANOTHER) return [{ start, end, score: HOMOGRAPH, label: "homograph" }];
-          return [{ start, end, ...judge(classified, next++) }];
+          if (standing === HOMOGRAPH) return [{ start, end, score: HOMOGRAPH_SCORE, label: "homograph" }];
+          return [{ start, end, ...maliceOf(classified, next++) }];
         });
       },
     });
 
     /** Returns the probability that a URL is not benign, and the likeliest label other than benign. */
-    function judge({ labels, probabilities }: Classified, index: number): { score: number; label: string } {
+    function maliceOf({ labels, probabilities }: Classifications, index: number): { score: number; label: string } {
       let [score, best, label] = [0, -1, ""];
       for (const [at, probability] of (probabilities[index] ?? []).entries()) {
         const name = labels[at] as string;

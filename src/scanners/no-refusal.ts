@@ -2,18 +2,18 @@ import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
 import { defineScanner } from "./definition.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { matchTypeOption, ofLanguages, ofReading, ofThreshold } from "./parts/model-options.ts";
+import { languageDifference, matchTypeOption, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 
-/** The labels that mean a refusal: the first is that of guard's own model, and the second is that of llm-guard's model. */
+/** The labels that mean a refusal: of guard's own model, and of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
 
 export const NoRefusal = defineScanner({
   type: "NoRefusal",
-  summary: "Fails outputs in which the model refuses to answer, as a classifier sees it.",
+  summary: "Fails outputs in which the model refuses to answer, by a classifier.",
   description:
-    "NoRefusalLight goes by phrases instead. A refusal is often followed by advice: `sentence` finds it between sentences that are " +
-    "none. The default threshold is 0.55, at which the embedded model flags one ordinary answer in a hundred at most, and all of an " +
-    "output is read; llm-guard's were 0.75 and `full`.",
+    "NoRefusalLight decides by phrases instead. A refusal is often followed by advice: `sentence` finds it among other sentences. With the " +
+    "default threshold of 0.55, the embedded model flags at most 1 % of ordinary answers. By default, the whole output is read. " +
+    "llm-guard's defaults were 0.75 and `full`.",
   sides: { output: {} },
   options: () => ({
     ...labelScannerOptions(0.55, "a refusal"),
@@ -30,7 +30,7 @@ export const NoRefusal = defineScanner({
       .min(1)
       .optional()
       .describe(
-        "Labels of the model that mean a refusal; of several the likeliest counts, or their sum where they exclude each other. " +
+        "Labels of the model that mean a refusal. The likeliest one counts, or their sum if they exclude each other. " +
           `Default: ${LABELS.join(" or ")}.`,
       ),
   }),
@@ -39,9 +39,9 @@ export const NoRefusal = defineScanner({
       without: ["threshold"],
       text: "The threshold is 0.55 (0.75 in llm-guard), which was measured for the embedded model.",
     },
-    ofReading,
-    ofThreshold,
-    ofLanguages,
+    readingDifference,
+    thresholdDifference,
+    languageDifference,
   ],
   findings: [{ type: "refusal", label: "The label of the model: `refusal`." }],
   examples: {

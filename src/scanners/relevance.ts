@@ -1,36 +1,46 @@
 import { AnsweringHead } from "../models/answering.ts";
+import type { CallContext } from "../models/call-context.ts";
 import { type Comparison, comparisonOf, eachCosine } from "../models/comparing.ts";
+import type { LongTextStrategy } from "../models/long-text-strategy.ts";
 import { MeaningHead, type PartVector } from "../models/meaning.ts";
-import { passed, wholeText } from "../scan/scanner.ts";
+import type { TextModel } from "../models/text-model.ts";
+import { type Coverage, passed, wholeText } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
 import { withPathPrefix } from "../support/errors.ts";
-import { defineScanner } from "./definition.ts";
-import { coverageOf } from "./parts/disguises.ts";
-import { languageJudge, lengthOf, onUntrainedLanguageOption, withUntrained } from "./parts/foreign-languages.ts";
-import { engineOptions, matchTypeOption, modelOption, ofLanguages } from "./parts/model-options.ts";
+import { type Build, defineScanner } from "./definition.ts";
+import { engineOptions, languageDifference, matchTypeOption, modelOption } from "./parts/model-options.ts";
+import { coverageOf } from "./parts/scored-text.ts";
 import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
+import {
+  type LanguageScorer,
+  languageScorer,
+  lengthOf,
+  onUntrainedLanguageOption,
+  type UntrainedPart,
+  type UntrainedTreatment,
+  withUntrained,
+} from "./parts/untrained-languages.ts";
 
-/** How many pairs of windows are read together: those whose vectors are nearest to each other. */
+/** How many pairs of windows the model reads together: those whose vectors are nearest to each other. */
 const CANDIDATES = 3;
 
 export const Relevance = defineScanner({
   type: "Relevance",
   summary: "Fails outputs that do not answer their prompt.",
   description:
-    "A model that gives vectors is asked for the cosine of the two windows of prompt and output that are nearest to each other: the " +
-    "question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512 tokens. A model " +
-    "that gives vectors and also has a head `relevance`, as the embedded one does, then reads the two windows together, so that an " +
-    `answer is told from a text on the same subject; of long texts it reads the ${CANDIDATES} nearest pairs, and the best one counts. A ` +
-    "cross-encoder, which has one label, as those have that rank passages by a question, reads every window of the prompt with every " +
-    "part of the output. The `probability` of a verdict is that of an output beside the point, 1 less than what the threshold is " +
-    "compared with.",
+    "An embedding model compares the windows of the prompt with those of the output, and the two nearest windows count: the question is " +
+    "often a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512 tokens. If the model also has a " +
+    "head `relevance`, as the embedded model does, it then reads the two windows together, to tell an answer from a text on the same " +
+    `subject. Of long texts it reads the ${CANDIDATES} nearest pairs, and the best one counts. A cross-encoder, a model with one label that ranks ` +
+    "passages by a question, reads every window of the prompt with every part of the output. The `probability` of a verdict is that the " +
+    "output is irrelevant: 1 minus the value that the threshold is compared with.",
   sides: { output: {} },
   options: () => ({
     model: modelOption(),
     threshold: thresholdOption(0.5, "An output fails when the probability that it answers the prompt is below this."),
     matchType: matchTypeOption.describe(
-      "windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the two nearest to " +
-        "each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
+      "windows: all of prompt and output, in overlapping pieces if they are longer than the model's input; the two nearest pieces count. " +
+        "full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
     ),
     onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
@@ -39,10 +49,10 @@ export const Relevance = defineScanner({
   minimum: "threshold",
   differences: [
     {
-      text: "The threshold is compared with a probability; llm-guard compares it with the cosine, whose usual height depends on the model. So does this with a model that gives vectors and whose `config.json` does not say what its cosines mean.",
+      text: "The threshold is compared with a probability. llm-guard compares it with the cosine, whose usual range depends on the model. An embedding model whose `config.json` does not say how to read its cosines is compared by the cosine here too.",
     },
-    { text: "Without a prompt there is nothing to compare, and an answer passes." },
-    ofLanguages,
+    { text: "Without a prompt, there is nothing to compare, and an answer passes." },
+    languageDifference,
   ],
   findings: [{ type: "irrelevance" }],
   examples: {
@@ -50,87 +60,124 @@ export const Relevance = defineScanner({
     fails: [{ prompt: "What is the capital of France?", text: "Knead the dough for ten minutes and let it rise." }],
   },
   create(build) {
-    const { model: name, modelMaxLength: maxLength, matchType, onUntrainedLanguage: treatment } = build.options;
-    const model = withPathPrefix("model", () => build.engine.model(name, { maxLength }));
-    const meaning = new MeaningHead(model);
-    const answering = new AnsweringHead(model);
-    const { type, engine } = build;
-    const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
-    /** Undefined as long as a model of the hub is not downloaded. */
-    let relevance: Comparison | undefined;
-    if (model.folder !== undefined) relevance = comparisonOf(model.folder, "relevance");
-    /** An output fails when its probability of being beside the point is above this. */
-    const limit = resolveMinimum(build, model.folder, "threshold");
+    const { onUntrainedLanguage: treatment } = build.options;
+    const comparison = new PromptComparison(build);
+    /** An output fails if its probability of being irrelevant is above this. */
+    const threshold = resolveMinimum(build, comparison.model.folder, "threshold");
     return {
-      asks: () => ({ model, head: "meaning" }),
-      async load(signal) {
-        if (!(await answering.load(signal))) await meaning.load(signal);
-        await byLanguage.load();
-      },
-      close: () => model.close(),
-      async check(text, { prompt = "", signal, answers }) {
+      asks: () => ({ model: comparison.model, head: "meaning" }),
+      load: (signal) => comparison.load(signal),
+      close: () => comparison.model.close(),
+      async check(text, context) {
+        const { prompt = "" } = context;
         if (prompt.trim() === "" || text.trim() === "") return passed(text);
-        const [foreignPrompt, foreign] = await Promise.all(
-          [prompt, text].map((each) => byLanguage.foreign(each, answers, signal)),
-        );
-        // Vectors of languages that the model was not trained in may be far from each other, whatever they mean.
-        const isForeign = (whole: string, parts = foreign) => 2 * lengthOf(parts ?? []) > whole.length;
-        if (isForeign(text) || isForeign(prompt, foreignPrompt)) {
-          const [language] = [...(foreign ?? []), ...(foreignPrompt ?? [])].map(({ language }) => language);
-          const left = [{ start: 0, end: text.length, language: language ?? "und" }];
-          return withUntrained(text, passed(text), left, treatment);
+        const language = await comparison.untrainedLanguage(prompt, text, context);
+        if (language !== undefined) {
+          return withUntrained(text, passed(text), [{ start: 0, end: text.length, language }], treatment);
         }
-        const judge = (asked: string, given: string) => answering.judge(asked, given, { signal, answers });
-        let answer: number;
-        let coverage = wholeText(text, 1);
-        if (await answering.readsOnlyPairs({ signal })) {
-          answer = (await judge(prompt, text)) ?? Number.NaN;
-        } else {
-          const read = (whole: string) => meaning.vectors(whole, matchType, { signal, answers });
-          const [asked, given] = await Promise.all([read(prompt), read(text)]);
-          const others = given.parts.map((part) => ({ ...part, score: 0 }));
-          coverage = coverageOf(text, { parts: others, others: [], skipped: given.skipped });
-          relevance ??= comparisonOf(model.folder, "relevance");
-          const compare = relevance;
-          const pairs = await nearest(asked.parts, given.parts, signal);
-          const judged = pairs.map(async ([a, b, cosine]) => {
-            const together = await judge(prompt.slice(a.start, a.end), text.slice(b.start, b.end));
-            return together === -1 ? -1 : compare(cosine, together);
-          });
-          answer = Math.max(-1, ...(await Promise.all(judged)));
-        }
-        // There is nothing to compare.
-        if (answer === -1) return passed(text, coverage);
-        const probability = 1 - answer;
-        const isValid = probability <= limit;
+        const { relevance, coverage } = await comparison.compare(prompt, text, context);
+        if (relevance === NOTHING_TO_COMPARE) return passed(text, coverage);
+        const probability = 1 - relevance;
+        const isValid = probability <= threshold;
         const finding = { start: 0, end: text.length, type: "irrelevance", text, score: probability };
-        return {
-          isValid,
-          score: riskScore(probability, limit),
-          probability,
-          findings: isValid ? [] : [finding],
-          coverage,
-        };
+        const score = riskScore(probability, threshold);
+        return { isValid, score, probability, findings: isValid ? [] : [finding], coverage };
       },
     };
   },
 });
 
-/** Returns the pairs of parts that are nearest to each other, and their cosines; the nearest first. */
-async function nearest(
+interface RelevanceOptions extends Record<string, unknown> {
+  model: string;
+  modelMaxLength?: number | undefined;
+  matchType: LongTextStrategy;
+  onUntrainedLanguage: UntrainedTreatment;
+}
+
+/** The relevance of two texts of which one has nothing to compare. */
+const NOTHING_TO_COMPARE = -1;
+
+/** Compares an output with its prompt. */
+class PromptComparison {
+  readonly model: TextModel;
+  readonly #meaning: MeaningHead;
+  readonly #answering: AnsweringHead;
+  readonly #languages: LanguageScorer;
+  readonly #strategy: LongTextStrategy;
+  /** Undefined as long as a model of the hub is not downloaded. */
+  #relevance: Comparison | undefined;
+
+  /** @throws GuardValidationError for a model that does not exist. */
+  constructor({ type, engine, options }: Build<RelevanceOptions>) {
+    const { model: name, modelMaxLength: maxLength, onUntrainedLanguage: treatment } = options;
+    const model = withPathPrefix("model", () => engine.model(name, { maxLength }));
+    this.model = model;
+    this.#meaning = new MeaningHead(model);
+    this.#answering = new AnsweringHead(model);
+    this.#languages = languageScorer({ type, engine, model, head: "meaning", treatment });
+    this.#strategy = options.matchType;
+    if (model.folder !== undefined) this.#relevance = comparisonOf(model.folder, "relevance");
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    if (!(await this.#answering.load(signal))) await this.#meaning.load(signal);
+    await this.#languages.load();
+  }
+
+  /**
+   * Returns a language that the model was not trained in, if most of the prompt or of the text is in such languages. Their vectors may be
+   * far apart, whatever they mean.
+   */
+  async untrainedLanguage(prompt: string, text: string, context: CallContext): Promise<string | undefined> {
+    const [ofPrompt = [], ofText = []] = await Promise.all(
+      [prompt, text].map((each) => this.#languages.untrainedParts(each, context)),
+    );
+    const isMost = (whole: string, parts: readonly UntrainedPart[]) => 2 * lengthOf(parts) > whole.length;
+    if (!isMost(text, ofText) && !isMost(prompt, ofPrompt)) return undefined;
+    return [...ofText, ...ofPrompt][0]?.language ?? "und";
+  }
+
+  /** Returns the probability that a text answers a prompt, or {@link NOTHING_TO_COMPARE}. */
+  async compare(
+    prompt: string,
+    text: string,
+    context: CallContext,
+  ): Promise<{ relevance: number; coverage: Coverage }> {
+    if (await this.#answering.readsOnlyPairs(context)) {
+      const relevance = (await this.#answering.judge(prompt, text, context)) ?? Number.NaN;
+      return { relevance, coverage: wholeText(text, 1) };
+    }
+    const vectors = (whole: string) => this.#meaning.vectors(whole, this.#strategy, context);
+    const [ofPrompt, ofText] = await Promise.all([vectors(prompt), vectors(text)]);
+    const others = ofText.parts.map((part) => ({ ...part, score: 0 }));
+    const coverage = coverageOf(text, { parts: others, others: [], skipped: ofText.skipped });
+    this.#relevance ??= comparisonOf(this.model.folder, "relevance");
+    const compare = this.#relevance;
+    const pairs = await nearestPairs(ofPrompt.parts, ofText.parts, context);
+    const scores = pairs.map(async ([asked, given, cosine]) => {
+      const [question, answer] = [prompt.slice(asked.start, asked.end), text.slice(given.start, given.end)];
+      const together = await this.#answering.judge(question, answer, context);
+      return together === NOTHING_TO_COMPARE ? NOTHING_TO_COMPARE : compare(cosine, together);
+    });
+    return { relevance: Math.max(NOTHING_TO_COMPARE, ...(await Promise.all(scores))), coverage };
+  }
+}
+
+/** Returns the pairs of parts whose vectors are nearest to each other, and their cosines, the nearest pair first. */
+async function nearestPairs(
   some: readonly PartVector[],
   others: readonly PartVector[],
-  signal?: AbortSignal,
+  context: CallContext,
 ): Promise<[PartVector, PartVector, number][]> {
   let best: [number, number, number][] = [];
   const vectorsOf = (parts: readonly PartVector[]) => parts.map(({ vector }) => vector);
   const visit = (a: number, b: number, cosine: number) => {
-    // NaN comes first, so that it never reads as "far apart".
     if (best.length === CANDIDATES && cosine <= (best.at(-1)?.[2] ?? -1)) return;
+    // NaN comes first, so that it never counts as "far apart".
     best = [...best, [a, b, cosine] as [number, number, number]]
       .sort(([, , x], [, , y]) => (Number.isNaN(x) ? -1 : Number.isNaN(y) ? 1 : y - x))
       .slice(0, CANDIDATES);
   };
-  await eachCosine(vectorsOf(some), vectorsOf(others), visit, { signal });
+  await eachCosine(vectorsOf(some), vectorsOf(others), visit, context);
   return best.map(([a, b, cosine]) => [some[a] as PartVector, others[b] as PartVector, cosine]);
 }

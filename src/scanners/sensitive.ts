@@ -7,9 +7,9 @@ import {
   coverageOf,
   editsInSlices,
   findingsOf,
-  ofPersonalData,
   PersonalDataDetector,
   type PiiScan,
+  personalDataDifferences,
   personalDataOptions,
 } from "./parts/personal-data.ts";
 import { withEdits } from "./parts/redaction.ts";
@@ -28,7 +28,7 @@ export const Sensitive = defineScanner({
       .default(false)
       .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
   }),
-  differences: [...ofPersonalData],
+  differences: [...personalDataDifferences],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     options: { redact: true },

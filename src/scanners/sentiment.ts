@@ -7,13 +7,13 @@ import { defineScanner } from "./definition.ts";
 
 export const Sentiment = defineScanner({
   type: "Sentiment",
-  summary: "Fails texts that sound negative, by VADER (Hutto and Gilbert 2014), whose lexicon is English.",
+  summary: "Fails texts that sound negative, by the English lexicon of VADER (Hutto and Gilbert 2014).",
   description:
-    "Scores are those of llm-guard 0.3.16: 0 for a text that passes; one that fails has `(|sentiment| - threshold) / (1 - threshold)`, " +
-    "rounded to one decimal. Where the threshold is positive, that formula can fall below 0, which reads as a pass; here a text that " +
-    "fails has at least 0.1.\n\n" +
-    "NLTK, which llm-guard uses, reads the surroundings of a repeated word at its first occurrence; here each occurrence is read " +
-    "where it stands, as in the authors' program.",
+    "Scores are those of llm-guard 0.3.16: 0 for a text that passes, and `(|sentiment| - threshold) / (1 - threshold)`, rounded to one " +
+    "decimal, for a text that fails. With a positive threshold, that formula can fall below 0, which means a pass. Here a text that fails " +
+    "has a score of at least 0.1.\n\n" +
+    "NLTK, which llm-guard uses, reads the context of a repeated word at its first occurrence. Here the context of each occurrence is " +
+    "read, as in the original program.",
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: -0.3 }, output: { threshold: -0.1 } },
   options: ({ threshold }) => ({
@@ -23,13 +23,13 @@ export const Sentiment = defineScanner({
         .min(-1)
         .max(1)
         .default(threshold)
-        .describe("A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this."),
+        .describe("A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this."),
     ),
-    lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which knows this one only."),
+    lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which has only this lexicon."),
   }),
   differences: [
     {
-      text: "A text that fails has a score of at least 0.1. llm-guard's formula can fall below 0 there, which reads as a pass.",
+      text: "A text that fails has a score of at least 0.1. llm-guard's formula can fall below 0, which means a pass.",
     },
   ],
   findings: [{ type: "sentiment", label: "The sentiment of the text as a whole, such as `compound -0.79`." }],

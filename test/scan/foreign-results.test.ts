@@ -66,7 +66,7 @@ describe("What code that is not guard's returns", () => {
     await fc.assert(
       fc.asyncProperty(answers, async (answer) => {
         const scanner = new PromptInjection({ classifier: () => answer as never, deobfuscate: false });
-        const valid = await passes(scanPrompt([scanner], TEXT), /^PromptInjection: the classifier answered/);
+        const valid = await passes(scanPrompt([scanner], TEXT), /^PromptInjection: the classifier returned/);
         if (!isAnswer(answer)) expect(valid).toBe(false);
       }),
     );

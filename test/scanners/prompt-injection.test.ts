@@ -233,7 +233,7 @@ describe("PromptInjection with a classifier of the caller's", () => {
     "does not take %j for a probability",
     async (answer) => {
       const odd = new PromptInjection({ classifier: () => answer as never });
-      await expect(odd.scan("text")).rejects.toThrow(/classifier answered/);
+      await expect(odd.scan("text")).rejects.toThrow(/classifier returned/);
     },
   );
 });

@@ -6,8 +6,8 @@ import { defineScanner } from "../definition.ts";
 import {
   coverageOf,
   findingsOf,
-  ofPersonalData,
   PersonalDataDetector,
+  personalDataDifferences,
   personalDataOptions,
 } from "../parts/personal-data.ts";
 import { anonymize } from "./anonymization.ts";
@@ -60,7 +60,7 @@ What llm-guard 0.3.16 does differently:
         "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs the package @faker-js/faker.",
       ),
   }),
-  differences: [...ofPersonalData],
+  differences: [...personalDataDifferences],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
   examples: {
     passes: ["The meeting is about the new budget."],

@@ -1,14 +1,21 @@
 import { z } from "zod";
+import type { CallContext } from "../../models/call-context.ts";
 import { withPathPrefix } from "../../support/errors.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
 import { defineScanner } from "../definition.ts";
-import { deobfuscateOption, scoreDisguised } from "../parts/disguises.ts";
-import { languageJudge, onUntrainedLanguageOption, withUntrained } from "../parts/foreign-languages.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "../parts/label-verdict.ts";
-import { engineOptions, matchTypeOption, modelOption, ofLanguages, ofReading } from "../parts/model-options.ts";
+import {
+  engineOptions,
+  languageDifference,
+  matchTypeOption,
+  modelOption,
+  readingDifference,
+} from "../parts/model-options.ts";
+import { deobfuscateOption, scoreViews } from "../parts/scored-text.ts";
 import { streamingOf } from "../parts/sentence-streaming.ts";
 import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
-import { type TopicJudge, topicJudge } from "./topics.ts";
+import { languageScorer, onUntrainedLanguageOption, withUntrained } from "../parts/untrained-languages.ts";
+import { type TopicScorer, topicScorer } from "./topics.ts";
 
 const phrase = z.string().regex(/\S/, "expected a topic");
 
@@ -16,8 +23,8 @@ const topic = z.union(
   [
     phrase,
     z.strictObject({
-      name: phrase.describe("What findings call the topic."),
-      phrases: z.array(phrase).min(1).describe("What it is made of, in any words; the likeliest of them counts."),
+      name: phrase.describe("Name of the topic in findings."),
+      phrases: z.array(phrase).min(1).describe("Phrases that describe the topic. The likeliest one counts."),
     }),
   ],
   { error: "expected a topic, or one with a name and phrases" },
@@ -28,8 +35,8 @@ export const BanTopics = defineScanner({
   summary: "Blocks texts on certain topics.",
   description:
     "A finding names the topic, its probability and the window or sentence.\n\n" +
-    "The embedded model costs one pass however many topics there are, and the probabilities of topics do not depend on each other; " +
-    "llm-guard's takes a pass for each, and the probabilities of two topics or more add up to one.",
+    "The embedded model reads a text once, however many topics there are, and the probability of a topic does not depend on the others. " +
+    "llm-guard's model reads a text once per topic, and the probabilities of several topics add up to 1.",
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: 0.6 }, output: { threshold: 0.75 } },
   options: ({ threshold }) => ({
@@ -37,8 +44,8 @@ export const BanTopics = defineScanner({
       .array(topic)
       .min(1)
       .describe(
-        "Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide one is found better by " +
-          "what it is made of: {name: work, phrases: [salary, leave, meetings]}.",
+        "Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more " +
+          "reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.",
       ),
     model: modelOption(),
     threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
@@ -50,10 +57,10 @@ export const BanTopics = defineScanner({
   conversation: { window: true },
   differences: [
     {
-      text: "The probability of a topic does not depend on the other topics; in llm-guard two or more add up to one. A threshold for several topics has to be fitted anew.",
+      text: "The probability of a topic does not depend on the other topics. In llm-guard the probabilities of several topics add up to 1, so a threshold for several topics has to be chosen anew.",
     },
-    ofReading,
-    ofLanguages,
+    readingDifference,
+    languageDifference,
   ],
   findings: [{ type: "topic", label: "The topic, or its `name`." }],
   examples: {
@@ -67,23 +74,20 @@ export const BanTopics = defineScanner({
     const model = withPathPrefix("model", () => build.engine.model(name, { maxLength }));
     const threshold = resolveThreshold(build, model.folder);
     const { type, engine } = build;
-    const byLanguage = languageJudge({ type, engine, model, head: "meaning", treatment });
+    const languages = languageScorer({ type, engine, model, head: "meaning", treatment });
     const named = topics.map((topic) => (typeof topic === "string" ? { name: topic, phrases: [topic] } : topic));
-    /** The judge holds the vectors of the topics. They are computed once and serve all texts. */
-    let judging: Promise<TopicJudge> | undefined;
-    /**
-     * Returns the judge. When a call is aborted, the judge is still made for the other calls that wait for it. After a failure, the
-     * next call tries again.
-     */
-    const judge = (signal?: AbortSignal): Promise<TopicJudge> => {
-      if (!judging) {
-        const made = topicJudge(model, named, matchType);
-        judging = made;
-        made.catch(() => {
-          if (judging === made) judging = undefined;
+    /** Holds the vectors of the topics, which are computed once for all texts. */
+    let pending: Promise<TopicScorer> | undefined;
+    /** Returns the scorer. An aborted call does not stop its creation, because other calls may wait for it. After a failure, the next call tries again. */
+    const loadScorer = ({ signal }: CallContext): Promise<TopicScorer> => {
+      if (!pending) {
+        const created = topicScorer(model, named, matchType);
+        pending = created;
+        created.catch(() => {
+          if (pending === created) pending = undefined;
         });
       }
-      return awaitUnlessAborted(judging, signal);
+      return awaitUnlessAborted(pending, signal);
     };
     const streaming = streamingOf(matchType);
     return {
@@ -91,21 +95,21 @@ export const BanTopics = defineScanner({
       asks: () => ({ model, head: "meaning" }),
       async load(signal) {
         await model.load(signal);
-        await judge(signal);
-        await byLanguage.load();
+        await loadScorer({ signal });
+        await languages.load();
       },
       close: () => model.close(),
-      async check(text, { signal, answers }) {
-        const topics = await judge(signal);
-        const score = async (view: string) => {
-          const { parts, skipped } = await topics.score(view, matchType, signal, answers);
+      async check(text, context) {
+        const scorer = await loadScorer(context);
+        const scoreParts = async (part: string) => {
+          const { parts, skipped } = await scorer.score(part, matchType, context);
           return {
             skipped,
             parts: parts.map((part): LabelledPart => ({ ...part, score: probabilityOf(part.labels, true) })),
           };
         };
-        const judged = (view: string) => byLanguage.judge(view, score, correctedLabels, answers, signal);
-        const scored = await scoreDisguised<LabelledPart>(text, { matchType, deobfuscate }, judged, answers, signal);
+        const scoreView = (view: string) => languages.score(view, scoreParts, correctedLabels, context);
+        const scored = await scoreViews<LabelledPart>(text, { matchType, deobfuscate }, scoreView, context);
         const verdict = labelVerdict(text, scored, { threshold, multiLabel: true, type: "topic" });
         return withUntrained(text, verdict, scored.untrained, treatment);
       },

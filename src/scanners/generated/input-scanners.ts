@@ -65,8 +65,8 @@ export type Anonymize = InstanceType<typeof Anonymize>;
  * Blocks texts that contain code in any language.
  *
  * Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like
- * code are judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and
- * messages of errors are no code.
+ * code are scored one by one, so code is found within prose. Lists, forms, logs, formulas and error messages are not
+ * code.
  */
 export const BanCode = registry.BanCode.classes.input as unknown as ScannerClass<
   BanCodeInputOptions,
@@ -107,8 +107,8 @@ export type BanSubstrings = InstanceType<typeof BanSubstrings>;
  *
  * A finding names the topic, its probability and the window or sentence.
  *
- * The embedded model costs one pass however many topics there are, and the probabilities of topics do not depend on
- * each other; llm-guard's takes a pass for each, and the probabilities of two topics or more add up to one.
+ * The embedded model reads a text once, however many topics there are, and the probability of a topic does not depend
+ * on the others. llm-guard's model reads a text once per topic, and the probabilities of several topics add up to 1.
  */
 export const BanTopics = registry.BanTopics.classes.input as unknown as ConfiguredScannerClass<
   BanTopicsInputOptions,
@@ -117,12 +117,12 @@ export const BanTopics = registry.BanTopics.classes.input as unknown as Configur
 export type BanTopics = InstanceType<typeof BanTopics>;
 
 /**
- * Blocks texts that are biased: slanted wording, and sweeping judgements on groups of people.
+ * Blocks biased texts: slanted wording, and sweeping judgements about groups of people.
  *
- * llm-guard has this scanner for outputs only, and reads the prompt and the output as one text, so that a neutral
- * answer fails for what a slanted prompt says. Here an output is read by itself unless `use_prompt` says otherwise; its
- * window then holds the end of the prompt too, and parts that hold nothing of the output do not count. All of a text is
- * read (`windows`); llm-guard's default was `full`.
+ * llm-guard has this scanner for outputs only, and reads prompt and output as one text, so a neutral answer to a
+ * slanted prompt fails. Here an output is read by itself. With `use_prompt`, its window contains the end of the prompt
+ * too, and parts without any of the output do not count. The whole text is read (`windows`). llm-guard's default was
+ * `full`.
  */
 export const Bias = registry.Bias.classes.input as unknown as ScannerClass<
   BiasOptions,
@@ -155,9 +155,9 @@ export type Canary = InstanceType<typeof Canary>;
 /**
  * Blocks code in certain programming languages, or in all but certain ones.
  *
- * The probabilities of the listed languages are added up, so that code that may be C or C++ is found by either list
- * that has both. llm-guard 0.3.16, with `is_blocked: false`, lets a text pass for its first piece in an allowed
- * language and fails texts without any code; here every piece must be allowed, and a text without code passes.
+ * The probabilities of the listed languages are added up: code that may be C or C++ is found if both are listed. With
+ * `is_blocked: false`, llm-guard 0.3.16 passes a text if its first piece is in an allowed language, and fails texts
+ * without code. Here every piece must be allowed, and a text without code passes.
  */
 export const Code = registry.Code.classes.input as unknown as ConfiguredScannerClass<
   CodeOptions,
@@ -199,7 +199,7 @@ export type DataExfiltration = InstanceType<typeof DataExfiltration>;
  * Blocks texts that show certain emotions.
  *
  * A finding names the emotion and its probability. llm-guard has this scanner in its repository, with the same emotions
- * and a threshold of 0.5, and in no release.
+ * and a threshold of 0.5, but in no release.
  */
 export const EmotionDetection = registry.EmotionDetection.classes.input as unknown as ScannerClass<
   EmotionDetectionOptions,
@@ -207,7 +207,7 @@ export const EmotionDetection = registry.EmotionDetection.classes.input as unkno
 >;
 export type EmotionDetection = InstanceType<typeof EmotionDetection>;
 
-/** Blocks texts that are no language: word salad, keyboard mashing, noise. */
+/** Blocks texts that are not in any language: word salad, keyboard mashing, noise. */
 export const Gibberish = registry.Gibberish.classes.input as unknown as ScannerClass<
   GibberishInputOptions,
   InstanceOf<typeof registry.Gibberish>
@@ -233,10 +233,10 @@ export type InvisibleText = InstanceType<typeof InvisibleText>;
 /**
  * Blocks texts in languages other than the listed ones.
  *
- * Only prose is judged: code, links, formulas and names are in no language. A text that is too short to tell passes,
- * and its coverage has 0 windows: `ok`, a name, a command. A script in which no listed language is written tells from
- * two letters on; between languages of one script a few words have to be far likelier in another language than in the
- * listed ones.
+ * Only prose counts: code, links, formulas and names are in no language. A text that is too short to identify its
+ * language passes, and its coverage has 0 windows: `ok`, a name, a command. Two letters are enough if no listed
+ * language is written in their script. Among languages of one script, a few words must be far likelier in another
+ * language than in the listed ones.
  */
 export const Language = registry.Language.classes.input as unknown as ConfiguredScannerClass<
   LanguageInputOptions,
@@ -247,13 +247,13 @@ export type Language = InstanceType<typeof Language>;
 /**
  * Blocks texts with URLs that look like phishing, malware or defaced sites.
  *
- * URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they
+ * URLs are scored by their spelling and never fetched. Defanged URLs (`hxxp`, `[.]`) are read as the URLs that they
  * stand for.
  *
- * Hosts of the own machine or network (loopback and private addresses, names of a single label, names such as
- * `x.local`) never fail, nor does a public address with nothing behind it. The model knows no international names: such
- * a name is judged by the brands and the words of phishing that it spells without its accents, and otherwise only the
- * rest of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
+ * Hosts of the local machine or network (loopback and private addresses, names of a single label, names such as
+ * `x.local`) never fail, and neither does a public IP address without a path. The model does not know international
+ * names: such a name counts only if it spells a brand or a word of phishing without its accents, and otherwise the rest
+ * of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
  */
 export const MaliciousURLs = registry.MaliciousURLs.classes.input as unknown as ScannerClass<
   MaliciousURLsOptions,
@@ -315,14 +315,14 @@ export const Secrets = registry.Secrets.classes.input as unknown as ScannerClass
 export type Secrets = InstanceType<typeof Secrets>;
 
 /**
- * Fails texts that sound negative, by VADER (Hutto and Gilbert 2014), whose lexicon is English.
+ * Fails texts that sound negative, by the English lexicon of VADER (Hutto and Gilbert 2014).
  *
- * Scores are those of llm-guard 0.3.16: 0 for a text that passes; one that fails has `(|sentiment| - threshold) / (1 -
- * threshold)`, rounded to one decimal. Where the threshold is positive, that formula can fall below 0, which reads as a
- * pass; here a text that fails has at least 0.1.
+ * Scores are those of llm-guard 0.3.16: 0 for a text that passes, and `(|sentiment| - threshold) / (1 - threshold)`,
+ * rounded to one decimal, for a text that fails. With a positive threshold, that formula can fall below 0, which means
+ * a pass. Here a text that fails has a score of at least 0.1.
  *
- * NLTK, which llm-guard uses, reads the surroundings of a repeated word at its first occurrence; here each occurrence
- * is read where it stands, as in the authors' program.
+ * NLTK, which llm-guard uses, reads the context of a repeated word at its first occurrence. Here the context of each
+ * occurrence is read, as in the original program.
  */
 export const Sentiment = registry.Sentiment.classes.input as unknown as ScannerClass<
   SentimentInputOptions,
@@ -403,11 +403,11 @@ export type ToolPolicy = InstanceType<typeof ToolPolicy>;
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.
  *
- * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). Who is named does not
- * decide, but what is meant: `identity_attack` is hate, contempt for people because of what they are; the embedded
- * model was taught that quoting or condemning hate is none. A finding names the label, its probability and the window
- * or sentence. By default all of a text is read, and what it hides besides; llm-guard's default was `full`, which looks
- * at the beginning only.
+ * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). `identity_attack` is hate:
+ * contempt for people because of what they are. Naming a group is not hate, and the embedded model learned that quoting
+ * or condemning hate is not hate either. A finding names the label, its probability and the window or sentence. By
+ * default, the whole text and its decoded views are read. llm-guard's default was `full`, which reads the beginning
+ * only.
  */
 export const Toxicity = registry.Toxicity.classes.input as unknown as ScannerClass<
   ToxicityInputOptions,

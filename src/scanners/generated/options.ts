@@ -5,7 +5,7 @@ import type { CustomNerModel } from "../../scanners/parts/custom-ner-model.ts";
 import type { NerModelConf } from "../../scanners/parts/ner-model.ts";
 import type { Recognizer } from "../../scanners/parts/recognizers.ts";
 import type { PinStore } from "../../scanners/parts/tool-pins.ts";
-import type { InjectionClassifier } from "../../scanners/prompt-injection/prompt-injection.ts";
+import type { InjectionClassifier } from "../../scanners/prompt-injection/custom-classifier.ts";
 
 /** The options of Anonymize. */
 export interface AnonymizeOptions {
@@ -161,11 +161,10 @@ export interface BanCodeInputOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -224,11 +223,10 @@ export interface BanCodeOutputOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -352,8 +350,8 @@ export interface BanSubstringsOptions {
 /** The options of BanTopics. */
 export interface BanTopicsInputOptions {
   /**
-   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide one is found better by
-   * what it is made of: {name: work, phrases: [salary, leave, meetings]}.
+   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more
+   * reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.
    */
   topics: (string | { name: string; phrases: string[] })[];
   /** Name in results, for a scanner that is listed more than once. */
@@ -387,19 +385,18 @@ export interface BanTopicsInputOptions {
     | "chunks"
     | undefined;
   /**
-   * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
-   * counts. A text that hides nothing is scored once.
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -438,8 +435,8 @@ export interface BanTopicsInputOptions {
 /** The options of BanTopics. */
 export interface BanTopicsOutputOptions {
   /**
-   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide one is found better by
-   * what it is made of: {name: work, phrases: [salary, leave, meetings]}.
+   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more
+   * reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.
    */
   topics: (string | { name: string; phrases: string[] })[];
   /** Name in results, for a scanner that is listed more than once. */
@@ -473,19 +470,18 @@ export interface BanTopicsOutputOptions {
     | "chunks"
     | undefined;
   /**
-   * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
-   * counts. A text that hides nothing is scored once.
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -553,11 +549,10 @@ export interface BiasOptions {
     | "chunks"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -592,13 +587,13 @@ export interface BiasOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that mean bias; of several the likeliest counts, or their sum where they exclude each other.
-   * Default: biased.
+   * Labels of the model that mean bias. The likeliest one counts, or their sum if they exclude each other. Default:
+   * biased.
    */
   labels?: string[] | undefined;
   /**
-   * For outputs, with match_type windows: reads an output behind the last 512 characters of its prompt, so that what
-   * these say counts too. false: by itself, in one pass with other scanners that share the model.
+   * For outputs, with match_type windows. true: reads an output together with the last 512 characters of its prompt,
+   * which count too. false: reads it by itself, in one pass with the other scanners that share the model.
    * @default false
    */
   usePrompt?: boolean | undefined;
@@ -623,7 +618,7 @@ export interface CanaryOptions {
 
 /** The options of Code. */
 export interface CodeOptions {
-  /** Programming languages by name or alias, such as Python, C++ or js; upper and lower case are the same. */
+  /** Programming languages by name or alias, in any case, such as Python, C++ or js. */
   languages: string[];
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
@@ -745,11 +740,10 @@ export interface EmotionDetectionOptions {
     | "chunks"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -784,8 +778,8 @@ export interface EmotionDetectionOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Emotions that a text fails by, of the 28 labels of GoEmotions. With none of them every text passes. Default: the
-   * negative ones.
+   * Emotions that make a text fail, of the 28 labels of GoEmotions. With an empty list, every text passes. Default: the
+   * negative emotions.
    * @default
    * ["anger","annoyance","disappointment","disapproval","disgust","embarrassment","fear","grief","nervousness","remorse","sadness"]
    */
@@ -809,18 +803,17 @@ export interface FactualConsistencyOptions {
    */
   model?: string | undefined;
   /**
-   * An output fails when the score of one of its sentences, of how surely it follows from the prompt, is below this. A
-   * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
-   * model was measured on (evaluation.json beside it).
+   * An output fails when the support of one of its sentences is below this. A probability from 0 to 1, or fpr: the rate
+   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
+   * it).
    * @default 0.75
    */
   minimumScore?: number | { fpr: number } | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -874,21 +867,20 @@ export interface GibberishInputOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
    */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * Labels of the model that mean gibberish; their probabilities are added up.
+   * Labels of the model that mean gibberish. Their probabilities are added up.
    * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -945,21 +937,20 @@ export interface GibberishOutputOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
    */
   matchType?: "full" | "sentence" | undefined;
   /**
-   * Labels of the model that mean gibberish; their probabilities are added up.
+   * Labels of the model that mean gibberish. Their probabilities are added up.
    * @default ["word salad","noise","mild gibberish"]
    */
   labels?: string[] | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1052,14 +1043,14 @@ export interface LanguageInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * A language counts as found when its probability is above this; a text in which none is found passes. A probability
-   * from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the model was
-   * measured on (evaluation.json beside it).
+   * A language counts as found when its probability is above this. A text without any found language passes. A
+   * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
+   * model was measured on (evaluation.json beside it).
    * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
    */
   matchType?: "full" | "sentence" | undefined;
@@ -1113,14 +1104,14 @@ export interface LanguageOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * A language counts as found when its probability is above this; a text in which none is found passes. A probability
-   * from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the model was
-   * measured on (evaluation.json beside it).
+   * A language counts as found when its probability is above this. A text without any found language passes. A
+   * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
+   * model was measured on (evaluation.json beside it).
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * full: the text as a whole. sentence: each sentence; the worst decides.
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
    */
   matchType?: "full" | "sentence" | undefined;
@@ -1311,11 +1302,10 @@ export interface NoRefusalOptions {
     | "all"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1350,8 +1340,8 @@ export interface NoRefusalOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that mean a refusal; of several the likeliest counts, or their sum where they exclude each
-   * other. Default: refusal or rejection.
+   * Labels of the model that mean a refusal. The likeliest one counts, or their sum if they exclude each other.
+   * Default: refusal or rejection.
    */
   labels?: string[] | undefined;
 }
@@ -1429,19 +1419,18 @@ export interface PromptInjectionOptions {
    */
   injectionLabels?: string[] | undefined;
   /**
-   * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
-   * counts. A text that hides nothing is scored once.
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1514,9 +1503,8 @@ export interface RelevanceOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of prompt and output, in overlapping pieces where they are longer than the model reads at once; the
-   * two nearest to each other count. full: their beginnings. sentence, chunks, truncate_token_head_tail,
-   * truncate_head_tail: other pieces.
+   * windows: all of prompt and output, in overlapping pieces if they are longer than the model's input; the two nearest
+   * pieces count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.
    * @default "windows"
    */
   matchType?:
@@ -1528,11 +1516,10 @@ export interface RelevanceOptions {
     | "chunks"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1689,11 +1676,11 @@ export interface SentimentInputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this.
+   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
    * @default -0.3
    */
   threshold?: number | undefined;
-  /** Of llm-guard, which knows this one only. */
+  /** Of llm-guard, which has only this lexicon. */
   lexicon?: "vader_lexicon" | undefined;
 }
 
@@ -1702,11 +1689,11 @@ export interface SentimentOutputOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * A text fails when its sentiment, -1 (negative) to 1 (positive), is not above this.
+   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
    * @default -0.1
    */
   threshold?: number | undefined;
-  /** Of llm-guard, which knows this one only. */
+  /** Of llm-guard, which has only this lexicon. */
   lexicon?: "vader_lexicon" | undefined;
 }
 
@@ -1853,11 +1840,10 @@ export interface ToxicityInputOptions {
     | "chunks"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1892,15 +1878,15 @@ export interface ToxicityInputOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that count, such as threat and insult. Default: those of toxicity, severe_toxicity, threat,
-   * insult, identity_attack, sexual_explicit that it has.
+   * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, threat, insult,
+   * identity_attack, sexual_explicit, if the model has them.
    */
   labels?: string[] | undefined;
   /**
-   * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
-   * counts. A text that hides nothing is scored once.
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -1939,11 +1925,10 @@ export interface ToxicityOutputOptions {
     | "chunks"
     | undefined;
   /**
-   * What happens to parts of a text in a language that the model was not trained in. score: where the model was
-   * measured in the language and tells harmless texts from others, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are left out, and the coverage says so. pass: such
-   * parts are always left out. fail: a text with such a part fails. raw: the model's probability counts, whatever it
-   * means.
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
@@ -1978,15 +1963,15 @@ export interface ToxicityOutputOptions {
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that count, such as threat and insult. Default: those of toxicity, severe_toxicity, obscene,
-   * threat, insult, identity_attack, sexual_explicit that it has.
+   * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, obscene, threat,
+   * insult, identity_attack, sexual_explicit, if the model has them.
    */
   labels?: string[] | undefined;
   /**
-   * Also scores what the text says when look-alike, invisible and upside-down characters, overrides of the writing
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
    * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone; the worst
-   * counts. A text that hides nothing is scored once.
+   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;

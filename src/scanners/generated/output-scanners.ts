@@ -38,8 +38,8 @@ export type * from "./options.ts";
  * Blocks texts that contain code in any language.
  *
  * Markup, configuration and data formats such as JSON count as code. Fenced blocks, code spans and lines that look like
- * code are judged one by one, so that code counts wherever it stands in prose. Lists, forms, logs, formulas and
- * messages of errors are no code.
+ * code are scored one by one, so code is found within prose. Lists, forms, logs, formulas and error messages are not
+ * code.
  */
 export const BanCode = registry.BanCode.classes.output as unknown as ScannerClass<
   BanCodeOutputOptions,
@@ -80,8 +80,8 @@ export type BanSubstrings = InstanceType<typeof BanSubstrings>;
  *
  * A finding names the topic, its probability and the window or sentence.
  *
- * The embedded model costs one pass however many topics there are, and the probabilities of topics do not depend on
- * each other; llm-guard's takes a pass for each, and the probabilities of two topics or more add up to one.
+ * The embedded model reads a text once, however many topics there are, and the probability of a topic does not depend
+ * on the others. llm-guard's model reads a text once per topic, and the probabilities of several topics add up to 1.
  */
 export const BanTopics = registry.BanTopics.classes.output as unknown as ConfiguredScannerClass<
   BanTopicsOutputOptions,
@@ -90,12 +90,12 @@ export const BanTopics = registry.BanTopics.classes.output as unknown as Configu
 export type BanTopics = InstanceType<typeof BanTopics>;
 
 /**
- * Blocks texts that are biased: slanted wording, and sweeping judgements on groups of people.
+ * Blocks biased texts: slanted wording, and sweeping judgements about groups of people.
  *
- * llm-guard has this scanner for outputs only, and reads the prompt and the output as one text, so that a neutral
- * answer fails for what a slanted prompt says. Here an output is read by itself unless `use_prompt` says otherwise; its
- * window then holds the end of the prompt too, and parts that hold nothing of the output do not count. All of a text is
- * read (`windows`); llm-guard's default was `full`.
+ * llm-guard has this scanner for outputs only, and reads prompt and output as one text, so a neutral answer to a
+ * slanted prompt fails. Here an output is read by itself. With `use_prompt`, its window contains the end of the prompt
+ * too, and parts without any of the output do not count. The whole text is read (`windows`). llm-guard's default was
+ * `full`.
  */
 export const Bias = registry.Bias.classes.output as unknown as ScannerClass<
   BiasOptions,
@@ -128,9 +128,9 @@ export type Canary = InstanceType<typeof Canary>;
 /**
  * Blocks code in certain programming languages, or in all but certain ones.
  *
- * The probabilities of the listed languages are added up, so that code that may be C or C++ is found by either list
- * that has both. llm-guard 0.3.16, with `is_blocked: false`, lets a text pass for its first piece in an allowed
- * language and fails texts without any code; here every piece must be allowed, and a text without code passes.
+ * The probabilities of the listed languages are added up: code that may be C or C++ is found if both are listed. With
+ * `is_blocked: false`, llm-guard 0.3.16 passes a text if its first piece is in an allowed language, and fails texts
+ * without code. Here every piece must be allowed, and a text without code passes.
  */
 export const Code = registry.Code.classes.output as unknown as ConfiguredScannerClass<
   CodeOptions,
@@ -200,7 +200,7 @@ export type Deanonymize = InstanceType<typeof Deanonymize>;
  * Blocks texts that show certain emotions.
  *
  * A finding names the emotion and its probability. llm-guard has this scanner in its repository, with the same emotions
- * and a threshold of 0.5, and in no release.
+ * and a threshold of 0.5, but in no release.
  */
 export const EmotionDetection = registry.EmotionDetection.classes.output as unknown as ScannerClass<
   EmotionDetectionOptions,
@@ -209,17 +209,17 @@ export const EmotionDetection = registry.EmotionDetection.classes.output as unkn
 export type EmotionDetection = InstanceType<typeof EmotionDetection>;
 
 /**
- * Fails outputs that say what their prompt does not: sentence by sentence, as natural language inference.
+ * Fails outputs with sentences that do not follow from the prompt, by natural language inference.
  *
- * The prompt is read in windows, and the one counts that supports a sentence best: every sentence is read with every
- * window. A question claims nothing and is left out, but not what a sentence says before it or around it. A finding is
- * a sentence without support, with the label `contradiction` where some window says the opposite, else `neutral`; a
- * sentence with a number that the prompt does not have, nor makes as a sum or difference of two, has a support of at
- * most 0.5 and the label `number`. The `probability` of a verdict is that of the worst sentence to have no support, 1
- * less than what `minimum_score` is compared with. Of the embedded model it is a decision score, not a frequency: the
- * default is below 95 % of the sentences that do follow.
+ * Every sentence of the output is compared with every window of the prompt, and the window that supports it best
+ * counts. Questions are skipped, but not the statements before or around them. A finding is a sentence without support.
+ * Its label is `contradiction` if a window of the prompt says the opposite, `number` if only a number is missing from
+ * the prompt, and `neutral` otherwise. A number is missing if the prompt contains neither the number nor two numbers
+ * with that sum or difference; the sentence then has a support of at most 0.5. The `probability` of a verdict is that
+ * the worst sentence has no support: 1 minus the value that `minimum_score` is compared with. The embedded model gives
+ * a decision score, not a frequency: 95 % of the sentences that do follow are above the default.
  *
- * llm-guard asks whether the prompt follows from the output, of both as a whole and as far as they fit into the model.
+ * llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.
  */
 export const FactualConsistency = registry.FactualConsistency.classes.output as unknown as ScannerClass<
   FactualConsistencyOptions,
@@ -227,7 +227,7 @@ export const FactualConsistency = registry.FactualConsistency.classes.output as 
 >;
 export type FactualConsistency = InstanceType<typeof FactualConsistency>;
 
-/** Blocks texts that are no language: word salad, keyboard mashing, noise. */
+/** Blocks texts that are not in any language: word salad, keyboard mashing, noise. */
 export const Gibberish = registry.Gibberish.classes.output as unknown as ScannerClass<
   GibberishOutputOptions,
   InstanceOf<typeof registry.Gibberish>
@@ -281,10 +281,10 @@ export { JSONScanner as JSON };
 /**
  * Blocks texts in languages other than the listed ones.
  *
- * Only prose is judged: code, links, formulas and names are in no language. A text that is too short to tell passes,
- * and its coverage has 0 windows: `ok`, a name, a command. A script in which no listed language is written tells from
- * two letters on; between languages of one script a few words have to be far likelier in another language than in the
- * listed ones.
+ * Only prose counts: code, links, formulas and names are in no language. A text that is too short to identify its
+ * language passes, and its coverage has 0 windows: `ok`, a name, a command. Two letters are enough if no listed
+ * language is written in their script. Among languages of one script, a few words must be far likelier in another
+ * language than in the listed ones.
  */
 export const Language = registry.Language.classes.output as unknown as ConfiguredScannerClass<
   LanguageOutputOptions,
@@ -295,9 +295,9 @@ export type Language = InstanceType<typeof Language>;
 /**
  * Fails outputs that share no language with their prompt.
  *
- * Where one of the two is too short to tell its language, there is nothing to compare: the output passes, and its
- * coverage has 0 windows. So short answers pass to any prompt, and so do numbers, names, links and code. llm-guard
- * compares them all the same.
+ * If the prompt or the output is too short to identify its language, the output passes, and its coverage has 0 windows.
+ * Short answers therefore pass for any prompt, and so do numbers, names, links and code. llm-guard compares them all
+ * the same.
  */
 export const LanguageSame = registry.LanguageSame.classes.output as unknown as ScannerClass<
   LanguageSameOptions,
@@ -308,13 +308,13 @@ export type LanguageSame = InstanceType<typeof LanguageSame>;
 /**
  * Blocks texts with URLs that look like phishing, malware or defaced sites.
  *
- * URLs are judged by how they are written, and never fetched; disguised ones (`hxxp`, `[.]`) are judged as what they
+ * URLs are scored by their spelling and never fetched. Defanged URLs (`hxxp`, `[.]`) are read as the URLs that they
  * stand for.
  *
- * Hosts of the own machine or network (loopback and private addresses, names of a single label, names such as
- * `x.local`) never fail, nor does a public address with nothing behind it. The model knows no international names: such
- * a name is judged by the brands and the words of phishing that it spells without its accents, and otherwise only the
- * rest of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
+ * Hosts of the local machine or network (loopback and private addresses, names of a single label, names such as
+ * `x.local`) never fail, and neither does a public IP address without a path. The model does not know international
+ * names: such a name counts only if it spells a brand or a word of phishing without its accents, and otherwise the rest
+ * of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
  */
 export const MaliciousURLs = registry.MaliciousURLs.classes.output as unknown as ScannerClass<
   MaliciousURLsOptions,
@@ -323,11 +323,11 @@ export const MaliciousURLs = registry.MaliciousURLs.classes.output as unknown as
 export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
 
 /**
- * Fails outputs in which the model refuses to answer, as a classifier sees it.
+ * Fails outputs in which the model refuses to answer, by a classifier.
  *
- * NoRefusalLight goes by phrases instead. A refusal is often followed by advice: `sentence` finds it between sentences
- * that are none. The default threshold is 0.55, at which the embedded model flags one ordinary answer in a hundred at
- * most, and all of an output is read; llm-guard's were 0.75 and `full`.
+ * NoRefusalLight decides by phrases instead. A refusal is often followed by advice: `sentence` finds it among other
+ * sentences. With the default threshold of 0.55, the embedded model flags at most 1 % of ordinary answers. By default,
+ * the whole output is read. llm-guard's defaults were 0.75 and `full`.
  */
 export const NoRefusal = registry.NoRefusal.classes.output as unknown as ScannerClass<
   NoRefusalOptions,
@@ -388,13 +388,13 @@ export type Regex = InstanceType<typeof Regex>;
 /**
  * Fails outputs that do not answer their prompt.
  *
- * A model that gives vectors is asked for the cosine of the two windows of prompt and output that are nearest to each
- * other: the question often is a small part of a prompt, and the answer a part of an output. llm-guard compares the
- * first 512 tokens. A model that gives vectors and also has a head `relevance`, as the embedded one does, then reads
- * the two windows together, so that an answer is told from a text on the same subject; of long texts it reads the 3
- * nearest pairs, and the best one counts. A cross-encoder, which has one label, as those have that rank passages by a
- * question, reads every window of the prompt with every part of the output. The `probability` of a verdict is that of
- * an output beside the point, 1 less than what the threshold is compared with.
+ * An embedding model compares the windows of the prompt with those of the output, and the two nearest windows count:
+ * the question is often a small part of a prompt, and the answer a part of an output. llm-guard compares the first 512
+ * tokens. If the model also has a head `relevance`, as the embedded model does, it then reads the two windows together,
+ * to tell an answer from a text on the same subject. Of long texts it reads the 3 nearest pairs, and the best one
+ * counts. A cross-encoder, a model with one label that ranks passages by a question, reads every window of the prompt
+ * with every part of the output. The `probability` of a verdict is that the output is irrelevant: 1 minus the value
+ * that the threshold is compared with.
  */
 export const Relevance = registry.Relevance.classes.output as unknown as ScannerClass<
   RelevanceOptions,
@@ -428,14 +428,14 @@ export const Sensitive = registry.Sensitive.classes.output as unknown as Scanner
 export type Sensitive = InstanceType<typeof Sensitive>;
 
 /**
- * Fails texts that sound negative, by VADER (Hutto and Gilbert 2014), whose lexicon is English.
+ * Fails texts that sound negative, by the English lexicon of VADER (Hutto and Gilbert 2014).
  *
- * Scores are those of llm-guard 0.3.16: 0 for a text that passes; one that fails has `(|sentiment| - threshold) / (1 -
- * threshold)`, rounded to one decimal. Where the threshold is positive, that formula can fall below 0, which reads as a
- * pass; here a text that fails has at least 0.1.
+ * Scores are those of llm-guard 0.3.16: 0 for a text that passes, and `(|sentiment| - threshold) / (1 - threshold)`,
+ * rounded to one decimal, for a text that fails. With a positive threshold, that formula can fall below 0, which means
+ * a pass. Here a text that fails has a score of at least 0.1.
  *
- * NLTK, which llm-guard uses, reads the surroundings of a repeated word at its first occurrence; here each occurrence
- * is read where it stands, as in the authors' program.
+ * NLTK, which llm-guard uses, reads the context of a repeated word at its first occurrence. Here the context of each
+ * occurrence is read, as in the original program.
  */
 export const Sentiment = registry.Sentiment.classes.output as unknown as ScannerClass<
   SentimentOutputOptions,
@@ -469,11 +469,11 @@ export type SystemPromptLeak = InstanceType<typeof SystemPromptLeak>;
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.
  *
- * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). Who is named does not
- * decide, but what is meant: `identity_attack` is hate, contempt for people because of what they are; the embedded
- * model was taught that quoting or condemning hate is none. A finding names the label, its probability and the window
- * or sentence. By default all of a text is read, and what it hides besides; llm-guard's default was `full`, which looks
- * at the beginning only.
+ * By default, swear words without a victim pass in prompts and fail in answers (`obscene`). `identity_attack` is hate:
+ * contempt for people because of what they are. Naming a group is not hate, and the embedded model learned that quoting
+ * or condemning hate is not hate either. A finding names the label, its probability and the window or sentence. By
+ * default, the whole text and its decoded views are read. llm-guard's default was `full`, which reads the beginning
+ * only.
  */
 export const Toxicity = registry.Toxicity.classes.output as unknown as ScannerClass<
   ToxicityOutputOptions,

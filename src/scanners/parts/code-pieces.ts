@@ -1,3 +1,4 @@
+import type { CallContext } from "../../models/call-context.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { native } from "../../native.ts";
 import type { Streaming } from "../../scan/scanner.ts";
@@ -16,14 +17,14 @@ import { type Threshold, thresholdOption } from "./threshold.ts";
 const NONE = "none";
 /** The linear model that finds pieces of code. */
 const EMBEDDED = "embedded:code";
-/** A piece is given to a model of programming languages if it is code with a higher probability than this. */
-const CODE = 0.5;
+/** A model of programming languages reads a piece if its probability of being code is above this. */
+const CODE_THRESHOLD = 0.5;
 
 /**
- * Makes the options of scanners that look for code.
+ * Creates the options of scanners that look for code.
  *
- * @param threshold the default of the threshold.
- * @param what what a classifier of the engine has to tell apart.
+ * @param threshold the default of the option `threshold`.
+ * @param what what a classifier of the engine must tell apart.
  */
 export function codeOptions(threshold: number, what: string) {
   return {
@@ -33,28 +34,33 @@ export function codeOptions(threshold: number, what: string) {
   };
 }
 
-/** A block of code is judged when it has ended. Prose is judged with the lines around it, which tell whether it is code. */
+/** A fenced block is scored when it has ended. Other lines are scored together with those around them, which show whether they are code. */
 const CODE_STREAMING: Streaming = { reads: "sentences", overlap: 400, openFrom: unclosedBlock };
 
-/** A piece of a text as the model judges it. */
+/** The probabilities of a piece of a text. */
 export interface CodePiece {
   /** The probability that it is code. */
   code: number;
-  /** The probability that it is code in one of the listed languages, and the most probable of these. */
+  /** The probability that it is code in one of the listed languages. */
   listed: number;
+  /** The likeliest listed language. */
   listedLabel?: string | undefined;
-  /** The most probable language that is not listed. */
+  /** The likeliest language that is not listed. */
   otherLabel?: string | undefined;
 }
 
-/** Finds the pieces of a text that may be code. `labels` are those of the model. */
-async function piecesIn(
+/**
+ * Finds the pieces of a text that may be code.
+ *
+ * @param listed the indices of the listed languages among the labels of the model.
+ */
+async function findPieces(
   text: string,
   model: LinearClassifier,
   listed: number[],
-  labels: readonly string[],
-  signal: AbortSignal | undefined,
+  { signal }: CallContext,
 ): Promise<(CodePiece & Span)[]> {
+  const { labels } = model.described();
   const loaded = await model.load();
   const pieces = await native(() => loaded.findCode(text, listed), { signal });
   const piece = (column: (index: number) => number) => ({
@@ -64,48 +70,48 @@ async function piecesIn(
   return mapRowsInSlices(pieces, 6, piece, new TimeSlice(signal));
 }
 
+/** Returns the probability that a piece is not allowed, and the language that its finding names. */
+type PieceScorer = (piece: CodePiece) => { score: number; label: string };
+
 /**
- * Makes a scanner that looks for code. Fenced blocks, code spans and lines that look like code are found and judged one by one, so
- * that code counts wherever it stands in prose. The worst piece decides. A text without such pieces is judged as a whole.
+ * Creates a scanner that looks for code. Fenced blocks, code spans and lines that look like code are scored one by one, so that code is
+ * found within prose. The worst piece decides. A text without such pieces is scored as a whole.
  *
  * @param model the linear model of the scanner.
- * @param languages the listed languages; by default all languages of the model.
- * @param judge returns the probability that a piece is not allowed, and the language that a finding names.
- * @throws GuardValidationError for a language that the model does not know; the error lists the languages that it knows.
+ * @param languages the listed languages. The default is all languages of the model.
+ * @throws GuardValidationError for a language that the model does not know. The error lists the languages that it knows.
  */
 export function codeScanner(
   build: Build<{ model: string; threshold: Threshold }>,
   model: LinearClassifier,
-  judge: (piece: CodePiece) => { score: number; label: string },
+  scorePiece: PieceScorer,
   languages?: readonly string[],
 ): ScannerBody {
   const listed = labelIndices(model, languages);
-  const { labels } = model.described();
   return pieceScanner(build, model, {
     finding: "code",
     streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
-    async judge(text, { signal }) {
-      const pieces = await piecesIn(text, model, listed, labels, signal);
-      return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...judge(piece) }));
+    async score(text, context) {
+      const pieces = await findPieces(text, model, listed, context);
+      return pieces.map((piece) => ({ start: piece.start, end: piece.end, ...scorePiece(piece) }));
     },
   });
 }
 
 /**
- * Makes a scanner that names the language of each piece of code by a classifier of the engine, which knows nothing but code. The
+ * Creates a scanner that names the language of each piece of code by a classifier of the engine. Such a classifier knows code only, so the
  * embedded linear model finds the pieces.
  *
- * @param languages the listed languages; the model must have them as labels.
+ * @param languages the listed languages. The model must have them as labels.
  */
 export function neuralCodeScanner(
   build: Build<{ model: string; threshold: Threshold; modelMaxLength?: number | undefined }>,
-  judge: (piece: CodePiece) => { score: number; label: string },
+  scorePiece: PieceScorer,
   languages: readonly string[],
 ): ScannerBody {
   const finder = build.engine.linear(EMBEDDED);
   const all = labelIndices(finder);
-  const { labels: known } = finder.described();
   const model = pieceClassifier(build, { head: "code", required: languages, option: (index) => `languages.${index}` });
   const listed = new Set(languages.map((language) => language.toLowerCase()));
   const both = {
@@ -119,11 +125,11 @@ export function neuralCodeScanner(
     finding: "code",
     streaming: CODE_STREAMING,
     windows: (pieces) => pieces.length,
-    async judge(text, { signal, answers }) {
-      const pieces = (await piecesIn(text, finder, all, known, signal)).filter(({ code }) => code > CODE);
+    async score(text, context) {
+      const pieces = (await findPieces(text, finder, all, context)).filter(({ code }) => code > CODE_THRESHOLD);
       const { labels, probabilities } = await model.classify(
         pieces.map(({ start, end }) => text.slice(start, end)),
-        { ...(signal ? { signal } : {}), ...(answers ? { answers } : {}) },
+        context,
       );
       return pieces.map(({ start, end, code }, index) => {
         const scored = labels.map((label, at) => ({ label, score: (probabilities[index]?.[at] ?? 0) * code }));
@@ -134,15 +140,13 @@ export function neuralCodeScanner(
             best: chosen.sort((a, b) => b.score - a.score)[0]?.label,
           };
         }) as [{ sum: number; best?: string }, { sum: number; best?: string }];
-        return { start, end, ...judge({ code, listed: of.sum, listedLabel: of.best, otherLabel: others.best }) };
+        return { start, end, ...scorePiece({ code, listed: of.sum, listedLabel: of.best, otherLabel: others.best }) };
       });
     },
   });
 }
 
-/**
- * Returns the indices of languages among the labels of a model. When no languages are given, it returns the indices of all of them.
- */
+/** Returns the indices of languages among the labels of a model. The default is all languages. */
 function labelIndices(model: LinearClassifier, languages?: readonly string[]): number[] {
   const { labels, aliases } = model.described();
   const code = labels.filter((label) => label !== NONE);

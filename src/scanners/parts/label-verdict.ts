@@ -2,25 +2,24 @@ import type { LabelScore } from "../../models/label-head.ts";
 import { type Finding, passed, type Verdict } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
 import type { Calibration } from "./calibration.ts";
-import { coverageOf, failing, type ScoredPart, type ScoredText, worstOf } from "./disguises.ts";
+import { coverageOf, failingParts, type ScoredPart, type ScoredText, worstPart } from "./scored-text.ts";
 
-/** A part of a text, with the labels from which its score is computed. */
+/** A part of a text with the label scores that its score is computed from. */
 export interface LabelledPart extends ScoredPart {
   labels: LabelScore[];
 }
 
-/** The settings that say how labels are judged. */
-export interface Judgement {
+export interface LabelVerdictOptions {
   threshold: number;
-  /** Whether each label has a probability of its own, so that one label may be above the threshold while another one is not. */
+  /** Whether each label has a probability of its own, so that one label can be above the threshold and another one below. */
   multiLabel: boolean;
   /** The type of findings. */
   type: string;
 }
 
 /**
- * Returns the probability of a part. When each label has a probability of its own, it is that of the likeliest label; otherwise it
- * is the sum over all labels.
+ * Returns the probability of a part. If each label has a probability of its own, it is that of the likeliest label. Otherwise it is the
+ * sum over the labels.
  */
 export function probabilityOf(labels: readonly LabelScore[], multiLabel: boolean): number {
   if (multiLabel) return likeliest(labels).score;
@@ -30,7 +29,7 @@ export function probabilityOf(labels: readonly LabelScore[], multiLabel: boolean
   );
 }
 
-/** Returns a part whose probabilities are corrected for its language. */
+/** Returns a part with its probabilities corrected for its language. */
 export function correctedLabels<Part extends LabelledPart>(part: Part, correct: Calibration): Part {
   const labels = part.labels.map(({ label, score }) => ({ label, score: correct(score) }));
   return { ...part, labels, score: correct(part.score) };
@@ -40,12 +39,12 @@ export function correctedLabels<Part extends LabelledPart>(part: Part, correct: 
 export function labelVerdict(
   text: string,
   scored: ScoredText<LabelledPart>,
-  { threshold, multiLabel, type }: Judgement,
+  { threshold, multiLabel, type }: LabelVerdictOptions,
 ): Verdict {
   const coverage = coverageOf(text, scored);
-  const worst = worstOf([...scored.parts, ...scored.others]);
+  const worst = worstPart([...scored.parts, ...scored.others]);
   if (!worst) return passed(text, coverage);
-  const findings = failing(scored, threshold).flatMap(({ start, end, score, labels, view }) => {
+  const findings = failingParts(scored, threshold).flatMap(({ start, end, score, labels, view }) => {
     const named = multiLabel
       ? labels.filter((label) => label.score > threshold)
       : [{ label: likeliest(labels).label, score }];
@@ -60,7 +59,7 @@ export function labelVerdict(
   return { isValid: findings.length === 0, score, probability: worst.score, findings, coverage };
 }
 
-/** Returns the likeliest of some labels. If a user names no label to fail by, nothing is likely. */
+/** Returns the likeliest label, and a score of 0 if there are no labels. */
 function likeliest(labels: readonly LabelScore[]): LabelScore {
   return labels.reduce(
     (best, label) => (label.score > best.score ? label : best),

@@ -44,34 +44,34 @@ export const matchTypeOption = z
   );
 
 /** The options that put another model in the place of the embedded one. */
-const NAMES_OF_MODELS = ["model", "modelPath"];
+const MODEL_OPTIONS = ["model", "modelPath"];
 
 /** How the thresholds of all scanners with an embedded model differ from llm-guard's. */
-export const ofThreshold: Difference = {
+export const thresholdDifference: Difference = {
   with: ["threshold"],
-  without: NAMES_OF_MODELS,
+  without: MODEL_OPTIONS,
   text:
     "A threshold from llm-guard was chosen for its model. The embedded model has other probabilities: leave the threshold out, or " +
     "fit it to texts of your own with `guard calibrate`.",
 };
 
 /** How scanners with a neural model differ from llm-guard's in what they read. */
-export const ofReading: Difference = {
+export const readingDifference: Difference = {
   without: ["matchType"],
   text: "All of a text is read, in windows; llm-guard reads its beginning only, which is `match_type: full` here.",
 };
 
 /** How scanners whose model was trained in some languages only differ from llm-guard's. */
-export const ofLanguages: Difference = {
-  without: [...NAMES_OF_MODELS, "onUntrainedLanguage"],
+export const languageDifference: Difference = {
+  without: [...MODEL_OPTIONS, "onUntrainedLanguage"],
   text:
     "A text in a language that the model was not trained in is judged by what was measured in that language, or left out, and the " +
     "coverage says so. llm-guard takes the model by its word, which is `on_untrained_language: raw` here.",
 };
 
 /** How scanners with a linear model differ from llm-guard's, whose models are neural. */
-export const ofLinearModel: Difference = {
-  without: NAMES_OF_MODELS,
+export const linearModelDifference: Difference = {
+  without: MODEL_OPTIONS,
   text: "The embedded model is linear: it needs no inference of a neural network, and reads texts of any length.",
 };
 

@@ -20,7 +20,7 @@ import type { Span } from "../../text/span.ts";
 import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
-import { OF_MODELS } from "./placeholders.ts";
+import { MODEL_ENTITIES } from "./placeholders.ts";
 import { type Recognizer, recognizedBy, TYPE } from "./recognizers.ts";
 
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
@@ -49,7 +49,7 @@ const callable = z
   .meta({ plugin: "recognizer", jsonSchema: PLUGIN_REFERENCE });
 
 /** How scanners that look for personal data differ from llm-guard's. */
-export const ofPersonalData: readonly Difference[] = [
+export const personalDataDifferences: readonly Difference[] = [
   {
     text:
       "Card numbers and social security numbers are found with their checksums and rules. What llm-guard finds by form alone, its types " +
@@ -127,7 +127,7 @@ export class PersonalDataDetector {
   constructor(options: PersonalDataOptions, engine: Engine, names: Names = { hidden: [], allowed: [] }) {
     this.#options = options;
     this.#table = addon.piiEntities();
-    this.#known = new Set([...this.#table, ...OF_MODELS]);
+    this.#known = new Set([...this.#table, ...MODEL_ENTITIES]);
     this.#models = options.recognizerConf.map((conf, index) =>
       withPathPrefix(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
     );
@@ -240,7 +240,7 @@ function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOpt
   const known = [...found].sort().join(", ");
   const issues = entityTypes.flatMap((type, index) => {
     if (found.has(type)) return [];
-    const why = OF_MODELS.includes(type) ? "it needs a model" : `it is not known; known are: ${known}`;
+    const why = MODEL_ENTITIES.includes(type) ? "it needs a model" : `it is not known; known are: ${known}`;
     return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
   });
   if (issues.length > 0) throw new GuardValidationError(issues);

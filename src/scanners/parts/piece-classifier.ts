@@ -1,69 +1,65 @@
-import type { AnswerCache } from "../../models/call-context.ts";
+import type { CallContext } from "../../models/call-context.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
-import type { ScanContext } from "../../scan/scanner.ts";
 import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import type { Build } from "../definition.ts";
 
-/** The part of a scan that a classifier needs. */
-type Asking = Pick<ScanContext, "signal" | "answers">;
-
-/** The labels of a classifier, and the probabilities that it gives them for each text. */
-export interface Classified {
+/** The labels of a classifier, and their probabilities for each text. */
+export interface Classifications {
   labels: readonly string[];
   probabilities: readonly (readonly number[])[];
 }
 
-/** A classifier of pieces of a text, such as URLs: a linear model, or one of the engine. */
+/** A classifier of pieces of a text, such as URLs: a linear model, or a model of the engine. */
 export interface PieceClassifier {
-  /** The folder of the model, if it has one on this machine. */
+  /** The folder of the model, if there is one on this machine. */
   readonly folder: string | undefined;
   load(signal?: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
-  classify(texts: readonly string[], asking: Asking): Promise<Classified>;
+  classify(texts: readonly string[], context: CallContext): Promise<Classifications>;
 }
 
-/** What a scanner needs of its classifier. */
-interface Needs {
+/** The labels that a scanner requirements. */
+interface LabelRequirements {
   /** The head of guard's own models that has the labels. Other models have one head. */
   head: string;
-  /** The labels that the model must have. Upper and lower case are the same. */
+  /** The labels that the model must have, in any case. */
   required: readonly string[];
-  /** The path of the option that an error names when a label is missing. The default is `model`. */
+  /** The path of the option in the error about a missing label. The default is `model`. */
   option?: (index: number) => string;
 }
 
 /**
  * Returns the classifier that the option `model` of a scanner names.
  *
- * @throws GuardValidationError when there is no such model, and when it is linear and lacks a label. What a model of the engine lacks
- *   is known when it is loaded.
+ * @throws GuardValidationError for a model that does not exist, and for a linear model without a required label. The labels of a model of
+ *   the engine are checked when it is loaded.
  */
 export function pieceClassifier(
   { options, engine }: Build<{ model: string; modelMaxLength?: number | undefined }>,
-  needs: Needs,
+  requirements: LabelRequirements,
 ): PieceClassifier {
   const { model, modelMaxLength: maxLength } = options;
   if (!withPathPrefix("model", () => engine.isLinear(model))) {
-    return new NeuralPieces(
+    return new NeuralPieceClassifier(
       withPathPrefix("model", () => engine.model(model, { maxLength })),
-      needs,
+      requirements,
     );
   }
-  return new LinearPieces(
+  return new LinearPieceClassifier(
     withPathPrefix("model", () => engine.linear(model)),
-    needs,
+    requirements,
   );
 }
 
-class LinearPieces implements PieceClassifier {
+class LinearPieceClassifier implements PieceClassifier {
   readonly #model: LinearClassifier;
   readonly #labels: readonly string[];
 
-  constructor(model: LinearClassifier, needs: Needs) {
+  constructor(model: LinearClassifier, requirements: LabelRequirements) {
     this.#model = model;
     this.#labels = model.described().labels;
-    check(this.#labels, needs);
+    checkLabels(this.#labels, requirements);
   }
 
   get folder(): string {
@@ -78,18 +74,18 @@ class LinearPieces implements PieceClassifier {
     return this.#model.close();
   }
 
-  async classify(texts: readonly string[], { signal }: Asking): Promise<Classified> {
+  async classify(texts: readonly string[], { signal }: CallContext): Promise<Classifications> {
     return { labels: this.#labels, probabilities: await this.#model.classify(texts, { signal }) };
   }
 }
 
-class NeuralPieces implements PieceClassifier {
+class NeuralPieceClassifier implements PieceClassifier {
   readonly #model: TextModel;
-  readonly #needs: Needs;
+  readonly #requirements: LabelRequirements;
 
-  constructor(model: TextModel, needs: Needs) {
+  constructor(model: TextModel, requirements: LabelRequirements) {
     this.#model = model;
-    this.#needs = needs;
+    this.#requirements = requirements;
   }
 
   get folder(): string | undefined {
@@ -98,26 +94,21 @@ class NeuralPieces implements PieceClassifier {
 
   async load(signal?: AbortSignal): Promise<unknown> {
     await this.#model.load(signal);
-    return this.#head(signal);
+    return this.#locateHead({ signal });
   }
 
   close(): Promise<void> {
     return this.#model.close();
   }
 
-  async classify(texts: readonly string[], { signal, answers }: Asking): Promise<Classified> {
-    const { labels, head } = await this.#head(signal);
-    const of = (text: string) => this.#probabilities(text, head, signal, answers);
-    return { labels, probabilities: await Promise.all(texts.map(of)) };
+  async classify(texts: readonly string[], context: CallContext): Promise<Classifications> {
+    const { labels, head } = await this.#locateHead(context);
+    return { labels, probabilities: await Promise.all(texts.map((text) => this.#probabilities(text, head, context))) };
   }
 
-  /** A piece that is longer than the model's input is read in windows, whose probabilities are averaged by their lengths. */
-  async #probabilities(text: string, head: number, signal?: AbortSignal, answers?: AnswerCache): Promise<number[]> {
-    const { parts } = await this.#model.classify(
-      text,
-      { strategy: "windows", maxWindows: ALL_WINDOWS },
-      { signal, answers },
-    );
+  /** A piece that is longer than the model's input is read in windows. Their probabilities are averaged, weighted by length. */
+  async #probabilities(text: string, head: number, context: CallContext): Promise<number[]> {
+    const { parts } = await this.#model.classify(text, { strategy: "windows", maxWindows: ALL_WINDOWS }, context);
     const total = parts.reduce((sum, { start, end }) => sum + end - start, 0);
     const sums: number[] = [];
     for (const { start, end, heads } of parts) {
@@ -128,19 +119,19 @@ class NeuralPieces implements PieceClassifier {
     return sums;
   }
 
-  async #head(signal?: AbortSignal): Promise<{ head: number; labels: readonly string[] }> {
-    const { heads } = await this.#model.described({ signal });
+  async #locateHead(context: CallContext): Promise<{ head: number; labels: readonly string[] }> {
+    const { heads } = await this.#model.described(context);
     const head = Math.max(
       0,
-      heads.findIndex(({ name }) => name === this.#needs.head),
+      heads.findIndex(({ name }) => name === this.#requirements.head),
     );
     const labels = heads[head]?.labels ?? [];
-    check(labels, this.#needs);
+    checkLabels(labels, this.#requirements);
     return { head, labels };
   }
 }
 
-function check(labels: readonly string[], { required, option = () => "model" }: Needs): void {
+function checkLabels(labels: readonly string[], { required, option = () => "model" }: LabelRequirements): void {
   const known = new Set(labels.map((label) => label.toLowerCase()));
   const issues = required.flatMap((label, index) =>
     known.has(label.toLowerCase())

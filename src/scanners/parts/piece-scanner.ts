@@ -8,40 +8,40 @@ import type { Build, ScannerBody } from "../definition.ts";
 import type { PieceClassifier } from "./piece-classifier.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
 
-/** A piece of a text, as a model judges it. */
-export interface JudgedPiece extends Span {
+/** A piece of a text with its score. */
+export interface ScoredPiece extends Span {
   /** The probability that a text with this piece should fail. */
   score: number;
-  /** The label that a finding gives this piece. */
+  /** The label of the finding. */
   label: string;
 }
 
-/** The settings in which scanners that judge pieces of a text differ. */
+/** The settings in which these scanners differ. */
 interface PieceScannerSettings {
-  /** The type of its findings. */
+  /** The type of the findings. */
   finding: string;
-  /** How it reads an answer that arrives in pieces; see {@link ScannerBody.streaming}. */
+  /** How the scanner reads a streamed answer; see {@link ScannerBody.streaming}. */
   streaming?: Streaming | undefined;
-  /** Judges the pieces of a text that the scanner looks at. A text without such pieces passes. */
-  judge(text: string, context: ScanContext): Promise<readonly JudgedPiece[]>;
-  /** Returns the number of pieces in which a text was read, for the coverage. The default is 1. */
-  windows?(pieces: readonly JudgedPiece[]): number;
+  /** Scores the pieces of a text that the scanner checks. A text without such pieces passes. */
+  score(text: string, context: ScanContext): Promise<readonly ScoredPiece[]>;
+  /** Returns how many windows the coverage tells. The default is 1. */
+  windows?(pieces: readonly ScoredPiece[]): number;
 }
 
-/** Returns the linear model that the option `model` of a scanner names, or undefined if it names a model of the engine. */
+/** Returns the linear model that the option `model` names, or undefined if the option names a model of the engine. */
 export function linearModel({ options, engine }: Build<{ model: string }>): LinearClassifier | undefined {
   return withPathPrefix("model", () => (engine.isLinear(options.model) ? engine.linear(options.model) : undefined));
 }
 
 /**
- * Makes a scanner that judges pieces of a text by a model. The worst piece decides.
+ * Creates a scanner that scores pieces of a text by a model. The worst piece decides.
  *
- * @throws GuardValidationError for a rate of false positives that the model's curve does not reach.
+ * @throws GuardValidationError for a false positive rate that the model's curve does not reach.
  */
 export function pieceScanner(
   { options, type, schema }: Build<{ model: string; threshold: Threshold }>,
   model: Pick<PieceClassifier, "folder" | "load" | "close">,
-  { finding, judge, streaming, windows = () => 1 }: PieceScannerSettings,
+  { finding, score, streaming, windows = () => 1 }: PieceScannerSettings,
 ): ScannerBody {
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   return {
@@ -51,7 +51,7 @@ export function pieceScanner(
     },
     close: () => model.close(),
     async check(text, context) {
-      const pieces = await judge(text, context);
+      const pieces = await score(text, context);
       if (pieces.length === 0) return passed(text);
       const failing = pieces.filter(({ score }) => score > threshold);
       const findings = failing.slice(0, MAX_FINDINGS).map(

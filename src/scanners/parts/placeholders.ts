@@ -1,13 +1,16 @@
 import { addon } from "../../native.ts";
 
 /** Types of personal data that only models of names find. */
-export const OF_MODELS = ["PERSON", "LOCATION", "ORGANIZATION"];
+export const MODEL_ENTITIES = ["PERSON", "LOCATION", "ORGANIZATION"];
 
 let pattern: RegExp | undefined;
 
 /** The placeholders of the types that guard knows, such as `[REDACTED_EMAIL_ADDRESS_1]`, and the plain `[REDACTED]`. */
 function placeholders(): RegExp {
-  pattern ??= new RegExp(`\\[REDACTED(?:_(?:${[...addon.piiEntities(), ...OF_MODELS].join("|")})_\\d{1,9})?\\]`, "g");
+  pattern ??= new RegExp(
+    `\\[REDACTED(?:_(?:${[...addon.piiEntities(), ...MODEL_ENTITIES].join("|")})_\\d{1,9})?\\]`,
+    "g",
+  );
   return pattern;
 }
 

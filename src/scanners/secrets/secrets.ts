@@ -9,7 +9,7 @@ import type { Span } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
 import { defineScanner } from "../definition.ts";
 import { unclosedSecret } from "../parts/open-spans.ts";
-import { type NamedString, namedStrings } from "./named-strings.ts";
+import { type CredentialField, credentialFields } from "./credential-fields.ts";
 
 type SecretOptions = ConstructorParameters<typeof SecretRules>[0];
 type RedactMode = Parameters<SecretRules["scan"]>[1];
@@ -73,7 +73,7 @@ export const Secrets = defineScanner({
     const read = (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
     /** Returns what is found in strings behind their keys. */
-    const readNamed = async (text: string, named: readonly NamedString[], context: ScanContext): Promise<Found> => {
+    const readNamed = async (text: string, named: readonly CredentialField[], context: ScanContext): Promise<Found> => {
       const found: Found = { edits: [], findings: [] };
       for (const { value, start, line, at } of named) {
         const scan = await read(line, context);
@@ -112,7 +112,7 @@ export const Secrets = defineScanner({
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
       check(text, context) {
         const { current } = context.conversation ?? {};
-        const named = current && current.source !== "user" ? namedStrings(text, current) : [];
+        const named = current && current.source !== "user" ? credentialFields(text, current) : [];
         if (named.length === 0) return readText(text, { edits: [], findings: [] }, context);
         return readNamed(text, named, context).then((found) => readText(text, found, context));
       },

@@ -8,7 +8,7 @@ const CREDENTIAL = /pass|pwd|secret|token|key|credential|auth/i;
 const UNQUOTABLE = /["\\\r\n]/;
 
 /** A string of JSON whose key names a credential. */
-export interface NamedString {
+export interface CredentialField {
   /** The string, and where it begins in the text. */
   value: string;
   start: number;
@@ -25,11 +25,11 @@ export interface NamedString {
  * @param of the text of the conversation that it was made from. Where a rewritten text has other lines, nothing tells where its strings
  *   are, and none is returned.
  */
-export function namedStrings(text: string, of: MessageText): NamedString[] {
+export function credentialFields(text: string, of: MessageText): CredentialField[] {
   const { pieces } = of;
   const lines = text === of.text ? undefined : text.split("\n");
   if (lines && lines.length !== pieces.length) return [];
-  const named: NamedString[] = [];
+  const named: CredentialField[] = [];
   let start = 0;
   for (const [index, piece] of pieces.entries()) {
     const value = lines ? (lines[index] ?? "") : text.slice(piece.start, piece.end);

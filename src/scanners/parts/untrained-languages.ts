@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AnswerCache } from "../../models/call-context.ts";
+import type { CallContext } from "../../models/call-context.ts";
 import type { Engine } from "../../models/engine.ts";
 import { type LanguageCurve, modelIdentity, readEvaluation, trainedLanguages } from "../../models/evaluation.ts";
 import type { TextModel } from "../../models/text-model.ts";
@@ -9,7 +9,7 @@ import { notASetting } from "../../support/options.ts";
 import type { Span } from "../../text/span.ts";
 import { type Calibration, calibrationTo } from "./calibration.ts";
 
-/** What may happen to a text in a language that the model was not trained in; see {@link onUntrainedLanguageOption}. */
+/** The values of {@link onUntrainedLanguageOption}. */
 export const TREATMENTS = ["score", "pass", "fail", "raw"] as const;
 
 /** What happens to a text in a language that the model was not trained in. */
@@ -21,109 +21,107 @@ export const onUntrainedLanguageOption = notASetting(
     .enum(TREATMENTS)
     .default("score")
     .describe(
-      "What happens to parts of a text in a language that the model was not trained in. score: where the model was measured in the " +
-        "language and tells harmless texts from others, its probability is corrected, so that false positives are at " +
-        "most as frequent as in English; other parts are left out, and the coverage says so. pass: such parts are always left out. " +
-        "fail: a text with such a part fails. raw: the model's probability counts, whatever it means.",
+      "What happens to parts of a text in a language that the model was not trained in. score: if the model was measured in the " +
+        "language and can tell harmful texts from harmless ones, its probability is corrected, so that false positives are at most as " +
+        "frequent as in English; other parts are skipped, and the coverage says so. pass: such parts are always skipped. fail: a text " +
+        "with such a part fails. raw: the model's probability counts uncorrected.",
     ),
 );
 
-/** A part of a text that was left out, because the model does not know its language. */
+/** A part of a text that was skipped, because the model does not know its language. */
 export interface UntrainedPart extends Span {
   language: string;
 }
 
-/** A part of a text with what the model says about it. */
-interface Judged<Part extends Span> {
+/** The parts of a text that a model scored, and those that it cannot score. */
+interface LanguageScores<Part extends Span> {
   parts: Part[];
-  /** The number of UTF-16 code units that were not read. */
+  /** How many UTF-16 code units were not read. */
   skipped: number;
   untrained: UntrainedPart[];
 }
 
-/** The settings of {@link languageJudge}. */
-interface LanguageJudgeSettings {
+interface LanguageScorerSettings {
   /** The type of the scanner, for its curves. */
   type: string;
   engine: Engine;
   model: TextModel;
-  /** The head of the model that answers. */
+  /** The head of the model whose probabilities are corrected. */
   head: string;
   treatment: UntrainedTreatment;
 }
 
-/** Judges each part of a text by what the model's probability means in its language. */
-export interface LanguageJudge {
-  /** Loads the detector of languages, if it will be asked. */
+/** Scores each part of a text by what the model's probability means in its language. */
+export interface LanguageScorer {
+  /** Loads the language detector, if it is needed. */
   load(): Promise<void>;
   /**
    * Scores the parts of a text.
    *
-   * @param score scores a text in one language; its spans count from the beginning of that text.
+   * @param scoreParts scores a text in one language. Its spans count from the beginning of that text.
    * @param corrected returns a part with all of its probabilities corrected.
    */
-  judge<Part extends Span>(
+  score<Part extends Span>(
     text: string,
-    score: (text: string) => Promise<{ parts: Part[]; skipped: number }>,
+    scoreParts: (text: string) => Promise<{ parts: Part[]; skipped: number }>,
     corrected: (part: Part, correct: Calibration) => Part,
-    answers?: AnswerCache,
-    signal?: AbortSignal,
-  ): Promise<Judged<Part>>;
-  /** Returns the parts of a text that are in languages which the model was not trained in, for scanners that compare two texts. */
-  foreign(text: string, answers?: AnswerCache, signal?: AbortSignal): Promise<UntrainedPart[]>;
+    context?: CallContext,
+  ): Promise<LanguageScores<Part>>;
+  /** Returns the parts of a text in languages that the model was not trained in, for scanners that compare two texts. */
+  untrainedParts(text: string, context?: CallContext): Promise<UntrainedPart[]>;
 }
 
-/** What a model knows about languages. */
-interface Knowledge {
-  /** The languages that it was trained in. */
+/** What a model's folder says about languages. */
+interface LanguageFacts {
+  /** The languages that the model was trained in. */
   trained: readonly string[];
-  /** Those of them in which its probabilities count as they are. */
+  /** The trained languages whose probabilities count as they are. */
   plain: readonly string[];
-  /** How probabilities are corrected, by language. Languages without an entry cannot be judged. */
+  /** How probabilities are corrected, by language. A language without an entry cannot be scored. */
   calibrations: ReadonlyMap<string, Calibration>;
 }
 
 /**
- * Makes a judge from what the model's folder says about languages. A model that does not say which languages it was trained in is
- * asked about every text as a whole, and its probabilities count as they are.
+ * Creates a scorer from what the model's folder says about languages. A model that does not say in which languages it was trained reads
+ * every text as a whole, and its probabilities count as they are.
  */
-export function languageJudge({ type, engine, model, head, treatment }: LanguageJudgeSettings): LanguageJudge {
-  let known: { knowledge: Knowledge | undefined } | undefined;
-  const knowledge = () => {
-    // The folder of a model of the hub is known when it is downloaded.
-    if (!known && model.folder !== undefined) known = { knowledge: readKnowledge(model.folder, type, head) };
-    return treatment === "raw" ? undefined : known?.knowledge;
+export function languageScorer({ type, engine, model, head, treatment }: LanguageScorerSettings): LanguageScorer {
+  let known: { facts: LanguageFacts | undefined } | undefined;
+  const factsIfHere = () => {
+    // A model of the hub has a folder as soon as it is downloaded.
+    if (!known && model.folder !== undefined) known = { facts: readLanguageFacts(model.folder, type, head) };
+    return treatment === "raw" ? undefined : known?.facts;
   };
   return {
     async load() {
-      if (knowledge()) await engine.languages.load();
+      if (factsIfHere()) await engine.languages.load();
     },
-    async foreign(text, answers, signal) {
-      const languages = knowledge();
+    async untrainedParts(text, context) {
+      const languages = factsIfHere();
       if (!languages) return [];
-      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, { answers, signal });
+      const pieces = await engine.languages.foreignParts(text, { known: languages.trained }, context);
       return pieces.flatMap(({ start, end, language }) => (language === undefined ? [] : [{ start, end, language }]));
     },
-    async judge(text, score, corrected, answers, signal) {
-      const languages = knowledge();
-      if (!languages) return { untrained: [], ...(await score(text)) };
+    async score(text, scoreParts, corrected, context) {
+      const languages = factsIfHere();
+      if (!languages) return { untrained: [], ...(await scoreParts(text)) };
       const pieces = await engine.languages.foreignParts(
         text,
         { known: languages.plain, familiar: languages.trained },
-        { answers, signal },
+        context,
       );
-      if (pieces.every(({ language }) => language === undefined)) return { untrained: [], ...(await score(text)) };
-      const judged = pieces.map(async ({ start, end, language }) => {
+      if (pieces.every(({ language }) => language === undefined)) return { untrained: [], ...(await scoreParts(text)) };
+      const scored = pieces.map(async ({ start, end, language }) => {
         const correct = language === undefined ? undefined : languages.calibrations.get(language);
         const isTrained = language === undefined || languages.trained.includes(language);
         if (language !== undefined && (!correct || (treatment !== "score" && !isTrained))) {
           return { parts: [], skipped: 0, untrained: [{ start, end, language }] };
         }
-        const { parts, skipped } = await score(text.slice(start, end));
+        const { parts, skipped } = await scoreParts(text.slice(start, end));
         const moved = parts.map((part) => ({ ...part, start: part.start + start, end: part.end + start }));
         return { parts: correct ? moved.map((part) => corrected(part, correct)) : moved, skipped, untrained: [] };
       });
-      const all = await Promise.all(judged);
+      const all = await Promise.all(scored);
       return {
         parts: all.flatMap(({ parts }) => parts),
         skipped: all.reduce((sum, { skipped }) => sum + skipped, 0),
@@ -133,7 +131,7 @@ export function languageJudge({ type, engine, model, head, treatment }: Language
   };
 }
 
-/** Adds to a verdict what its scanner left out because of its language; with `fail`, the text fails for it. */
+/** Adds the parts that were skipped because of their language to the coverage of a verdict. With `fail`, each part is a finding too. */
 export function withUntrained(
   text: string,
   verdict: Verdict,
@@ -154,7 +152,7 @@ export function withUntrained(
   return { ...covered, isValid: false, score: FAILED, findings: [...verdict.findings, ...findings] };
 }
 
-/** How many UTF-16 code units of a text spans cover. Those that come from views of the text may overlap with others. */
+/** Returns how many UTF-16 code units spans cover. Spans of views may overlap with others. */
 export function lengthOf(spans: readonly Span[]): number {
   let length = 0;
   let reached = 0;
@@ -165,29 +163,31 @@ export function lengthOf(spans: readonly Span[]): number {
   return length;
 }
 
-function readKnowledge(folder: string, scanner: string, head: string): Knowledge | undefined {
+function readLanguageFacts(folder: string, scanner: string, head: string): LanguageFacts | undefined {
   const trained = trainedLanguages(folder, head);
   if (!trained) return undefined;
   const evaluation = readEvaluation(folder);
-  // Curves of other weights say nothing about these.
-  const isOfThese = evaluation?.model.version === modelIdentity(folder).version;
-  const curvesOfScanner = isOfThese ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner) : [];
+  // Curves of another version of the model do not apply.
+  const isSameVersion = evaluation?.model.version === modelIdentity(folder).version;
+  const curvesOfScanner = isSameVersion
+    ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner)
+    : [];
   const ofHead = curvesOfScanner.filter((curve) => curve.head === head);
   const curves = ofHead.length > 0 ? ofHead : curvesOfScanner.filter((curve) => curve.head === undefined);
   const calibrations = calibrationsOf(curves, trained);
-  // Also in languages that a model was trained in, thresholds are to mean what they mean in English.
+  // A threshold should mean the same as in English, in trained languages too.
   const plain = trained.filter((language) => language === REFERENCE || !calibrations.has(language));
   return { trained, plain, calibrations };
 }
 
-/** The language whose rates of false positives thresholds refer to. */
+/** Thresholds refer to the false positive rates of this language. */
 const REFERENCE = "en";
 
 /**
- * How many times as rare false positives are to be as in English, in languages that a model was not trained in. Their curves rest on
- * fewer kinds of texts than people write, and what a model says there is less certain.
+ * By which factor false positives should be rarer than in English, in languages that a model was not trained in. The curves of these
+ * languages rest on fewer kinds of texts than people write, so they are less certain.
  */
-const RARER = 2;
+const UNTRAINED_RARITY = 2;
 
 function calibrationsOf(curves: readonly LanguageCurve[], trained: readonly string[]): Map<string, Calibration> {
   const reference = curves.find(({ language }) => language === REFERENCE);
@@ -197,7 +197,7 @@ function calibrationsOf(curves: readonly LanguageCurve[], trained: readonly stri
       .filter(({ separates }) => separates)
       .map(({ language, points }): [string, Calibration] => [
         language,
-        calibrationTo(reference.points, points, trained.includes(language) ? 1 : RARER),
+        calibrationTo(reference.points, points, trained.includes(language) ? 1 : UNTRAINED_RARITY),
       ]),
   );
 }

@@ -1,4 +1,4 @@
-import type { AnswerCache } from "../../models/call-context.ts";
+import type { CallContext } from "../../models/call-context.ts";
 import { knownAs, type LanguageGuess } from "../../models/languages.ts";
 import type { LinearClassifier } from "../../models/linear.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
@@ -16,22 +16,16 @@ export const languageModelOptions = {
   ...classifierOptions,
 };
 
-/** What a text, or a part of it, says about the languages that are expected of it. */
-export interface ToldLanguage extends Span {
-  /** The likeliest language that was not expected. It is absent where the text has none, or is too short to tell. */
+/** A text, or a part of it, with its likeliest unexpected language. */
+export interface IdentifiedPart extends Span {
+  /** The likeliest language that was not expected. It is absent if there is none, or if the text is too short. */
   other?: LanguageGuess | undefined;
-  /** Whether there is enough text to tell a language. */
-  judged: boolean;
+  /** Whether the text is long enough to identify its language. */
+  isLongEnough: boolean;
 }
 
-/** What the detector needs of the call that asks it. */
-interface Asking {
-  signal?: AbortSignal | undefined;
-  answers?: AnswerCache | undefined;
-}
-
-/** Tells whether texts are in other languages than the expected ones. */
-export interface LanguageTeller {
+/** Identifies texts in other languages than the expected ones. */
+export interface LanguageIdentifier {
   /** The folder of the model, if it has one on this machine. */
   readonly folder: string | undefined;
   load(signal?: AbortSignal): Promise<void>;
@@ -40,27 +34,27 @@ export interface LanguageTeller {
   others(
     text: string,
     expected: readonly string[],
-    asking: Asking,
-  ): Promise<{ whole: ToldLanguage; sentences: ToldLanguage[] }>;
-  /** Compares an answer with its prompt. A language is in a text where its probability is above `threshold`. */
-  differs(prompt: string, answer: string, threshold: number, asking: Asking): Promise<ToldLanguage>;
+    context: CallContext,
+  ): Promise<{ whole: IdentifiedPart; sentences: IdentifiedPart[] }>;
+  /** Compares an answer with its prompt. A text contains a language if the probability of the language is above `threshold`. */
+  difference(prompt: string, answer: string, threshold: number, context: CallContext): Promise<IdentifiedPart>;
 }
 
-/** Returns what the option `model` of a scanner names: a linear model, or a classifier of the engine. */
-export function languageTeller({
+/** Creates an identifier from the model that the option `model` names: a linear model, or a classifier of the engine. */
+export function languageIdentifier({
   options,
   engine,
-}: Build<{ model: string; modelMaxLength?: number | undefined }>): LanguageTeller {
+}: Build<{ model: string; modelMaxLength?: number | undefined }>): LanguageIdentifier {
   const { model, modelMaxLength: maxLength } = options;
   return withPathPrefix("model", () =>
     engine.isLinear(model)
-      ? new LinearTeller(engine.linear(model), engine.linear("embedded:code"))
-      : new NeuralTeller(engine.model(model, { maxLength })),
+      ? new LinearIdentifier(engine.linear(model), engine.linear("embedded:code"))
+      : new NeuralIdentifier(engine.model(model, { maxLength })),
   );
 }
 
-/** Tells languages by a linear model. A second one finds code, which is in no language. */
-class LinearTeller implements LanguageTeller {
+/** Identifies languages by a linear model. A second one finds code, which is in no language. */
+class LinearIdentifier implements LanguageIdentifier {
   readonly #model: LinearClassifier;
   readonly #code: LinearClassifier;
 
@@ -81,26 +75,31 @@ class LinearTeller implements LanguageTeller {
     await Promise.all([this.#model.close(), this.#code.close()]);
   }
 
-  async others(text: string, expected: readonly string[], { signal }: Asking) {
+  async others(text: string, expected: readonly string[], { signal }: CallContext) {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const told = await native(() => model.otherLanguages(text, [...expected], code), { signal });
-    const sentences = mapRows(told.sentences, 5, (column): ToldLanguage => {
-      const language = told.languages[column(3)];
+    const found = await native(() => model.otherLanguages(text, [...expected], code), { signal });
+    const sentences = mapRows(found.sentences, 5, (column): IdentifiedPart => {
+      const language = found.languages[column(3)];
       const other = language === undefined ? undefined : { language, probability: column(4) };
-      return { start: column(0), end: column(1), judged: column(2) > 0, other };
+      return { start: column(0), end: column(1), isLongEnough: column(2) > 0, other };
     });
-    return { whole: { start: 0, end: text.length, other: told.whole, judged: told.judged }, sentences };
+    return { whole: { start: 0, end: text.length, other: found.whole, isLongEnough: found.judged }, sentences };
   }
 
-  async differs(prompt: string, answer: string, threshold: number, { signal }: Asking): Promise<ToldLanguage> {
+  async difference(
+    prompt: string,
+    answer: string,
+    threshold: number,
+    { signal }: CallContext,
+  ): Promise<IdentifiedPart> {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
     const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code), { signal });
-    return { start: 0, end: answer.length, other: whole, judged };
+    return { start: 0, end: answer.length, other: whole, isLongEnough: judged };
   }
 }
 
-/** Tells languages by a classifier of the engine. Texts with too few words are not judged, whatever it says of them. */
-class NeuralTeller implements LanguageTeller {
+/** Identifies languages by a classifier of the engine, except in texts with too few words. */
+class NeuralIdentifier implements LanguageIdentifier {
   readonly #model: TextModel;
 
   constructor(model: TextModel) {
@@ -119,46 +118,42 @@ class NeuralTeller implements LanguageTeller {
     return this.#model.close();
   }
 
-  async others(text: string, expected: readonly string[], asking: Asking) {
-    const told = async ({ start, end, guesses }: Span & { guesses: readonly LanguageGuess[] }) => {
-      const judged = await native(() => addon.tellsLanguage(text.slice(start, end)), asking);
-      const other = judged ? guesses.find(({ language }) => !expected.includes(language)) : undefined;
-      return { start, end, other, judged };
+  async others(text: string, expected: readonly string[], context: CallContext) {
+    const identified = async ({ start, end, guesses }: Span & { guesses: readonly LanguageGuess[] }) => {
+      const isLongEnough = await native(() => addon.tellsLanguage(text.slice(start, end)), context);
+      const other = isLongEnough ? guesses.find(({ language }) => !expected.includes(language)) : undefined;
+      return { start, end, other, isLongEnough };
     };
-    const parts = await this.#guess(text, "windows", asking);
-    const whole = await told({ start: 0, end: text.length, guesses: average(parts) });
-    const sentences = await this.#guess(text, "sentence", asking);
-    return { whole, sentences: await Promise.all(sentences.map(told)) };
+    const parts = await this.#guess(text, "windows", context);
+    const whole = await identified({ start: 0, end: text.length, guesses: average(parts) });
+    const sentences = await this.#guess(text, "sentence", context);
+    return { whole, sentences: await Promise.all(sentences.map(identified)) };
   }
 
-  async differs(prompt: string, answer: string, threshold: number, asking: Asking): Promise<ToldLanguage> {
-    const whole = { start: 0, end: answer.length, judged: false };
-    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.tellsLanguage(text), asking)));
+  async difference(prompt: string, answer: string, threshold: number, context: CallContext): Promise<IdentifiedPart> {
+    const whole = { start: 0, end: answer.length, isLongEnough: false };
+    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.tellsLanguage(text), context)));
     if (tells.includes(false)) return whole;
     const [asked, answered] = await Promise.all(
-      [prompt, answer].map(async (text) => average(await this.#guess(text, "windows", asking))),
+      [prompt, answer].map(async (text) => average(await this.#guess(text, "windows", context))),
     );
     const found = (guesses: readonly LanguageGuess[] = []) =>
       guesses.filter(({ probability }) => probability > threshold).map(({ language }) => language);
     const wanted = new Set(found(asked));
     const same = found(answered).some((language) => wanted.has(language));
-    return { ...whole, judged: true, other: same ? undefined : answered?.[0] };
+    return { ...whole, isLongEnough: true, other: same ? undefined : answered?.[0] };
   }
 
-  /** Returns the languages of each part of a text, the likeliest first. */
-  async #guess(text: string, reading: LongTextStrategy, { signal, answers }: Asking) {
-    const { heads } = await this.#model.described({ signal });
+  /** Returns the languages of each part of a text, the likeliest language first. */
+  async #guess(text: string, strategy: LongTextStrategy, context: CallContext) {
+    const { heads } = await this.#model.described(context);
     // guard's own models may have several heads, and others have one.
     const head = Math.max(
       0,
       heads.findIndex(({ name }) => name === "language"),
     );
     const labels = heads[head]?.labels ?? [];
-    const { parts } = await this.#model.classify(
-      text,
-      { strategy: reading, maxWindows: ALL_WINDOWS },
-      { signal, answers },
-    );
+    const { parts } = await this.#model.classify(text, { strategy, maxWindows: ALL_WINDOWS }, context);
     return parts.map(({ start, end, heads: scores }) => ({
       start,
       end,
@@ -172,7 +167,7 @@ function codeOf(label: string): string {
   return knownAs(label.toLowerCase().split(/[-_]/)[0] as string);
 }
 
-/** Averages the languages of the parts of a text. Each part counts by its length. */
+/** Averages the languages of the parts of a text, weighted by length. */
 function average(parts: readonly (Span & { guesses: readonly LanguageGuess[] })[]): LanguageGuess[] {
   const total = parts.reduce((sum, { start, end }) => sum + end - start, 0);
   return byProbability(

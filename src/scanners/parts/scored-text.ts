@@ -1,78 +1,75 @@
 import { z } from "zod";
-import { AnswerCache } from "../../models/call-context.ts";
+import { AnswerCache, type CallContext } from "../../models/call-context.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import type { Coverage } from "../../scan/scanner.ts";
 import type { Span } from "../../text/span.ts";
 import { decodeViews, type View } from "../../text/views.ts";
 import { DISGUISES } from "../common-options.ts";
-import type { UntrainedPart } from "./foreign-languages.ts";
+import type { UntrainedPart } from "./untrained-languages.ts";
 
-/** The option of classifiers that also judge hidden content. */
+/** The option of classifiers that also score what a text says when disguises are undone. */
 export const deobfuscateOption = z
   .boolean()
   .default(true)
   .describe(
-    `Also scores what the text says when ${DISGUISES} are undone; the worst counts. ` +
-      "A text that hides nothing is scored once.",
+    `Also scores the decoded text, in which ${DISGUISES} are undone. The worst part counts. ` +
+      "A text without disguises is scored once.",
   );
 
-/** A part of a text, and the probability by which it fails. */
+/** A part of a text with the probability that it should fail. */
 export interface ScoredPart extends Span {
   score: number;
-  /** The view in which the part was found. It is absent when the text contains the part as it is written. */
+  /** The view that contains the part. It is absent when the text itself contains it. */
   view?: string;
 }
 
 /** The scores of a text and of its views. */
 export interface ScoredText<Part extends ScoredPart> {
-  /** The parts of the text as it is written. The list is empty when a view replaces the text. */
+  /** The parts of the text as written. The list is empty when a view replaces the text. */
   parts: Part[];
-  /** The parts of its views, at the spans of the text from which they come. */
+  /** The parts of its views, with the spans of the text that they were decoded from. */
   others: Part[];
-  /** The number of UTF-16 code units of the text that were not read. */
+  /** How many UTF-16 code units of the text were not read. */
   skipped: number;
-  /** The parts of the text that were left out because of their language. */
+  /** The parts that were left out because of their language. */
   untrained: UntrainedPart[];
 }
 
-/** The match types that read the whole text. */
-export const READ_WHOLLY: readonly LongTextStrategy[] = ["windows", "sentence", "chunks"];
+/** The strategies that read the whole text. */
+export const WHOLE_TEXT_STRATEGIES: readonly LongTextStrategy[] = ["windows", "sentence", "chunks"];
 
 /**
  * Scores a text and, with `deobfuscate`, its views. A blank text has no scored parts.
  *
  * @param score returns the parts of a text, or of one of its views, with their probabilities.
- * @param answers the answers of this call, so that the views of a text are made once for all scanners.
  */
-export async function scoreDisguised<Part extends ScoredPart>(
+export async function scoreViews<Part extends ScoredPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: LongTextStrategy; deobfuscate: boolean },
   score: (text: string) => Promise<Omit<ScoredText<Part>, "others">>,
-  answers = new AnswerCache(),
-  signal?: AbortSignal,
+  context: CallContext = {},
 ): Promise<ScoredText<Part>> {
   if (text.trim() === "") return { parts: [], others: [], skipped: 0, untrained: [] };
-  const views = deobfuscate ? await answers.share("views", text, () => decodeViews(text, { signal }), signal) : [];
+  const views = deobfuscate ? await viewsOf(text, context) : [];
   const scored = views.map(async (view) => {
     const { parts, untrained, skipped } = await score(view.text);
     const sources = view.locate([...parts, ...untrained]);
     return {
-      // Of what a view leaves out one only knows how much of the view it is.
+      // The score of a view says only how much of the view was skipped, so the share of the text is an estimate.
       skipped: Math.ceil((skipped / view.text.length) * text.length),
       parts: parts.map((part, index): Part => ({ ...part, ...sources[index] })),
       untrained: untrained.map((part, index): UntrainedPart => ({ ...part, ...sources[parts.length + index] })),
     };
   });
-  // A view of the whole disguised text replaces it. Models tend to take the disguise for an attack, but a disguise alone is no
-  // offence.
-  const isReplaced = READ_WHOLLY.includes(matchType) && views.some(({ canReplaceText }) => canReplaceText);
+  // A view of the whole disguised text replaces it. Models tend to take a disguise for an attack, but a disguise alone is harmless.
+  const isReplaced = WHOLE_TEXT_STRATEGIES.includes(matchType) && views.some(({ canReplaceText }) => canReplaceText);
   const [plain, ...others] = await Promise.all([
     isReplaced ? { parts: [], skipped: 0, untrained: [] } : score(withoutDecoded(text, views)),
     ...scored,
   ]);
   return {
     ...plain,
-    ...(READ_WHOLLY.includes(matchType)
+    ...(WHOLE_TEXT_STRATEGIES.includes(matchType)
       ? { skipped: Math.max(plain.skipped, ...others.map(({ skipped }) => skipped)) }
       : {}),
     others: others.flatMap(({ parts }) => parts),
@@ -80,14 +77,19 @@ export async function scoreDisguised<Part extends ScoredPart>(
   };
 }
 
-/** The encodings that nobody can read as they are written. */
+/** Returns the views of a text, which the scanners of a call share. */
+function viewsOf(text: string, { answers = new AnswerCache(), signal }: CallContext): Promise<View[]> {
+  return answers.share("views", text, () => decodeViews(text, { signal }), signal);
+}
+
+/** The views of encodings that a model cannot read. */
 const UNREADABLE = /^(?:base64|base32|hex|binary)\b/;
-/** A run of their characters, longer than words are. */
+/** A run of encoded characters that is longer than most words. */
 const ENCODED = /[\w+/=-]{16,}/g;
 
 /**
- * Returns a text with blanks in place of what a view decodes, of the same length. Models take runs of such letters for an attack, and what they
- * say is judged in the view.
+ * Returns a text of the same length, with spaces in place of the encoded runs that a view decodes. Models take such runs for an attack, and
+ * the view is scored by itself.
  */
 function withoutDecoded(text: string, views: readonly View[]): string {
   let read = text;
@@ -115,22 +117,22 @@ export function coverageOf(
 }
 
 /** Returns the first of the parts with the highest score. */
-export function worstOf<Part extends ScoredPart>(parts: readonly Part[]): Part | undefined {
+export function worstPart<Part extends ScoredPart>(parts: readonly Part[]): Part | undefined {
   return parts.reduce<Part | undefined>(
     (worst, part) => (worst && worst.score >= part.score ? worst : part),
     undefined,
   );
 }
 
-/** Returns the parts above a threshold. A part of a view is left out when another part says the same about less text. */
-export function failing<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
+/** Returns the parts above a threshold. A part of a view is left out when another failing part lies within it. */
+export function failingParts<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
   const failed = ({ score }: Part) => score > threshold;
   const plain = parts.filter(failed);
-  return [...plain, ...narrowest(others.filter(failed), plain)];
+  return [...plain, ...narrowestParts(others.filter(failed), plain)];
 }
 
-/** Returns the parts that contain no other of the parts and none of `known`. All others say the same about more text. */
-function narrowest<Part extends ScoredPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
+/** Returns the parts that contain no other part, and none of `known`. The others say the same about more text. */
+function narrowestParts<Part extends ScoredPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
   // The parts are visited from the last to the first. A part that lies within another one is then visited before it, and `end` is
   // the smallest end so far.
   const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);
