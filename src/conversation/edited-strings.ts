@@ -3,7 +3,7 @@ import { applyEdits, type Edit } from "../scan/edits.ts";
 import type { Span } from "../text/span.ts";
 
 /** The strings of a text as they are. */
-export function stringsOf({ text, pieces }: MessageText): string[] {
+export function stringsOf({ text, pieces }: Pick<MessageText, "text" | "pieces">): string[] {
   return pieces.map(({ start, end }) => text.slice(start, end));
 }
 
@@ -13,11 +13,11 @@ export function stringsOf({ text, pieces }: MessageText): string[] {
  * An edit over several strings keeps the line breaks between them if its replacement has as many lines as what it replaces. Otherwise the
  * first string gets the whole replacement, and the others lose what was replaced.
  */
-export function editedStrings(text: MessageText, edits: readonly Edit[]): string[] {
+export function editedStrings(text: Pick<MessageText, "text" | "pieces">, edits: readonly Edit[]): string[] {
   const parts: Edit[][] = text.pieces.map(() => []);
   let first = 0;
   for (const edit of edits) {
-    while (first < text.pieces.length - 1 && (text.pieces[first] as Span).end < edit.start) first++;
+    while (first < text.pieces.length - 1 && isBehind(edit, text.pieces[first] as Span)) first++;
     const last = lastPiece(text, edit, first);
     const replacements = divided(text, edit, first, last);
     for (let index = first; index <= last; index++) {
@@ -32,15 +32,25 @@ export function editedStrings(text: MessageText, edits: readonly Edit[]): string
   return stringsOf(text).map((string, index) => applyEdits(string, parts[index] ?? []));
 }
 
+/** Whether an edit lies behind a string. Insertions at the end of a string belong to it. */
+function isBehind({ start, end }: Edit, piece: Span): boolean {
+  return start === end ? piece.end < start : piece.end <= start;
+}
+
 /** The last string that an edit touches. */
-function lastPiece({ pieces }: MessageText, { end }: Edit, first: number): number {
+function lastPiece({ pieces }: Pick<MessageText, "pieces">, { end }: Edit, first: number): number {
   let last = first;
   while (last < pieces.length - 1 && (pieces[last + 1] as Span).start < end) last++;
   return last;
 }
 
 /** Divides the replacement of an edit among the strings that it touches. */
-function divided({ text, pieces }: MessageText, edit: Edit, first: number, last: number): string[] {
+function divided(
+  { text, pieces }: Pick<MessageText, "text" | "pieces">,
+  edit: Edit,
+  first: number,
+  last: number,
+): string[] {
   if (first === last) return [edit.replacement];
   const lines = edit.replacement.split("\n");
   const counts = pieces

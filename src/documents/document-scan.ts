@@ -153,6 +153,7 @@ class DocumentScan {
 
   async #scan(text: string, turn: RewriteTurn): Promise<DocumentResult> {
     const { engineTiming: _, ...result } = await this.#run(turn.scanners, text, this.#options);
+    result.edits = this.#locator(text).located(result.edits);
     for (const check of result.checks) {
       check.timing = Math.max(0, check.timing - (turn.waited.get(check.scanner) ?? 0));
     }
@@ -169,11 +170,16 @@ class DocumentScan {
     const left = await this.#run(turn.scanners, masked.text, this.#options);
     const { checks, suppressed, coverage } = given;
     const cuts = masked.cuts.map(({ start, end }) => ({ start, end, replacement: "" }));
-    const located = new Locator(text, undefined, this.#options.offsets ?? "utf16").located(masked.cuts);
+    const locator = this.#locator(text);
+    const edits = locator.located(composeEdits(cuts, left.edits, masked.text));
     return {
-      ...{ checks, suppressed, coverage, text: left.text, edits: composeEdits(cuts, left.edits, masked.text) },
-      masked: { result: left, statements: masked.statements, cuts: located },
+      ...{ checks, suppressed, coverage, text: left.text, edits },
+      masked: { result: left, statements: masked.statements, cuts: locator.located(masked.cuts) },
     };
+  }
+
+  #locator(text: string): Locator {
+    return new Locator(text, undefined, this.#options.offsets ?? "utf16");
   }
 
   /** Returns what is left of a document that fails as an injection, and undefined for other documents. */

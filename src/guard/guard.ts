@@ -1,5 +1,7 @@
 import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
+import type { CheckResult } from "../scan/check-result.ts";
+import type { Edit } from "../scan/edits.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import type { ScanCoverage } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
@@ -12,6 +14,8 @@ export interface GuardReport {
   outcome: Outcome;
   /** Whether all checks passed. Texts that failed may still go on when what was found was taken out: their outcome is `masked`. */
   isValid: boolean;
+  /** One result for each check. A guard on a server tells no edits of single checks. */
+  checks: CheckResult[];
   /** Risk scores by the name of the check. A score below 0 means that it passed, and a score above 0 that it failed. */
   resultsScore: Record<string, number>;
   /** Why the checks decided as they did. Offsets count Unicode code points, as in the HTTP API. */
@@ -47,6 +51,8 @@ export interface CheckedAnswer {
   report: GuardReport;
   /** The text with what was restored, and without what was taken out. It must not be used when the outcome is `blocked`. */
   text: string;
+  /** The edits that turn the answer into {@link text}. Offsets count UTF-16 code units of the answer as it was given. */
+  edits: readonly Edit[];
   /** The tool calls with what was restored in their arguments, in their order. */
   toolCalls: AnsweredToolCall[];
 }

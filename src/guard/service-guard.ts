@@ -1,7 +1,6 @@
 import { groupMessages } from "../conversation/message-groups.ts";
 import { readConversation } from "../messages/read.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
-import type { CheckResult } from "../scan/check-result.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
@@ -87,8 +86,6 @@ export class ServiceGuard implements Guard {
 
 /** The report of a guard in this process, which has more details than that of a remote guard. */
 export interface ServiceGuardReport extends GuardReport {
-  /** One result for each check. */
-  checks: CheckResult[];
   /** The probabilities, 0..1, that the thresholds were compared with, by the name of the check; only checks by models have one. */
   probabilities: Record<string, number>;
 }
@@ -167,6 +164,7 @@ export class ServiceCall implements GuardedCall {
     return {
       report: guardReport(report),
       text: report.text,
+      edits: report.edits ?? [],
       toolCalls: report.sanitizedToolCalls ?? [...(toolCalls ?? [])],
     };
   }

@@ -1,5 +1,7 @@
+import { editedStrings } from "../conversation/edited-strings.ts";
 import { throwIfBlocked } from "../guard/blocked.ts";
 import type { GuardedCall } from "../guard/guard.ts";
+import type { MessageText } from "../scan/conversation-text.ts";
 import { GuardError } from "../support/errors.ts";
 import type { AnswerPart, RequestParts } from "./format.ts";
 
@@ -47,28 +49,19 @@ async function judgePart(call: GuardedCall, { texts, separator = "", calls = [] 
     if (args !== slot.call.function.arguments) slot.set(args);
   }
   if (checked.text === text) return;
-  const changed = shown.length === 1 ? [checked.text] : await oneByOne(call, shown, separator, checked.text);
-  for (const [index, slot] of shown.entries()) change(slot, changed[index] ?? "");
+  const strings = editedStrings(joined(shown, separator), checked.edits);
+  for (const [index, slot] of shown.entries()) change(slot, strings[index] ?? "");
 }
 
-/**
- * The texts of a part of which something was changed. Nothing tells where each of them ends in the changed whole, so they are judged
- * again one by one. Where that gives something else, because what was found runs over the end of a text, all stands in the first one.
- */
-async function oneByOne(
-  call: GuardedCall,
-  slots: AnswerPart["texts"],
-  separator: string,
-  whole: string,
-): Promise<string[]> {
-  const texts: string[] = [];
-  for (const { text } of slots) {
-    const { report, text: changed } = await call.answer({ text });
-    // The whole may be shown. A check that a piece of it fails, such as for its length or language, says nothing.
-    if (report.outcome === "blocked") return [whole];
-    texts.push(changed);
-  }
-  return texts.join(separator) === whole ? texts : [whole];
+/** The texts of a part as the strings of one text. */
+function joined(slots: AnswerPart["texts"], separator: string): Pick<MessageText, "text" | "pieces"> {
+  let start = 0;
+  const pieces = slots.map(({ text }) => {
+    const piece = { start, end: start + text.length, path: "" };
+    start = piece.end + separator.length;
+    return piece;
+  });
+  return { text: slots.map(({ text }) => text).join(separator), pieces };
 }
 
 function change(slot: AnswerPart["texts"][number], text: string): void {

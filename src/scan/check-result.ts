@@ -19,7 +19,8 @@ export function scopeOf(source: Source): Scope {
  * What a check decided. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed and
  * stayed as it was. `error`: the scanner threw, which counts as a failure.
  */
-export type CheckOutcome = "passed" | "rewritten" | "flagged" | "error";
+export const CHECK_OUTCOMES = ["passed", "rewritten", "flagged", "error"] as const;
+export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
 /** The scanner and the scope of a check. Together they name the check. */
 export interface CheckId {

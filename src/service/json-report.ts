@@ -1,4 +1,6 @@
+import type { CheckResult } from "../scan/check-result.ts";
 import type { ScanReport } from "../scan/report.ts";
+import { resultName } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { toSnakeCase } from "../support/options.ts";
 import type { ServiceDocument, ServiceReport } from "./service-types.ts";
@@ -24,12 +26,30 @@ interface Results {
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
+  checks?: CheckAnswer[];
   findings?: ScanReport["findings"];
+  /** The edits that turn a single text into the sanitized text. */
+  edits?: ServiceReport["edits"];
   probabilities?: ScanReport["probabilities"];
   /** Milliseconds by scanner. */
   timing?: ScanReport["timing"];
   /** The fields of {@link ScanReport.coverage} with names in snake_case. */
   coverage?: Record<string, unknown>;
+}
+
+/** One check in JSON. */
+export interface CheckAnswer {
+  /** The name of the check in the other maps: `X[tool]`. */
+  name: string;
+  scanner: string;
+  type: string;
+  scope: CheckResult["scope"];
+  is_valid: boolean;
+  outcome: CheckResult["outcome"];
+  score: number;
+  probability?: number;
+  timing: number;
+  coverage: Record<string, unknown>;
 }
 
 /** What a client calls one of its documents. */
@@ -76,6 +96,7 @@ export function answerOf(
     sanitized && details && sanitizedSystem && { sanitized_system: sanitizedSystem },
     sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
     resultsOf(report, details),
+    sanitized && details && report.edits && { edits: report.edits },
     details && { outcome, engine_timing: engineTiming },
   );
 }
@@ -107,6 +128,7 @@ function documentAnswerOf(
     ...(id === undefined ? {} : { id }),
     ...(sanitizedText === undefined ? {} : { sanitized_text: sanitizedText }),
     ...resultsOf(document, details),
+    ...(details && sanitizedText !== undefined ? { edits: document.edits } : {}),
     ...(masked
       ? {
           masked: {
@@ -122,14 +144,36 @@ function documentAnswerOf(
 }
 
 function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): Results {
-  const { isValid, resultsScore, probabilities, findings, timing, coverage } = report;
+  const { isValid, checks, resultsScore, probabilities, findings, timing, coverage } = report;
   return {
     is_valid: isValid,
     scanners: resultsScore,
-    ...(details ? { findings, probabilities, timing, coverage: snakeCase(coverage) } : {}),
+    ...(details
+      ? { checks: checks.map(checkAnswer), findings, probabilities, timing, coverage: snakeCase(coverage) }
+      : {}),
   };
 }
 
-function snakeCase(coverage: ScanReport["coverage"]): Record<string, unknown> {
+/** Writes a check without its findings, which stand under its name in `findings`. */
+function checkAnswer({
+  type,
+  scanner,
+  scope,
+  isValid,
+  outcome,
+  score,
+  probability,
+  timing,
+  coverage,
+}: CheckResult): CheckAnswer {
+  return {
+    ...{ name: resultName({ scanner, scope }), scanner, type, scope, is_valid: isValid, outcome, score },
+    ...(probability === undefined ? {} : { probability }),
+    timing,
+    coverage: snakeCase(coverage),
+  };
+}
+
+function snakeCase(coverage: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(coverage).map(([key, value]) => [toSnakeCase(key), value]));
 }

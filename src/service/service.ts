@@ -10,6 +10,8 @@ import { readConversation, readConversationInSlices } from "../messages/read.ts"
 import type { ChatRequest } from "../scan/chat-request.ts";
 import { isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
+import type { Edit } from "../scan/edits.ts";
+import { Locator } from "../scan/locator.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
@@ -179,7 +181,7 @@ export class ScanService {
       const scanners = replacing(request)(this.#conversation[source]);
       const result = await scanText(scanners, prompt, { source }, { stop, ...options });
       if (scanners.length === 0) result.coverage.unscannedSources[source] = result.coverage.chars;
-      return textReport(result);
+      return textReport(result, prompt, options);
     });
   }
 
@@ -220,11 +222,11 @@ export class ScanService {
       // An answer that only calls tools has no text that could be judged.
       const scanners = calling && output === "" ? [] : replacing(request)(this.#named.output);
       const result = await scanText(scanners, output, context, { stop, ...options, scope: "output" });
-      if (!calling || (options.failFast && !isValid(result))) return textReport(result);
+      if (!calling || (options.failFast && !isValid(result))) return textReport(result, output, options);
       const calls = await this.#toolCalls(calling, { ...options, signal: stop.signal }, request.caller);
       const merged = mergeResults([result, calls.result]);
       return Object.assign(
-        { text: result.text, edits: result.edits, sanitizedToolCalls: calls.sanitizedToolCalls },
+        { text: result.text, edits: editsOf(result, output, options), sanitizedToolCalls: calls.sanitizedToolCalls },
         reportOf(merged, result.engineTiming),
       );
     });
@@ -354,7 +356,9 @@ export class ScanService {
       const reports = documents.map((document) => this.#documentReport(documentReport(document), hasText));
       const total = reportOf(mergeResults(documents), engineTiming);
       const isAllValid = reports.every((document) => document.isValid);
-      return Object.assign(total, { text: "", documents: reports, isValid: isAllValid, findings: {} });
+      // A finding belongs to its document.
+      const checks = total.checks.map((check) => Object.assign({}, check, { findings: [] }));
+      return Object.assign(total, { text: "", documents: reports, isValid: isAllValid, checks, findings: {} });
     });
   }
 
@@ -436,8 +440,14 @@ export class ScanService {
 /** Scans the same texts again, with the scanners of another service. */
 export type Rescan = (service: ScanService, request: ScanRequest) => Promise<ServiceReport>;
 
-function textReport({ text, edits, engineTiming, ...result }: TextResult): Undecided {
-  return Object.assign({ text, edits }, reportOf(result, engineTiming));
+function textReport(result: TextResult, original: string, options: CallRunOptions): Undecided {
+  const edits = editsOf(result, original, options);
+  return Object.assign({ text: result.text, edits }, reportOf(result, result.engineTiming));
+}
+
+/** The edits of a text in the unit of the caller. */
+function editsOf({ edits }: TextResult, original: string, { offsets = "utf16" }: CallRunOptions): Edit[] {
+  return new Locator(original, undefined, offsets).located(edits);
 }
 
 /** Returns an admission with the limits of a service. */

@@ -127,7 +127,7 @@ describe("ServiceGuard", () => {
     const { report, request } = await judging.request(chat);
     expect(request).toEqual(chat);
     expect(report.isValid).toBe(false);
-    expect(report.findings.BanSubstrings).toMatchObject([{ start: 28, end: 33, text: "zebra" }]);
+    expect(report.findings.BanSubstrings).toMatchObject([{ start: 29, end: 34, text: "zebra" }]);
     expect((await judging.texts(["ann@example.org"])).texts).toEqual(["ann@example.org"]);
     const vault = new Vault([["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.org"]]);
     const sent = { messages: [{ role: "user", content: "Ask [REDACTED_EMAIL_ADDRESS_1]." }] };

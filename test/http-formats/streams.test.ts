@@ -2,12 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Guard, GuardedCall, GuardReport } from "../../src/guard/guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../../src/http-formats/guarded-fetch.ts";
+import { diffEdits } from "../../src/scan/edits.ts";
 import type { AnswerStream } from "../../src/stream/answer-stream.ts";
 import { sse } from "../support/upstream.ts";
 
 const report = (outcome: GuardReport["outcome"]): GuardReport => ({
   outcome,
   isValid: outcome === "passed",
+  checks: [],
   resultsScore: outcome === "passed" ? {} : { Words: 1 },
   findings: {},
   coverage: {} as GuardReport["coverage"],
@@ -60,6 +62,7 @@ function wordGuard(wait = 1): { guard: Guard; seen: Seen } {
     answer: async ({ text, toolCalls = [] }) => ({
       report: report(/\bstop\b/.test(text + JSON.stringify(toolCalls)) ? "blocked" : "passed"),
       text: text.toUpperCase(),
+      edits: diffEdits(text, text.toUpperCase()),
       toolCalls: [...toolCalls],
     }),
     answerStream: stream,

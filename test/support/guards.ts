@@ -55,6 +55,7 @@ export async function remoteTestGuard(): Promise<Guard> {
 export const PASSED: GuardReport = {
   outcome: "passed",
   isValid: true,
+  checks: [],
   resultsScore: {},
   findings: {},
   coverage: {
@@ -70,6 +71,12 @@ export const PASSED: GuardReport = {
     failed: [],
   },
 };
+
+/** A report without times, and without what only a guard of this process tells. */
+export function comparable(report: GuardReport & { probabilities?: unknown }): unknown {
+  const { probabilities: _, checks, ...rest } = report;
+  return { ...rest, checks: checks.map(({ timing: __, edits: ___, ...check }) => check) };
+}
 
 /** A report of text that was blocked. */
 export const BLOCKED: GuardReport = { ...PASSED, outcome: "blocked", isValid: false, resultsScore: { Forbidden: 1 } };
@@ -109,6 +116,7 @@ export function wordByWordGuard({ waiting }: { waiting?: number } = {}): Guard {
       answer: async ({ text, toolCalls = [] }) => ({
         report: JSON.stringify([text, toolCalls]).includes(FORBIDDEN) ? BLOCKED : PASSED,
         text,
+        edits: [],
         toolCalls: [...toolCalls],
       }),
       answerStream,

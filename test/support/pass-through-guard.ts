@@ -16,7 +16,7 @@ export class PassThroughGuard implements Guard {
         if (texts.includes("away")) throw new GuardError("GUARD_UNREACHABLE", "The guard server could not be reached.");
         return { report: PASSED, texts: [...texts] };
       },
-      answer: async ({ text, toolCalls = [] }) => ({ report: PASSED, text, toolCalls: [...toolCalls] }),
+      answer: async ({ text, toolCalls = [] }) => ({ report: PASSED, text, edits: [], toolCalls: [...toolCalls] }),
       answerStream: () => new PassThroughStream(),
     };
   }

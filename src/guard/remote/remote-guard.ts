@@ -99,7 +99,7 @@ class RemoteCall implements GuardedCall {
       expectAsMany("sanitized_tool_calls", reply.sanitized_tool_calls, toolCalls);
     }
     const calls = (reply.sanitized_tool_calls as AnsweredToolCall[] | undefined) ?? [...(toolCalls ?? [])];
-    return { report: reportOf(reply), text: reply.sanitized_output, toolCalls: calls };
+    return { report: reportOf(reply), text: reply.sanitized_output, edits: reply.edits, toolCalls: calls };
   }
 
   answerStream(): AnswerStream<GuardReport> {
@@ -112,7 +112,7 @@ class RemoteCall implements GuardedCall {
 
   /** The fields of every body. */
   #common(): Record<string, unknown> {
-    return { vault: this.#vault, scanners_suppress: this.#options.suppress, details: true };
+    return { vault: this.#vault, scanners_suppress: this.#options.suppress, details: true, offsets: "utf16" };
   }
 
   /** The fields that say what an answer answers. */

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ChatRequest } from "../../scan/chat-request.ts";
+import { CHECK_OUTCOMES, type CheckResult, emptyResult, mergeResults, type Scope } from "../../scan/check-result.ts";
 import { OUTCOMES } from "../../scan/outcome.ts";
 import type { ScanCoverage } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
@@ -48,9 +49,23 @@ const finding = z
 
 const outcome = { is_valid: z.boolean(), outcome: z.enum(OUTCOMES) };
 
+const check = z.object({
+  name: z.string(),
+  scanner: z.string(),
+  type: z.string(),
+  scope: z.string(),
+  is_valid: z.boolean(),
+  outcome: z.enum(CHECK_OUTCOMES),
+  score: z.number(),
+  probability: z.number().optional(),
+  timing: z.number(),
+  coverage: z.looseObject({ chars: count, scanned_chars: count, truncated: z.boolean(), windows: count }),
+});
+
 /** The fields of a report. */
 export const report = {
   ...outcome,
+  checks: z.array(check),
   scanners: scores,
   findings: z.record(z.string(), z.array(finding)),
   coverage,
@@ -82,7 +97,9 @@ export const conversationReply = z
 export const documentsReply = z
   .object({
     ...outcome,
-    documents: z.array(z.object({ is_valid: z.boolean(), scanners: scores, sanitized_text: z.string() })),
+    documents: z.array(
+      z.object({ is_valid: z.boolean(), checks: z.array(check), scanners: scores, sanitized_text: z.string() }),
+    ),
     coverage,
     vault,
   })
@@ -90,7 +107,12 @@ export const documentsReply = z
 
 /** The reply of `POST /analyze/output`. */
 export const outputReply = z
-  .object({ ...report, sanitized_output: z.string(), sanitized_tool_calls: z.array(toolCall).optional() })
+  .object({
+    ...report,
+    sanitized_output: z.string(),
+    edits: z.array(z.object({ start: count, end: count, replacement: z.string() })),
+    sanitized_tool_calls: z.array(toolCall).optional(),
+  })
   .refine(isConsistent, CONTRADICTION);
 
 const atEnd = z
@@ -113,11 +135,32 @@ export function reportOf(reply: z.output<z.ZodObject<typeof report>> & { at_end?
   return {
     outcome: reply.outcome,
     isValid: reply.is_valid,
+    checks: reply.checks.map((given) => checkOf(given, reply.findings[given.name] ?? [])),
     resultsScore: reply.scanners,
     findings: reply.findings,
     coverage: reply.coverage,
     ...(reply.at_end ? { atEnd: reply.at_end } : {}),
   };
+}
+
+function checkOf(
+  { name: _, is_valid: isValid, scope, probability, coverage, ...given }: z.output<typeof check>,
+  findings: Finding[],
+): CheckResult {
+  const { scanned_chars: scannedChars, untrained_languages, findings_omitted, ...covered } = coverage;
+  return Object.assign(
+    { isValid, scope: scope as Scope, findings },
+    given,
+    probability === undefined ? {} : { probability },
+    {
+      coverage: Object.assign(
+        { scannedChars },
+        covered,
+        untrained_languages === undefined ? {} : { untrainedLanguages: untrained_languages as string[] },
+        findings_omitted === undefined ? {} : { findingsOmitted: findings_omitted as number },
+      ),
+    },
+  );
 }
 
 /** What callers of a guard are told of several documents: the worst score of each check. */
@@ -128,12 +171,19 @@ export function documentsReportOf({
   coverage,
 }: z.output<typeof documentsReply>): GuardReport {
   const resultsScore: Record<string, number> = {};
+  const { checks } = mergeResults(
+    documents.map((document) => ({
+      checks: document.checks.map((given) => checkOf(given, [])),
+      suppressed: [],
+      coverage: emptyResult().coverage,
+    })),
+  );
   for (const { scanners } of documents) {
     for (const [name, score] of Object.entries(scanners)) {
       resultsScore[name] = Math.max(resultsScore[name] ?? score, score);
     }
   }
-  return { outcome, isValid: is_valid, resultsScore, findings: {}, coverage };
+  return { outcome, isValid: is_valid, checks, resultsScore, findings: {}, coverage };
 }
 
 /** Whether the two fields that say what becomes of a text say the same. */

@@ -16,6 +16,7 @@ import { assertPlain } from "../plugins/json-body.ts";
 import { chatOf } from "../schemas/conversation.ts";
 import { named } from "../schemas/named.ts";
 import { outputStreamExamples, type outputStreamRequest, type outputStreamStart } from "../schemas/output-stream.ts";
+import { offsetUnitOf } from "../schemas/scan.ts";
 import { type EventFormat, formatFor, NDJSON, SSE } from "../streams/event-format.ts";
 import { JsonLines, type LineLimits } from "../streams/json-lines.ts";
 import { type OutputEvent, outputEvents } from "../streams/output-events.ts";
@@ -215,7 +216,7 @@ function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start
     {
       suppress,
       replacements,
-      offsets: "codePoint",
+      offsets: offsetUnitOf(start),
       rewrite,
       vault: typeof vault === "string" ? seal.open(vault, request.credential) : new Vault(),
       signal,
@@ -301,7 +302,7 @@ function publishDecision(
     profile: request.profile,
     side: "output",
     report,
-    options: { suppress: suppress ?? [], offsets: "codePoint", rewrite },
+    options: { suppress: suppress ?? [], offsets: offsetUnitOf(start), rewrite },
     content: () => ({ prompt }),
   });
 }

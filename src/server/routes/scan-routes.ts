@@ -13,7 +13,7 @@ import type { GrantedOptions, Profiles } from "../callers/profiles.ts";
 import type { Decisions } from "../decisions/decisions.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
-import type { ScanFields } from "../schemas/scan.ts";
+import { offsetUnitOf, type ScanFields } from "../schemas/scan.ts";
 import type { VaultSeal } from "../vault/vault-seal.ts";
 import { jsonReply } from "./replies.ts";
 
@@ -121,7 +121,7 @@ export async function scanRequest<Body extends ScanFields>(
     side: source,
     report: result.report,
     cache: result.use,
-    options: { suppress, offsets: "codePoint", rewrite: kind === "analyze" },
+    options: { suppress, offsets: offsetUnitOf(fields), rewrite: kind === "analyze" },
     content: () => content(fields),
     // Scanners with thresholds of the request belong to this service only.
     ...(replacements ? {} : { rescan: (other, scanOptions) => scan(other, fields, scanOptions) }),
@@ -146,7 +146,7 @@ async function cachedScan<Body extends ScanFields>(
     const scanOptions = {
       suppress,
       replacements,
-      offsets: "codePoint" as const,
+      offsets: offsetUnitOf(fields),
       rewrite,
       vault,
       ...cancellation,
@@ -161,9 +161,9 @@ async function cachedScan<Body extends ScanFields>(
     return { ...(await compute(until)), use: "skipped" };
   }
   if (service.notReady) throw service.notReady;
-  const { scanners_suppress: _, details: __, vault: ___, profile: ____, ...texts } = fields;
+  const { scanners_suppress: _, details: __, vault: ___, profile: ____, offsets, ...texts } = fields;
   // The result may depend on all other fields.
-  const body = [texts, details, suppress.toSorted()];
+  const body = [texts, details, offsets ?? null, suppress.toSorted()];
   const cacheRequest = { caller, kind: `${kind} ${name}`, profile: profile.name, body, details, rewrite };
   return cache.scan(cacheRequest, until instanceof LazyAbortController ? until.signal : until, compute);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { OUTCOMES } from "../../scan/outcome.ts";
+import type { OffsetUnit } from "../../text/offsets.ts";
 import { CACHE_USES } from "../cache/result-cache.ts";
 
 /** Body fields of every scan. Fields that are not known are ignored, as llm-guard does. */
@@ -19,6 +20,10 @@ export const scanFields = {
       "Thresholds in the place of those of the configuration, by the names of scanners, where the profile allows that.",
     ),
   details: z.boolean().nullish().describe("Adds findings, probabilities, timing and coverage to the answer."),
+  offsets: z
+    .enum(["code_point", "utf16"])
+    .nullish()
+    .describe("The unit of offsets and lengths in the answer: Unicode code points (the default) or UTF-16 code units."),
   vault: z
     .string()
     .nullish()
@@ -34,16 +39,27 @@ export interface ScanFields {
   profile?: string | null | undefined;
   thresholds?: Record<string, number> | null | undefined;
   details?: boolean | null | undefined;
+  offsets?: "code_point" | "utf16" | null | undefined;
   vault?: string | null | undefined;
 }
+
+/** The unit of offsets that a body asks for. */
+export function offsetUnitOf({ offsets }: Pick<ScanFields, "offsets">): OffsetUnit {
+  return offsets === "utf16" ? "utf16" : "codePoint";
+}
+
+/** A replacement of one part of a text. */
+export const edit = z.object({
+  start: z.int().describe("In code points of the original text, or in the unit of `offsets`."),
+  end: z.int().describe("The end of the replaced range, which does not include it."),
+  replacement: z.string().describe("The text that takes its place."),
+});
 
 /** Why a scanner decided as it did. */
 export const finding = z
   .object({
-    start: z
-      .int()
-      .describe("In code points of the text that the scanner was given, which those before it may have rewritten."),
-    end: z.int().describe("The end of the range, in the same code points; the range does not include it."),
+    start: z.int().describe("In code points of the original text, or in the unit of `offsets`."),
+    end: z.int().describe("The end of the range, in the same unit; the range does not include it."),
     type: z.string().describe("What was found: pattern, substring, injection, personal_data, ..."),
     text: z.string().optional().describe("The text that was found."),
     score: z.number().describe("How sure the scanner is, 0..1."),
@@ -86,14 +102,42 @@ export const coverage = z
   })
   .describe("How much was looked at.");
 
+/** One check: a scanner and the texts that it looked at. */
+export const check = z
+  .object({
+    name: z.string().describe("The name of the check in the other fields, such as PromptInjection[tool]."),
+    scanner: z.string().describe("The name of the scanner."),
+    type: z.string().describe("The kind of scanner."),
+    scope: z
+      .string()
+      .describe("The texts: latest, output, window, history, or the source of the texts, such as tool or system."),
+    is_valid: z.boolean(),
+    outcome: z
+      .enum(["passed", "rewritten", "flagged", "error"])
+      .describe("rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed as it was."),
+    score: z.number().describe("Risk score: below 0 passes, above 0 fails."),
+    probability: z.number().optional().describe("What the threshold was compared with, 0..1."),
+    timing: z.number().describe("Milliseconds."),
+    coverage: z
+      .object({ chars: z.int(), scanned_chars: z.int(), truncated: z.boolean(), windows: z.int() })
+      .loose()
+      .describe("How much of the texts the scanner looked at."),
+  })
+  .describe("What one scanner says of the texts of one scope.");
+
 /** Fields of every answer to a scan. Offsets and lengths are in Unicode code points. */
 export const resultFields = {
   is_valid: z.boolean().describe("Whether the text passed every check."),
   scanners: z.record(z.string(), z.number()).describe("Risk score by scanner: below 0 passes, above 0 fails."),
+  checks: z.array(check).optional().describe("With details: every check, whose findings are under its name."),
   findings: z
     .record(z.string(), z.array(finding))
     .optional()
     .describe("With details: why each scanner decided as it did."),
+  edits: z
+    .array(edit)
+    .optional()
+    .describe("With details: the edits that turn a single text into the sanitized text, in ascending order."),
   outcome: z
     .enum(OUTCOMES)
     .optional()

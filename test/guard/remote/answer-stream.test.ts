@@ -11,6 +11,7 @@ import {
   startFakeGuardServer,
   startGuardServer,
 } from "../../support/guard-server.ts";
+import { comparable } from "../../support/guards.ts";
 
 const SECRET = "hunter2-is-secret";
 const LINES = { "content-type": "application/x-ndjson" };
@@ -19,7 +20,7 @@ const COVERAGE = {
   ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
 };
 const DONE = {
-  ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, coverage: COVERAGE },
+  ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, checks: [], coverage: COVERAGE },
 };
 
 /** Drives a stream as wrapped clients do: it flushes when something waits. */
@@ -92,8 +93,7 @@ describe("the answer stream of RemoteGuard", () => {
             const call = guard.call();
             await call.request({ messages: [{ role: "user", content: "Write to ann@example.org" }] });
             const { report, text } = await driven(call.answerStream(), pieces);
-            const { probabilities: _, ...shown } = report as GuardReport & { probabilities?: unknown };
-            return { report: shown, text };
+            return { report: comparable(report as GuardReport), text };
           }),
         );
         expect(other).toEqual(local);

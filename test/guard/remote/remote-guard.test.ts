@@ -11,6 +11,7 @@ import {
   startFakeGuardServer,
   startGuardServer,
 } from "../../support/guard-server.ts";
+import { comparable } from "../../support/guards.ts";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 const toolCall = (given: unknown) => ({
@@ -23,8 +24,13 @@ const COVERAGE = {
   ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
   ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
 };
+const CHECK = {
+  ...{ name: "Word", scanner: "Word", type: "Word", scope: "latest", is_valid: true, outcome: "passed", score: -1 },
+  ...{ timing: 0, coverage: { chars: 1, scanned_chars: 1, truncated: false, windows: 1 } },
+};
 const PASSED = {
-  ...{ is_valid: true, outcome: "passed", scanners: { Word: -1 }, findings: { Word: [] }, coverage: COVERAGE },
+  ...{ is_valid: true, outcome: "passed", checks: [CHECK], scanners: { Word: -1 } },
+  ...{ findings: { Word: [] }, coverage: COVERAGE, edits: [] },
 };
 
 /** All that can be asked of a guard, of a text that must not be in any error. */
@@ -149,9 +155,7 @@ describe("RemoteGuard", () => {
             await call.texts(texts, "tool"),
             await call.answer({ text: answer }),
           ];
-          // Only the scanners of this process tell probabilities.
-          for (const { report } of result) delete (report as { probabilities?: unknown }).probabilities;
-          return result;
+          return result.map(({ report, ...checked }) => ({ ...checked, report: comparable(report) }));
         });
         expect(await other).toEqual(await local);
       }),
@@ -233,7 +237,7 @@ describe("RemoteGuard", () => {
   });
 
   const texts = { sanitized_prompt: "x", sanitized_messages: [{ role: "user", content: "x" }], sanitized_output: "x" };
-  const documents = [{ is_valid: true, scanners: { Word: -1 }, sanitized_text: "x" }];
+  const documents = [{ is_valid: true, checks: [CHECK], scanners: { Word: -1 }, sanitized_text: "x" }];
   const good = { ...PASSED, ...texts, documents, sanitized_tool_calls: [toolCall({})] };
 
   it("takes a reply that makes sense", async () => {
