@@ -186,10 +186,10 @@ function nodeVersion(): string {
 
 /** Compares the files of the embedded models with their manifests. */
 async function checkModelFiles(): Promise<string> {
-  const { manifestOf, MANIFEST } = await import("../models/manifest.ts");
+  const { createManifest, MANIFEST } = await import("../models/manifest.ts");
   const models = (await import("../index.ts")).listModels().filter(({ source }) => source === "embedded");
   const changed = models.filter(
-    ({ folder }) => manifestOf(folder).trim() !== readFileSync(join(folder, MANIFEST), "utf8").trim(),
+    ({ folder }) => createManifest(folder).trim() !== readFileSync(join(folder, MANIFEST), "utf8").trim(),
   );
   const names = changed.map(({ model }) => model).join(", ");
   if (changed.length > 0) throw new Error(`the files of ${names} differ from their manifests: reinstall guard`);

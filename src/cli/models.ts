@@ -59,7 +59,7 @@ async function list(asJson: boolean): Promise<number> {
 async function pull(names: readonly string[]): Promise<number> {
   const ids = await hubIds(names);
   const { pullHubModel } = await import("../models/hub/hub.ts");
-  const { warnOfLicense } = await import("../models/notices.ts");
+  const { warnAboutLicense } = await import("../models/notices.ts");
   const { modelsFolder } = await import("../models/model-files.ts");
   const stop = new AbortController();
   const onSignal = () => stop.abort(new UsageError("interrupted; run the command again to resume"));
@@ -70,7 +70,7 @@ async function pull(names: readonly string[]): Promise<number> {
       try {
         const { folder, license } = await pullHubModel(id, modelsFolder(), { signal: stop.signal, onProgress: show });
         show();
-        if (license !== undefined) warnOfLicense(name, license);
+        if (license !== undefined) warnAboutLicense(name, license);
         await print(`${name} is in ${folder}\n`);
       } catch (error) {
         show();

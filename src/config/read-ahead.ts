@@ -16,7 +16,7 @@ export function readAhead(config: Config): () => Promise<void> {
   const engine = Engine.fromEnvironment(process.env, { downloads: false });
   const models = config.app.lazyLoad ? [] : modelsNamedIn(config);
   const reading = models.map(async ({ name, maxLength }) =>
-    engine.isLinear(name) ? undefined : engine.readAhead(name, { maxLength }),
+    engine.isLinear(name) ? undefined : engine.preload(name, { maxLength }),
   );
   const read = Promise.allSettled(reading);
   return async () => {

@@ -1,5 +1,5 @@
 import type { Engine } from "../models/engine.ts";
-import { modelFacts } from "../models/model-facts.ts";
+import { describeModel } from "../models/model-description.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { modelNames } from "../scanners/model-names.ts";
 import type { ScannerLists } from "../service/service-types.ts";
@@ -31,7 +31,7 @@ export function startLogLines(
           "scanners",
         ] as const,
     ),
-    ...(names.length > 0 ? [[{ models: names.map((name) => modelFacts(name, engine)) }, "models"] as const] : []),
+    ...(names.length > 0 ? [[{ models: names.map((name) => describeModel(name, engine)) }, "models"] as const] : []),
   ];
 }
 

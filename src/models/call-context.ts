@@ -44,7 +44,7 @@ export interface TextClassifier {
   /** Equal for equal models. */
   readonly identity: string;
   readonly about: ModelIdentity;
-  described(abortable?: Abortable): Promise<{ heads: readonly ModelHead[] }>;
+  describe(abortable?: Abortable): Promise<{ heads: readonly ModelHead[] }>;
   classify(text: string, options: ClassifyOptions, context?: CallContext): Promise<Classification>;
 }
 

@@ -2,46 +2,46 @@ import { GuardValidationError } from "../support/errors.ts";
 import { type HubSettings, hubSettings } from "./hub/requests.ts";
 import { modelsFolder } from "./model-files.ts";
 
-/** The default number of texts that may wait for one model before calls are refused. */
+/** The default for `queueCapacity`. */
 export const DEFAULT_QUEUE_CAPACITY = 512;
 
 /**
- * The default number of windows of a text that a model reads. guard's model of prompt injections, whose windows are the shortest, makes
- * 2.6 windows of 1,000 characters of English, so that 390,000 characters are read.
+ * The default for `maxWindows`. The prompt injection model has the shortest windows: it splits 1,000 characters of English into 2.6 of
+ * them, so that it reads 390,000 characters.
  */
 export const DEFAULT_MAX_WINDOWS = 1024;
 
-/** How an engine is set up. */
+/** The options of an engine. */
 export interface EngineOptions {
   /** How many texts may wait for one model before calls are refused with `GUARD_OVERLOADED`. Default: 512. */
   queueCapacity?: number;
   /**
-   * How many windows of a text a model reads that judges it, at least 2. Of a longer text it reads the beginning and the end, and the
-   * coverage says so. Models that find names read all of a text. Default: 1024, which is about 390,000 characters of English or more.
+   * How many windows of a text a classifying model reads, at least 2. Of a longer text it reads the start and the end, as the coverage
+   * reports. Models that find names always read the whole text. Default: 1024, which is at least 390,000 characters of English.
    */
   maxWindows?: number;
-  /** How many threads inference uses in total. Default: the physical cores, or fewer where the process may not use them all. */
+  /** How many threads inference uses in total. Default: the number of physical cores that the process may use. */
   threads?: number;
   /** The execution providers of ONNX Runtime in order of preference, such as `["cuda", "cpu"]`. Default: the CPU. */
   providers?: readonly string[];
   /**
-   * Where the ONNX Runtime library may be; the first file that exists is taken. Default: an installed `onnxruntime-node`, guard's
-   * own package for this platform, the system. A process can have only one library.
+   * Candidate paths of the ONNX Runtime library; the first existing file is loaded. Default: an installed `onnxruntime-node`, guard's
+   * package for this platform, the system. A process can load only one library.
    */
   libraries?: readonly string[];
-  /** Where models are kept that do not come with the package. Default: the cache of Hugging Face's tools. */
+  /** The folder of models that are not embedded in the package. Default: the cache of Hugging Face's tools. */
   modelsDir?: string;
-  /** Whether `load()` may download a model of the hub. If it may not, the model must already be on this machine. Default true. */
+  /** Whether `load()` may download hub models. Otherwise they must be on this machine already. Default: true. */
   downloads?: boolean;
-  /** The address of the Hugging Face hub and the token of the user. Default: the public hub, without a token. */
+  /** The address of the Hugging Face hub and the user's token. Default: the public hub, without a token. */
   hub?: HubSettings;
 }
 
 /**
- * The options that the environment sets: `GUARD_BACKEND`, `GUARD_ONNX_LIBRARY`, `GUARD_ONNX_PROVIDERS`, `GUARD_ONNX_THREADS`,
+ * Reads the options that the environment sets: `GUARD_BACKEND`, `GUARD_ONNX_LIBRARY`, `GUARD_ONNX_PROVIDERS`, `GUARD_ONNX_THREADS`,
  * `GUARD_MODELS_DIR`, and `HF_HUB_CACHE`, `HF_HOME`, `HF_ENDPOINT`, `HF_TOKEN` and `HF_HUB_OFFLINE` for the hub.
  *
- * @throws GuardValidationError for a variable with an impossible value.
+ * @throws GuardValidationError for a variable with an invalid value.
  */
 export function engineOptions(env: NodeJS.ProcessEnv = process.env): EngineOptions {
   const backend = env.GUARD_BACKEND || "onnx";
@@ -66,7 +66,7 @@ export function engineOptions(env: NodeJS.ProcessEnv = process.env): EngineOptio
 }
 
 /**
- * Checks numbers that a program gave.
+ * Validates the numbers in options.
  *
  * @throws GuardValidationError with the name of the option.
  */
@@ -89,7 +89,7 @@ function isThreadCount(threads: number): boolean {
   return Number.isInteger(threads) && threads >= 1 && threads <= 1024;
 }
 
-/** The engine counts in unsigned integers of 32 bits. */
+/** The engine uses unsigned 32-bit integers. */
 function isQueueCapacity(capacity: number): boolean {
   return Number.isInteger(capacity) && capacity >= 1 && capacity < 2 ** 32;
 }

@@ -11,19 +11,19 @@ import {
 } from "./engine-options.ts";
 import { hubSettings } from "./hub/requests.ts";
 import { LanguageDetector } from "./languages.ts";
-import { isLinearFolder, LinearClassifier } from "./linear.ts";
+import { isLinearFolder, LinearClassifier } from "./linear-classifier.ts";
 import { ModelStore, modelsFolder } from "./model-files.ts";
-import { runtimeLibraries } from "./runtime-libraries.ts";
+import { findRuntimeLibraries } from "./runtime-libraries.ts";
 import { type ModelHost, TextModel } from "./text-model.ts";
 
-/** Called for each answer of a model with the model's name and how the answer spent its time, in milliseconds. */
+/** Called for each answer of a model with the model's name and the timings in milliseconds. */
 export type AnswerListener = (model: string, timings: EngineTimings) => void;
 
 /**
- * Loads models for scanners. It is made once with its settings, and passed to whoever loads models: `new Toxicity({}, { engine })`.
+ * Loads models for scanners. Create it once and pass it to scanners: `new Toxicity({}, { engine })`.
  *
- * Engines of the same library, providers and number of threads share their threads and the models in memory; how many texts may
- * wait is a limit of each engine. Engines with other settings can live in the same process.
+ * Engines with the same library, providers and number of threads share their threads and the models in memory. Each engine has its own
+ * limit of waiting texts. Engines with different settings can coexist in a process.
  *
  * @example
  * const engine = new Engine({ threads: 2, queueCapacity: 64 });
@@ -36,18 +36,17 @@ export class Engine {
   readonly #host: ModelHost;
   #native: NativeEngine | undefined;
   #languages: LanguageDetector | undefined;
-  /** Scanners that nobody closes must not stay in memory because of this list. */
+  /** Weak references, so that scanners which are never closed can be collected. */
   readonly #models = new Set<WeakRef<TextModel>>();
   readonly #linear = new Set<WeakRef<LinearClassifier>>();
-  /** The folders of the linear models. */
   readonly #linearFolders = new Set<string>();
   readonly #listeners = new Set<AnswerListener>();
   #isClosed = false;
 
   /**
-   * An engine with these settings and no others: the environment is not read. Nothing is loaded yet.
+   * Creates an engine without reading the environment. Nothing is loaded yet.
    *
-   * @throws GuardValidationError for an option with an impossible value.
+   * @throws GuardValidationError for an option with an invalid value.
    */
   constructor(options: EngineOptions = {}) {
     checkEngineOptions(options);
@@ -60,42 +59,42 @@ export class Engine {
       }),
       queueCapacity: options.queueCapacity ?? DEFAULT_QUEUE_CAPACITY,
       maxWindows: options.maxWindows ?? DEFAULT_MAX_WINDOWS,
-      native: () => this.#start(),
-      answered: (model, timings) => {
+      startEngine: () => this.#start(),
+      onAnswer: (model, timings) => {
         for (const listener of this.#listeners) listener(model, timings);
       },
     };
   }
 
   /**
-   * An engine with the settings of the environment, which is read now and never again; see {@link engineOptions}.
+   * Creates an engine with the settings of the environment, which is read once; see {@link engineOptions}.
    *
-   * @param overrides settings that come before those of the environment.
-   * @throws GuardValidationError for a variable or an option with an impossible value.
+   * @param overrides options that take precedence over the environment.
+   * @throws GuardValidationError for a variable or an option with an invalid value.
    */
   static fromEnvironment(env: NodeJS.ProcessEnv = process.env, overrides: EngineOptions = {}): Engine {
     return new Engine({ ...engineOptions(env), ...overrides });
   }
 
-  /** Starts the engine, if it is not started yet, and tells what it runs on. */
+  /** Starts the engine, if necessary, and returns what it runs on. */
   async info(): Promise<EngineInfo> {
     return native(() => this.#start().info());
   }
 
-  /** How much work with rules is under way in this process, but for what is done at once. It waits for threads of its own. */
+  /** The rule tasks that wait or run on the addon's threads in this process. Short tasks run synchronously and are not counted. */
   get ruleTasks(): RuleTasks {
     return addon.ruleTasks();
   }
 
   /**
-   * A model of ONNX Runtime. Its files are looked for now and loaded later.
+   * Creates a model of ONNX Runtime. Its files are found now and loaded later.
    *
    * @param name `embedded:<name>`, a folder, an ONNX file, or a model of the hub.
-   * @param maxLength the longest input in tokens, if it must be shorter than what the model can read.
-   * @throws GuardValidationError, without a path, when there is no such model.
+   * @param maxLength the maximum input length in tokens, if it must be shorter than that of the model.
+   * @throws GuardValidationError, without a path, if there is no such model.
    */
   model(name: string, { maxLength }: { maxLength?: number | undefined } = {}): TextModel {
-    this.#refuseIfClosed();
+    this.#throwIfClosed();
     const model = new TextModel(this.#host, name, maxLength);
     for (const known of this.#models) {
       if (!known.deref()) this.#models.delete(known);
@@ -105,34 +104,34 @@ export class Engine {
   }
 
   /**
-   * Reads a model into memory for those who will load it with an engine of the same settings, which share what is in memory.
+   * Reads a model into memory. An engine with the same settings that loads it later shares that memory.
    *
-   * @returns what lets go of the model: it is freed then, unless somebody has loaded it.
-   * @throws GuardError when it cannot be read. Nothing is downloaded.
+   * @returns a function that releases the model. Its memory is freed unless an engine has loaded it.
+   * @throws GuardError if the model cannot be read. Nothing is downloaded.
    */
-  async readAhead(name: string, { maxLength }: { maxLength?: number | undefined } = {}): Promise<() => void> {
-    this.#refuseIfClosed();
-    return new TextModel(this.#host, name, maxLength).readAhead();
+  async preload(name: string, { maxLength }: { maxLength?: number | undefined } = {}): Promise<() => void> {
+    this.#throwIfClosed();
+    return new TextModel(this.#host, name, maxLength).preload();
   }
 
   /**
-   * Whether a model is a linear one: a folder with the weights of one. Models of the hub never are.
+   * Whether a model is a linear classifier. Hub models never are.
    *
-   * @throws GuardValidationError, without a path, when there is no such model.
+   * @throws GuardValidationError, without a path, if there is no such model.
    */
   isLinear(name: string): boolean {
-    const found = this.#host.files.look(name);
+    const found = this.#host.files.find(name);
     return "files" in found && isLinearFolder(found.files.folder);
   }
 
   /**
-   * A linear model. Its files are looked for now and loaded later.
+   * Creates a linear classifier. Its files are found now and loaded later.
    *
    * @param name `embedded:<name>` or a folder.
-   * @throws GuardValidationError, without a path, when there is no such model.
+   * @throws GuardValidationError, without a path, if there is no such model.
    */
   linear(name: string): LinearClassifier {
-    this.#refuseIfClosed();
+    this.#throwIfClosed();
     const folder = this.#host.files.resolveFolder(name);
     this.#linearFolders.add(folder);
     const model = new LinearClassifier(folder);
@@ -143,28 +142,28 @@ export class Engine {
     return model;
   }
 
-  /** Tells what languages texts are in, for scanners whose model knows a few languages only. They share it: nobody closes it. */
+  /** Detects languages, for scanners whose model knows only some of them. They share it and must not close it. */
   get languages(): LanguageDetector {
     this.#languages ??= new LanguageDetector(this.linear("embedded:language"));
     return this.#languages;
   }
 
   /**
-   * The folder with the `config.json` of a model. The model is not loaded.
+   * Returns the folder with the `config.json` of a model, without loading the model.
    *
-   * @throws GuardValidationError, without a path, when there is no such model on this machine.
+   * @throws GuardValidationError, without a path, if the model is not on this machine.
    */
   folder(name: string): string {
     return this.#host.files.resolve(name).folder;
   }
 
-  /** The folders of all models that were made and are on this machine, in alphabetical order. */
+  /** The folders of all created models that are on this machine, in alphabetical order. */
   get folders(): string[] {
     const folders = [...this.#models].flatMap((known) => known.deref()?.configFolder ?? []);
     return [...new Set([...folders, ...this.#linearFolders])].sort();
   }
 
-  /** How many texts wait or run now, by the names of the models that are loaded. */
+  /** How many texts wait or run now, by the names of the loaded models. */
   get pending(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const known of this.#models) {
@@ -175,9 +174,9 @@ export class Engine {
   }
 
   /**
-   * Calls a listener for each answer of a model.
+   * Subscribes to the answers of models.
    *
-   * @returns a function that ends it.
+   * @returns a function that unsubscribes.
    */
   onAnswer(listener: AnswerListener): () => void {
     this.#listeners.add(listener);
@@ -185,13 +184,13 @@ export class Engine {
   }
 
   /**
-   * Checks that the addon and each loaded model say of known texts what they should: for models, of those in `self-test.json` of
-   * their folders. Each model does this itself when it is loaded; memory that was damaged since then shows here.
+   * Runs the self-tests of the addon and of each loaded model, which compare answers for known texts. Each model also does this when it
+   * loads; a later run detects memory that was corrupted since then.
    *
-   * @throws GuardError `GUARD_MODEL` for an answer that differs, `GUARD_OVERLOADED` when too many texts wait for a model.
+   * @throws GuardError `GUARD_MODEL` if an answer differs, and `GUARD_OVERLOADED` if too many texts wait for a model.
    */
   async selfTest(signal?: AbortSignal): Promise<void> {
-    await checkAddon();
+    await testAddon();
     const models = new Map<string, { selfTest(signal?: AbortSignal): Promise<void> }>();
     for (const model of [...this.#models].flatMap((known) => known.deref() ?? [])) {
       if (model.isLoaded) models.set(model.identity, model);
@@ -201,7 +200,7 @@ export class Engine {
     await awaitInOrder([...models.values()].map((model) => model.selfTest(signal)));
   }
 
-  /** Closes all models that this engine has made; it makes no more. */
+  /** Closes all models of this engine. It creates no more models afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#models].map((known) => known.deref()?.close()));
@@ -211,7 +210,7 @@ export class Engine {
 
   #start(): NativeEngine {
     if (!this.#native) {
-      const { libraries = runtimeLibraries(), providers = [], threads } = this.#options;
+      const { libraries = findRuntimeLibraries(), providers = [], threads } = this.#options;
       // Only the library of this package has providers other than the CPU's.
       const needsPackage = !this.#options.libraries && providers.some((provider) => provider !== "cpu");
       if (needsPackage) checkInstalledVersion("onnxruntime-node");
@@ -224,13 +223,13 @@ export class Engine {
     return this.#native;
   }
 
-  #refuseIfClosed(): void {
+  #throwIfClosed(): void {
     if (this.#isClosed) throw new GuardError("GUARD_CLOSED", "the engine is closed");
   }
 }
 
-/** @throws GuardError when the rules of the addon do not find what they should. */
-async function checkAddon(): Promise<void> {
+/** @throws GuardError if the rules of the addon do not find the URL of a known text. */
+async function testAddon(): Promise<void> {
   const found = await native(() => addon.findUrls("Look at https://example.com/a there."));
   if (found?.places.join() === "8,29") return;
   throw new GuardError("GUARD_SCANNER", "the addon fails its self-test: it does not find the URL of a known text");
@@ -239,8 +238,8 @@ async function checkAddon(): Promise<void> {
 let shared: Engine | undefined;
 
 /**
- * The engine of scanners that are given none, with the settings of the environment: made when the first of them is built. Close
- * the scanners, not this engine, where others in the process may use it.
+ * Returns the engine of scanners that are created without one. It has the settings of the environment at its first use. Close the
+ * scanners, not this engine, because others in the process may use it.
  */
 export function defaultEngine(): Engine {
   shared ??= Engine.fromEnvironment();

@@ -4,12 +4,12 @@ import { GuardError } from "../support/errors.ts";
 import { lazy } from "../support/lazy.ts";
 import { readModelFile } from "./manifest.ts";
 
-/** The file beside a model's weights that says how often it is wrong. `npm run eval -- --write-cards` writes it. */
+/** The file with a model's error rates. `npm run eval -- --write-cards` writes it. */
 export const EVALUATION_FILE = "evaluation.json";
 
 /**
- * Pairs of a rate of false positives and a threshold. A file has thousands of them, which a schema of tuples takes four times as long to
- * check while a server starts.
+ * Pairs of a false positive rate and a threshold. A file has thousands of them, and a schema of tuples would take four times as long to
+ * validate them when a server starts.
  */
 const points = lazy(() =>
   z.array(z.custom<[rate: number, threshold: number]>(isPoint, "expected a rate and a threshold, from 0 to 1")),
@@ -20,51 +20,48 @@ function isPoint(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && value.every(isShare);
 }
 
-/** A curve of false positives of one scanner that uses the model. */
+/** The false positive rates of one scanner with the model, by threshold. */
 const curveSchema = lazy(() =>
   z.object({
     scanner: z.string(),
-    /** The options of the scanner, other than model and threshold, that the probabilities come from. */
+    /** The options of the scanner that the probabilities depend on, without model and threshold. */
     settings: z.record(z.string(), z.unknown()),
-    /** How many harmless texts were scanned. The curve says nothing about rates below 1 / rows. */
+    /** How many benign texts were scanned. The curve has no information on rates below 1 / rows. */
     rows: z.int().min(1),
     /** How many of these texts came from each source. */
     sources: z.record(z.string(), z.int()),
     /**
-     * Pairs of a rate of false positives and a threshold, by rising rate: that share of the harmless texts has a probability
-     * above the threshold.
+     * Pairs of a false positive rate and a threshold, by rising rate. The rate is the share of benign texts with a probability above the
+     * threshold.
      */
     points: points().min(1),
   }),
 );
 export type Curve = z.output<ReturnType<typeof curveSchema>>;
 
-/**
- * The threshold that a curve gives for a rate of false positives. It is undefined if all points of the curve are above the
- * rate.
- */
-export function thresholdOf({ points }: Pick<Curve, "points">, rate: number): number | undefined {
+/** Returns the threshold of a curve for a false positive rate, or undefined if all points of the curve are above the rate. */
+export function thresholdAt({ points }: Pick<Curve, "points">, rate: number): number | undefined {
   return points.findLast(([measured]) => measured <= rate)?.[1];
 }
 
-/** How often a scanner takes harmless texts in one language for bad ones, and whether it tells the two apart there. */
+/** The false positive rates of a scanner in one language, and whether its probabilities separate benign from harmful texts there. */
 const languageCurveSchema = lazy(() =>
   z.object({
     scanner: z.string(),
-    /** The head of the model that answers, where the scanner asks several; otherwise the one that it asks. */
+    /** The head of the model, if the scanner uses several. */
     head: z.string().optional(),
-    /** The code of the language as the detector names it: ISO 639-1, or `und-` and a script. */
+    /** The language code of the detector: ISO 639-1, or `und-` and a script. */
     language: z.string(),
-    /** How many harmless texts were scanned. */
+    /** How many benign texts were scanned. */
     rows: z.int().min(1),
     /**
-     * Pairs of a rate of false positives and a threshold, by falling rate: that share of the harmless texts in the language has a
-     * probability above the threshold, as the model says it.
+     * Pairs of a false positive rate and a threshold, by falling rate. The rate is the share of benign texts in the language with a raw
+     * probability of the model above the threshold.
      */
     points: points().min(2),
-    /** How many bad texts in the language were scanned, and the area under the ROC curve; absent where there were none to scan. */
+    /** How many harmful texts in the language were scanned, and the area under the ROC curve. It is absent if there were none. */
     bad: z.object({ rows: z.int().min(1), auc: z.number().min(0).max(1) }).optional(),
-    /** Whether the probabilities say anything about texts in the language. */
+    /** Whether the probabilities separate benign from harmful texts in the language. */
     separates: z.boolean(),
   }),
 );
@@ -81,18 +78,18 @@ const evaluationSchema = lazy(() =>
     /** The day it was measured, in UTC. */
     date: z.iso.date(),
     curves: z.array(curveSchema()),
-    /** What the scanners of the model do in single languages. */
+    /** The results of the model's scanners in single languages. */
     languages: z.array(languageCurveSchema()).default([]),
   }),
 );
-/** The evaluation that a model brings along. */
+/** The evaluation in a model's folder. */
 export type Evaluation = z.output<ReturnType<typeof evaluationSchema>>;
 
 /**
  * Reads a model's evaluation.
  *
- * @returns nothing where the model has none.
- * @throws GuardError when the file is there and cannot be used, or differs from the manifest of the folder.
+ * @returns undefined if the model has none.
+ * @throws GuardError if the file is invalid or differs from the manifest of the folder.
  */
 export function readEvaluation(folder: string): Evaluation | undefined {
   const path = join(folder, EVALUATION_FILE);
@@ -106,22 +103,22 @@ export function readEvaluation(folder: string): Evaluation | undefined {
   }
 }
 
-/** What a model's `config.json` says of the model itself. */
+/** The metadata of a model in its `config.json`. */
 export interface ModelIdentity {
   name?: string;
   version?: string;
-  /** The folder of the weights that it shares with other models. */
+  /** The folder with weights that the model shares with others. */
   external_data?: string;
-  /** The languages that it was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages cannot be told. */
+  /** The languages that the model was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages look alike. */
   languages?: string[];
-  /** Its heads; the languages of a head come before those of the model. */
+  /** The heads. The languages of a head take precedence over those of the model. */
   heads?: { name: string; languages?: string[] }[];
-  /** The heads that screen texts `for` a head of another model, which has this name and version. */
+  /** The heads that screen texts `for` a head of another model with this name and version. */
   screens?: { head: string; model: string; version: string; for: string }[];
 }
 
-/** Reads what a model's `config.json` says of the model itself. */
-export function modelIdentity(folder: string): ModelIdentity {
+/** Reads the metadata of a model from its `config.json`. */
+export function readModelIdentity(folder: string): ModelIdentity {
   const content = readModelFile(folder, "config.json");
   if (content === undefined)
     throw new GuardError("GUARD_MODEL", `the model file ${join(folder, "config.json")} is missing`);
@@ -129,10 +126,10 @@ export function modelIdentity(folder: string): ModelIdentity {
 }
 
 /**
- * The languages that a head of a model was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages cannot be
- * told. Undefined where the model does not say, as models of others do not.
+ * Reads the languages that a head of a model was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages look
+ * alike. It is undefined if the model does not state them, as third-party models do not.
  */
-export function trainedLanguages(folder: string, head?: string): readonly string[] | undefined {
-  const { languages, heads = [] } = modelIdentity(folder);
+export function readTrainedLanguages(folder: string, head?: string): readonly string[] | undefined {
+  const { languages, heads = [] } = readModelIdentity(folder);
   return heads.find(({ name }) => name === head)?.languages ?? languages;
 }

@@ -3,11 +3,11 @@ import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
 import type { CallContext } from "./call-context.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
-import { screened } from "./screen.ts";
+import { screenText } from "./screen.ts";
 import type { TextModel } from "./text-model.ts";
 
-/** The probability of each label of a part that was screened: that of parts that leave the models of guard early. */
-const SCREENED = 1 / (1 + Math.exp(5));
+/** The probability of each label of a screened part. Parts that leave guard's models early get the same. */
+const SCREENED_SCORE = 1 / (1 + Math.exp(5));
 
 /** The probability of one label. */
 export interface LabelScore {
@@ -15,75 +15,69 @@ export interface LabelScore {
   score: number;
 }
 
-/** A part of a text with the probabilities of the labels that were asked for. */
+/** A part of a text with the probabilities of the queried labels. */
 export interface PartLabels extends Span {
   labels: LabelScore[];
 }
 
-/**
- * The same, together with everything that the model's heads say about the part: one list of probabilities for each head, empty for heads
- * that were not asked.
- */
+/** A part with the probabilities of all heads: one list for each head, which is empty for heads that were not computed. */
 export interface ScoredLabels extends PartLabels {
   heads: readonly (readonly number[])[];
 }
 
-/** Which labels of a model are asked for. */
-export interface WantedLabels {
-  /** The head of guard's own models that has them. */
+/** Which labels of a model to score. */
+export interface LabelQuery {
+  /** The head that has the labels in guard's own models. */
   head: string;
-  /** The labels, in any case unless `caseSensitive` is set. */
+  /** The labels. Case does not matter unless `caseSensitive` is set. */
   labels: readonly string[];
-  /** Whether upper and lower case differ. Default false. */
+  /** Whether case matters. The default is false. */
   caseSensitive?: boolean;
-  /** Whether the model must have all of the labels, as it must if a user names them. Otherwise one of them is enough. */
+  /** Whether the model must have all labels, as when a user names them. Otherwise one is enough. */
   all: boolean;
-  /** The option that names them. */
+  /** The option that names the labels, for errors. */
   option: string;
 }
 
-/** The indices of labels in a model's answer. */
+/** Where the labels are in a model's answer. */
 export interface LabelIndices {
   /** The index of their head among the model's heads. */
   head: number;
-  /** The labels that were asked for, each with its index among the labels of the head. */
+  /** The queried labels with their indices among the labels of the head. */
   labels: { label: string; index: number }[];
-  /** Whether each label stands for itself; otherwise the probabilities of all labels of the head add up to one. */
+  /** Whether labels are independent. Otherwise the probabilities of all labels of the head add up to 1. */
   multiLabel: boolean;
   /** All heads of the model. */
   heads: readonly ModelHead[];
 }
 
-/**
- * Some labels of a model that judges texts. They belong to the head with a given name or, if there is no such head, to the
- * first head that has them.
- */
+/** Scores labels of a model. They belong to the head with the given name or, without such a head, to the first head that has them. */
 export class LabelHead {
   readonly #model: TextModel;
-  readonly #wanted: WantedLabels;
+  readonly #wanted: LabelQuery;
   #indices: LabelIndices | undefined;
 
-  constructor(model: TextModel, wanted: WantedLabels) {
+  constructor(model: TextModel, wanted: LabelQuery) {
     this.#model = model;
     this.#wanted = wanted;
   }
 
   /**
-   * Loads the model and looks its labels up.
+   * Loads the model and finds the labels.
    *
-   * @throws GuardValidationError where the model does not have the labels.
+   * @throws GuardValidationError if the model does not have the labels.
    */
   async load(signal?: AbortSignal): Promise<LabelIndices> {
     await this.#model.load(signal);
-    return this.described({ signal });
+    return this.describe({ signal });
   }
 
-  /** Returns what {@link load} returns, but downloads nothing, so that it can be used while a text waits. */
-  async described(abortable: Abortable = {}): Promise<LabelIndices> {
+  /** Returns what {@link load} returns, but downloads nothing, so that it is fit for a scan. */
+  async describe(abortable: Abortable = {}): Promise<LabelIndices> {
     return this.#indices ?? this.#locate(abortable);
   }
 
-  /** The probabilities of the labels for each part of a text. */
+  /** Scores the labels for each part of a text. */
   async score(
     text: string,
     strategy: LongTextStrategy,
@@ -91,9 +85,9 @@ export class LabelHead {
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
     const { head, labels, heads: all } = this.#indices ?? (await this.#locate(context));
     const asked = all[head];
-    const sure = asked && (await screened(text, this.#model, asked, context));
+    const sure = asked && (await screenText(text, this.#model, asked, context));
     if (sure) {
-      const none = labels.map(({ label }) => ({ label, score: SCREENED }));
+      const none = labels.map(({ label }) => ({ label, score: SCREENED_SCORE }));
       return { skipped: 0, parts: sure.map((part) => ({ heads: [], labels: none, ...part })) };
     }
     const { parts, skippedChars } = await this.#model.classify(text, { strategy, head: asked }, context);
@@ -109,17 +103,17 @@ export class LabelHead {
   }
 
   async #locate(abortable: Abortable): Promise<LabelIndices> {
-    const { heads } = await this.#model.described(abortable);
+    const { heads } = await this.#model.describe(abortable);
     const { head: name, all, option, caseSensitive = false } = this.#wanted;
     const keyOf = (label: string) => (caseSensitive ? label : label.toLowerCase());
-    // A label that is named twice must not count twice.
+    // A duplicate label must not count twice.
     const spellings = new Map(this.#wanted.labels.map((label) => [keyOf(label), label]));
     const wanted = [...spellings.keys()];
     const candidates = heads.map(({ name, labels, multiLabel }, head) => {
       const known = new Map(labels.map((label, index) => [keyOf(label), { label, index }]));
       return { name, head, labels: wanted.flatMap((label) => known.get(label) ?? []), multiLabel };
     });
-    // Another head answers another question: anger, for example, is not toxicity.
+    // Other heads answer other questions: anger, for example, is not toxicity.
     const own = candidates.filter((candidate) => candidate.name === name);
     const possible = own.length > 0 ? own : candidates;
     const found = possible.find(({ labels }) => labels.length >= (all ? wanted.length : 1));

@@ -2,7 +2,7 @@ import { native } from "../native.ts";
 import { mapRows } from "../text/rows.ts";
 import type { Span } from "../text/span.ts";
 import { type CallContext, shareAnswer } from "./call-context.ts";
-import type { LinearClassifier } from "./linear.ts";
+import type { LinearClassifier } from "./linear-classifier.ts";
 
 /** A language by its ISO 639-1 code, and its probability. */
 export interface LanguageGuess {
@@ -10,21 +10,18 @@ export interface LanguageGuess {
   probability: number;
 }
 
-/** A part of a text: in a known language, or in the one that it names. */
+/** A part of a text in a language that the model knows, or else in the `language` named here. */
 export interface ForeignPart extends Span {
   /** An ISO 639-1 code, or `und-` and the ISO 15924 code of a script whose languages cannot be told apart. */
   language?: string;
 }
 
-/**
- * Codes of languages that the model knows under another code. For example, the model treats the two forms of Norwegian as one
- * language.
- */
-const SAME: Readonly<Record<string, string>> = { nb: "no", nn: "no", fil: "tl", iw: "he", in: "id", sh: "sr" };
+/** The codes under which the detector knows other codes. For example, it treats the two forms of Norwegian as one language. */
+const ALIASES: Readonly<Record<string, string>> = { nb: "no", nn: "no", fil: "tl", iw: "he", in: "id", sh: "sr" };
 
-/** The code under which the model knows a language. */
-export function knownAs(language: string): string {
-  return SAME[language] ?? language;
+/** Returns the code under which the detector knows a language. */
+export function canonicalLanguage(language: string): string {
+  return ALIASES[language] ?? language;
 }
 
 /** Recognizes languages with a linear model whose labels are ISO 639-1 codes. */
@@ -41,16 +38,16 @@ export class LanguageDetector {
     return this.#model.folder;
   }
 
-  /** Loads the model. Otherwise the first text does it. */
+  /** Loads the model before the first text needs it. */
   async load(): Promise<void> {
     await this.#model.load();
   }
 
   /**
-   * Cuts a text into parts, from its beginning to its end: those in languages that a model knows, and those in others.
+   * Splits a text into parts in languages that another model knows and parts in other languages. The parts cover the whole text.
    *
-   * @param known the languages that the model knows, by their ISO 639-1 codes.
-   * @param familiar languages that are named even where the detector is not sure of them.
+   * @param known the languages that the other model knows, as ISO 639-1 codes.
+   * @param familiar languages that are named even if the detector is not sure of them.
    */
   foreignParts(
     text: string,

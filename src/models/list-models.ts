@@ -2,33 +2,33 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { listHubModels } from "./hub/cache.ts";
 import { EMBEDDED, embeddedFolder, modelFolders, modelsFolder } from "./model-files.ts";
-import { type LicenceClass, trainingData } from "./training-data.ts";
+import { type LicenceClass, readTrainingData } from "./training-data.ts";
 
 /** A model on this machine. */
 export interface ModelEntry {
-  /** What to write as `model`. */
+  /** The value for the option `model`. */
   model: string;
   source: "embedded" | "cached";
   folder: string;
-  /** Bytes of all its files. */
+  /** The size of all files in bytes. */
   size: number;
   labels: string[];
   license?: string;
-  /** The classes of licences of the data that it was trained on, as far as it states them. */
+  /** The licence classes of the training data, if they are stated. */
   trainingData?: LicenceClass[];
 }
 
 /**
- * Lists the models that come with the package, and those in a folder.
+ * Lists the embedded models and those in a folder.
  *
- * @param cache the folder of the models that do not come with the package. Default: `GUARD_MODELS_DIR`, or the cache of Hugging
+ * @param cache the folder of the models that are not embedded. Default: `GUARD_MODELS_DIR`, or the cache of Hugging
  *   Face's tools.
  */
 export function listModels(cache: string = modelsFolder()): ModelEntry[] {
-  const entry = (source: ModelEntry["source"], model: string, folder: string, licensed?: string): ModelEntry => {
+  const entry = (source: ModelEntry["source"], model: string, folder: string, hubLicense?: string): ModelEntry => {
     const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-    const data = trainingData(folder);
-    const license: unknown = licensed ?? config.guard?.license ?? config.license;
+    const data = readTrainingData(folder);
+    const license: unknown = hubLicense ?? config.guard?.license ?? config.license;
     return {
       model,
       source,
@@ -46,26 +46,26 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   ];
 }
 
-/** What a configuration says of its labels. */
-interface Labelled {
+/** The labels in a model's configuration. */
+interface LabelConfig {
   id2label?: object;
   guard?: { heads?: { name?: string; labels?: unknown[] }[]; screens?: { head?: string }[] };
 }
 
 /**
- * The labels of a configuration, each once: the labels of its heads, or if it has no heads, the labels of the whole model. Heads that screen
- * texts for other models have none that a scanner could name.
+ * Returns the distinct labels of a model's heads, or of the whole model if it has no heads. Heads that screen texts for other models are
+ * left out, because no scanner can use their labels.
  */
-function labelsOf(config: Labelled): string[] {
+function labelsOf(config: LabelConfig): string[] {
   const { heads = [], screens = [] } = config.guard ?? {};
   const asked = heads.filter(({ name }) => !screens.some(({ head }) => head === name));
   const labels = asked.flatMap((head) => head.labels ?? []);
   return [...new Set((labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String))];
 }
 
-/** The bytes of all files of a folder. */
+/** Returns the size of all files in a folder in bytes. */
 export function folderSize(folder: string): number {
-  // In the cache of the hub, files are links to their contents.
+  // Files in the hub's cache are symbolic links, and statSync follows them.
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => statSync(join(folder, path), { throwIfNoEntry: false }))
     .reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);

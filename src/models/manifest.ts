@@ -3,17 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
 import { addon, native } from "../native.ts";
 
-/** The file of a model's folder that says what the other files are. `crates/guard-core/src/model_folder.rs` compares files with it. */
+/** The file with the sizes and hashes of a model's files. `crates/guard-core/src/model_folder.rs` verifies files against it. */
 export const MANIFEST = "manifest.json";
 
-/** Texts for people, and the manifest itself: they decide nothing. */
+/** Files that are not in the manifest: documentation, and the manifest itself. */
 const UNLISTED = new Set([MANIFEST, "CARD.md", "README.md"]);
 
-/**
- * The manifest of a model's folder as it is now: the size in bytes and the SHA-256 of each file, also of those that the model shares with
- * others.
- */
-export function manifestOf(folder: string): string {
+/** Creates the manifest of a model's folder: the size in bytes and the SHA-256 of each file, including weights shared with other models. */
+export function createManifest(folder: string): string {
   const { guard } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   const shared: unknown = guard?.external_data;
   const files = [...filesIn(folder), ...(typeof shared === "string" ? filesIn(folder, shared) : [])];
@@ -33,9 +30,9 @@ function filesIn(folder: string, place = ""): string[] {
 }
 
 /**
- * The content of a text file of a model's folder, compared with the manifest of the folder. Undefined where there is no such file.
+ * Reads a text file of a model's folder and verifies it against the manifest. It returns undefined if there is no such file.
  *
- * @throws GuardError `GUARD_MODEL` when the file differs from the manifest or cannot be read.
+ * @throws GuardError `GUARD_MODEL` if the file differs from the manifest or cannot be read.
  */
 export function readModelFile(folder: string, file: string): string | undefined {
   return native(() => addon.readModelFile(folder, file)) ?? undefined;

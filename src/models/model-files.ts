@@ -8,25 +8,23 @@ import { type HubId, parseHubId } from "./hub/hub-id.ts";
 import type { HubSettings } from "./hub/requests.ts";
 import { MANIFEST } from "./manifest.ts";
 
-/** The prefix of the names of models that come with the package. */
+/** The prefix of the names of embedded models. */
 export const EMBEDDED = "embedded:";
 
-/** What a scanner's option that names a model takes. */
+/** The description of scanner options that name a model. */
 export const MODEL_DESCRIPTION =
   "embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face " +
   "hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx.";
 
-/** The folder of the models that come with the package. */
+/** The folder of the embedded models. */
 export const embeddedFolder = ownFile("models");
 
-/**
- * Where models are kept that do not come with the package: `GUARD_MODELS_DIR`, or the cache that Hugging Face's tools use as well.
- */
+/** Returns the folder of models that are not embedded: `GUARD_MODELS_DIR`, or the cache of Hugging Face's tools. */
 export function modelsFolder(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env.GUARD_MODELS_DIR || hubCache(env));
 }
 
-/** The names of the models of guard's own form in a folder. */
+/** Lists the folders with a `config.json` in a folder. */
 export function modelFolders(root: string): string[] {
   if (!existsSync(root)) return [];
   return readdirSync(root)
@@ -37,28 +35,28 @@ export function modelFolders(root: string): string[] {
 /** Where a model's files are. */
 export interface ModelFiles {
   folder: string;
-  /** A certain ONNX file, as a path in the folder. */
+  /** The ONNX file, as a path in the folder. Without it, the engine chooses. */
   graph?: string;
-  /** Whether that file is the folder's own model, and not another file that a user named. */
-  isItsOwn?: boolean;
-  /** The licence that the hub states. */
+  /** Whether `graph` is the default file of the model, and not a file that a user named. */
+  isDefaultGraph?: boolean;
+  /** The licence according to the hub. */
   license?: string;
 }
 
-/** A model that is a folder on this machine, or one of the hub. */
-type Found = { files: ModelFiles; hub?: HubId } | { hub: HubId; missing: string[] };
+/** A model on this machine, or a hub model with missing files. */
+type FoundModel = { files: ModelFiles; hub?: HubId } | { hub: HubId; missing: string[] };
 
-/** Where the files of models are looked for, and whether missing ones may be downloaded. */
+/** The options of a {@link ModelStore}. */
 export interface ModelStoreOptions {
-  /** The folder of the models that do not come with the package. */
+  /** The folder of the models that are not embedded. */
   folder: string;
-  /** Whether models of the hub may be downloaded; if not, they must be here already. */
+  /** Whether hub models may be downloaded. */
   downloads: boolean;
-  /** The address of the hub and the token of the user. */
+  /** The address of the hub and the user's token. */
   hub: HubSettings;
 }
 
-/** Finds the files of models by name: `embedded:<name>`, a folder, an ONNX file in such a folder, or `owner/name` of the hub. */
+/** Finds model files by name: `embedded:<name>`, a folder, an ONNX file in a folder, or `owner/name` of the hub. */
 export class ModelStore {
   readonly #options: ModelStoreOptions;
 
@@ -67,117 +65,119 @@ export class ModelStore {
   }
 
   /**
-   * The files of a model.
+   * Returns the files of a model.
    *
-   * @throws GuardValidationError, without a path, when there is no such model on this machine.
+   * @throws GuardValidationError, without a path, if the model is not on this machine.
    */
   resolve(model: string): ModelFiles {
     const found = this.#find(model);
     if ("files" in found) return found.files;
-    throw new GuardValidationError([{ path: "", message: this.missingMessage(model, found.missing) }]);
+    throw unknownModel(this.missingMessage(model, found.missing));
   }
 
-  /**
-   * The files of a model, or undefined if they are missing and can be downloaded. Otherwise it does the same as
-   * {@link resolve}.
-   */
-  resolveIfHere(model: string): ModelFiles | undefined {
+  /** Does the same as {@link resolve}, but returns undefined if missing files can be downloaded. */
+  resolveLocal(model: string): ModelFiles | undefined {
     if (!this.#options.downloads) return this.resolve(model);
     const found = this.#find(model);
     return "files" in found ? found.files : undefined;
   }
 
   /**
-   * The folder of a model of guard's own form, of which the hub has none.
+   * Returns the folder of a model that cannot come from the hub.
    *
-   * @throws GuardValidationError, without a path, when there is no such folder.
+   * @throws GuardValidationError, without a path, if there is no such folder.
    */
   resolveFolder(model: string): string {
     const found = this.#find(model);
     if ("hub" in found) {
-      const message = `there is no folder ${model}, and no model of the hub can be used here: write ${EMBEDDED}<name> or a folder`;
-      throw new GuardValidationError([{ path: "", message }]);
+      const message = `there is no folder ${model}, and hub models are not supported here; use ${EMBEDDED}<name> or a folder`;
+      throw unknownModel(message);
     }
     return found.files.folder;
   }
 
-  /**
-   * The files of a model that is here, or the names of its missing files. It downloads nothing, so it can be used while a text
-   * waits.
-   */
-  look(model: string): { files: ModelFiles } | { missing: string[] } {
+  /** Returns the files of a model, or the names of its missing files. It downloads nothing, so it is fit for a scan. */
+  find(model: string): { files: ModelFiles } | { missing: string[] } {
     return this.#find(model);
   }
 
-  /** The files of a model, which are downloaded if they are not here. */
+  /** Returns the files of a model, and downloads them if they are missing. */
   async fetch(model: string, signal?: AbortSignal): Promise<ModelFiles> {
-    const here = this.resolveIfHere(model);
-    if (here) return here;
+    const local = this.resolveLocal(model);
+    if (local) return local;
     const { folder, hub: settings } = this.#options;
     const hub = parseHubId(model) as HubId;
-    return ofHub(hub, await pullHubModel(hub, folder, { settings, ...(signal ? { signal } : {}) }));
+    return fromHub(hub, await pullHubModel(hub, folder, { settings, ...(signal ? { signal } : {}) }));
   }
 
-  /** The message for a user whose model lacks files. */
+  /** Returns the error message for a model with missing files. */
   missingMessage(model: string, missing: readonly string[]): string {
     return (
-      `the model ${model} is not on this machine: there is no such folder, and what is in ${this.#options.folder} lacks ` +
-      `${missing.join(", ")}. guard models pull ${model} downloads it, and so does load() of a scanner`
+      `the model ${model} is not on this machine: there is no such folder, and ${this.#options.folder} lacks ` +
+      `${missing.join(", ")}. Download it with guard models pull ${model}, or call load() of the scanner`
     );
   }
 
-  #find(model: string): Found {
-    const bad = (message: string) => new GuardValidationError([{ path: "", message }]);
+  #find(model: string): FoundModel {
+    if (model.startsWith(EMBEDDED)) return { files: findEmbedded(model.slice(EMBEDDED.length)) };
     const { folder: cache } = this.#options;
-    if (model.startsWith(EMBEDDED)) {
-      const name = model.slice(EMBEDDED.length);
-      const known = modelFolders(embeddedFolder);
-      if (!known.includes(name)) {
-        throw bad(`there is no embedded model ${name}; there are: ${known.join(", ") || "none"}`);
-      }
-      const folder = join(embeddedFolder, name);
-      // Without the manifest nothing would be compared with it.
-      const manifest = join(folder, MANIFEST);
-      if (!existsSync(manifest)) throw new GuardError("GUARD_MODEL", `the model file ${manifest} is missing`);
-      return { files: { folder } };
-    }
     const candidates = isAbsolute(model) ? [model] : [resolve(model), join(cache, model)];
     const path = candidates.find((candidate) => existsSync(candidate));
-    const inFolder = path ? undefined : fileInFolder(candidates);
-    if (inFolder) return { files: inFolder };
-    if (!path) {
-      const hub = parseHubId(model);
-      if (!hub) {
-        const looked = candidates.join(", ");
-        throw bad(
-          `${model} is neither ${EMBEDDED}<name> nor a folder or file nor owner/name of the hub: looked for ${looked}`,
-        );
-      }
-      const found = findHubModel(hub, cache);
-      if ("missing" in found) return { hub, missing: found.missing };
-      return { hub, files: ofHub(hub, found) };
+    const files = path === undefined ? findGraph(candidates) : filesAt(path);
+    return files ? { files } : this.#findInHub(model, candidates);
+  }
+
+  #findInHub(model: string, candidates: readonly string[]): FoundModel {
+    const hub = parseHubId(model);
+    if (!hub) {
+      const places = candidates.join(", ");
+      throw unknownModel(
+        `${model} is neither ${EMBEDDED}<name> nor a folder or file nor owner/name of the hub; looked for ${places}`,
+      );
     }
-    if (statSync(path).isDirectory()) return { files: { folder: path } };
-    // Exports keep their graphs in a folder `onnx` below that of the tokenizer.
-    const folder = existsSync(join(dirname(path), "config.json")) ? dirname(path) : dirname(dirname(path));
-    const graph = join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path));
-    return { files: { folder, graph } };
+    const found = findHubModel(hub, this.#options.folder);
+    return "missing" in found ? { hub, missing: found.missing } : { hub, files: fromHub(hub, found) };
   }
 }
 
-/** Finds the folder and the file of a name such as `./toxicity:onnx/model.onnx`. */
-function fileInFolder(candidates: readonly string[]): ModelFiles | undefined {
+function unknownModel(message: string): GuardValidationError {
+  return new GuardValidationError([{ path: "", message }]);
+}
+
+function findEmbedded(name: string): ModelFiles {
+  const known = modelFolders(embeddedFolder);
+  if (!known.includes(name)) {
+    throw unknownModel(`there is no embedded model ${name}; there are: ${known.join(", ") || "none"}`);
+  }
+  const folder = join(embeddedFolder, name);
+  // Without the manifest, the files could not be verified.
+  const manifest = join(folder, MANIFEST);
+  if (!existsSync(manifest)) throw new GuardError("GUARD_MODEL", `the model file ${manifest} is missing`);
+  return { folder };
+}
+
+/** Returns the files of a model whose folder or ONNX file exists. */
+function filesAt(path: string): ModelFiles {
+  if (statSync(path).isDirectory()) return { folder: path };
+  // Exports have their graphs in a folder `onnx` below that of the tokenizer.
+  const folder = existsSync(join(dirname(path), "config.json")) ? dirname(path) : dirname(dirname(path));
+  const graph = join(...(folder === dirname(path) ? [] : [basename(dirname(path))]), basename(path));
+  return { folder, graph };
+}
+
+/** Finds the folder and the ONNX file of a name such as `./toxicity:onnx/model.onnx`. */
+function findGraph(candidates: readonly string[]): ModelFiles | undefined {
   for (const candidate of candidates) {
     const [, folder = "", graph = ""] = /^(.+):(.+\.onnx)$/.exec(candidate) ?? [];
     if (folder === "" || !existsSync(folder) || !statSync(folder).isDirectory()) continue;
     if (existsSync(join(folder, graph))) return { folder, graph };
-    const there = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".onnx"));
-    const message = `the folder ${folder} has no file ${graph}; its ONNX files are: ${there.sort().join(", ") || "none"}`;
-    throw new GuardValidationError([{ path: "", message }]);
+    const graphs = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".onnx"));
+    const message = `the folder ${folder} has no file ${graph}; its ONNX files are: ${graphs.sort().join(", ") || "none"}`;
+    throw unknownModel(message);
   }
   return undefined;
 }
 
-function ofHub({ graph }: HubId, files: HubFiles): ModelFiles {
-  return { ...files, isItsOwn: graph === undefined };
+function fromHub({ graph }: HubId, files: HubFiles): ModelFiles {
+  return { ...files, isDefaultGraph: graph === undefined };
 }

@@ -8,10 +8,13 @@ import { isSupported } from "../support/package-versions.ts";
 const require = createRequire(import.meta.url);
 
 /**
- * Where the ONNX Runtime library may be, best first: that of an installed `onnxruntime-node` (the way to GPUs), of
- * guard's own platform package, of the system. Alpine has one of its own, because the others are made for glibc.
+ * Finds ONNX Runtime libraries, in order of preference: that of an installed `onnxruntime-node` (which supports GPUs), that of guard's
+ * platform package, and that of the system. On Alpine only the last one is possible, because the others need glibc.
  */
-export function runtimeLibraries(platform: NodeJS.Platform = process.platform, arch: string = process.arch): string[] {
+export function findRuntimeLibraries(
+  platform: NodeJS.Platform = process.platform,
+  arch: string = process.arch,
+): string[] {
   const musl = platform === "linux" && addon.isMusl();
   // A project may need an older version for itself. The addon cannot use that one, and loads the library of guard's own package.
   const installed = installedVersion("onnxruntime-node");

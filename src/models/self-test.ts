@@ -4,10 +4,10 @@ import { GuardError } from "../support/errors.ts";
 import { lazy } from "../support/lazy.ts";
 import { readModelFile } from "./manifest.ts";
 
-/** The file of a model's folder with texts of which it is known what the model says. */
+/** The file of a model's folder with texts and the answers that are expected for them. */
 export const SELF_TEST_FILE = "self-test.json";
 
-/** What a model says of a text: probabilities by head and label, and what its heads over tokens find. A head without a name is `default`. */
+/** A model's answer for a text: probabilities by head and label, and the spans of its token heads. A head without a name is `default`. */
 export interface SelfTestAnswer {
   scores: Record<string, Record<string, number>>;
   spans: { kind: string; text: string }[];
@@ -16,7 +16,7 @@ export interface SelfTestAnswer {
 const probability = z.number().min(0).max(1);
 const fileSchema = lazy(() =>
   z.strictObject({
-    /** How far a probability may be from what is written here: processors and providers round differently. */
+    /** The maximum difference of a probability. Processors and execution providers round differently. */
     tolerance: probability.default(0.1),
     texts: z
       .array(
@@ -30,17 +30,16 @@ const fileSchema = lazy(() =>
   }),
 );
 
-/** The texts of loaded models. */
+/** The self-test texts of loaded models. */
 const known = new WeakMap<object, readonly KnownText[]>();
 
 /**
- * Compares what a model says of the texts in the file `self-test.json` of its folder with what that file says. A folder without the file
- * has no self-test.
+ * Runs the self-test of a model: compares its answers with `self-test.json` of its folder. A model without that file passes.
  *
- * @param model the model in memory. The file is read once for it: a file that changes later, as in an update of the package, says
- *   nothing about a model that was read before.
- * @param ask what the model says of a text, or nothing where it would not read the text in one piece as it is set up.
- * @throws GuardError `GUARD_MODEL` when an answer differs, or the file cannot be used. Errors of `ask` are passed on.
+ * @param model the loaded model. The file is read once for it, because a file that changes later, as in an update of the package, does
+ *   not describe a model that was loaded before.
+ * @param ask returns the model's answer for a text, or undefined if the model would split the text as it is configured.
+ * @throws GuardError `GUARD_MODEL` if an answer differs or the file is invalid. Errors of `ask` are passed on.
  */
 export async function selfTest(
   name: string,
@@ -52,8 +51,8 @@ export async function selfTest(
   const texts = known.get(model) ?? readTexts(folder, path);
   known.set(model, texts);
   for (const [index, { text, ...expected }] of texts.entries()) {
-    const told = await ask(text);
-    const difference = told && differenceOf(told, expected);
+    const answer = await ask(text);
+    const difference = answer && differenceOf(answer, expected);
     if (difference === undefined) continue;
     throw new GuardError(
       "GUARD_MODEL",
@@ -80,17 +79,17 @@ function readTexts(folder: string, path: string): KnownText[] {
   }
 }
 
-/** The first difference in words; undefined where there is none. */
-function differenceOf(told: SelfTestAnswer, { scores, spans, tolerance }: Expected): string | undefined {
+/** Describes the first difference, or returns undefined if there is none. */
+function differenceOf(answer: SelfTestAnswer, { scores, spans, tolerance }: Expected): string | undefined {
   for (const [head, labels] of Object.entries(scores)) {
     for (const [label, due] of Object.entries(labels)) {
-      const score = told.scores[head]?.[label];
-      // A score that is not a number is no nearer than one that is missing.
+      const score = answer.scores[head]?.[label];
+      // NaN fails, like a missing score.
       if (score !== undefined && Math.abs(score - due) <= tolerance) continue;
-      return `${head} says ${score} of ${label} where ${due} was due`;
+      return `${head} scores ${label} with ${score} instead of ${due}`;
     }
   }
   const listed = (found: SelfTestAnswer["spans"]) => JSON.stringify(found.map(({ kind, text }) => [kind, text]));
-  if (spans === undefined || listed(spans) === listed(told.spans)) return undefined;
-  return `it finds ${told.spans.length} spans where ${spans.length} others were due`;
+  if (spans === undefined || listed(spans) === listed(answer.spans)) return undefined;
+  return `it finds ${answer.spans.length} spans that differ from the ${spans.length} expected ones`;
 }

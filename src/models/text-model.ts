@@ -13,73 +13,73 @@ import {
 import { errorKind, GuardError } from "../support/errors.ts";
 import { awaitUnlessAborted } from "../support/promises.ts";
 import { type CallContext, type ClassifyOptions, shareAnswer } from "./call-context.ts";
-import { type ModelIdentity, modelIdentity } from "./evaluation.ts";
+import { type ModelIdentity, readModelIdentity } from "./evaluation.ts";
 import type { ModelFiles, ModelStore } from "./model-files.ts";
-import { warnOfLicense } from "./notices.ts";
+import { warnAboutLicense } from "./notices.ts";
 import { selfTest } from "./self-test.ts";
 
-/** The most bytes of a UTF-16 code unit in UTF-8, each of which may be a token of its own. */
-const LONGEST_CHARACTER = 3;
+/** The maximum number of UTF-8 bytes per UTF-16 code unit. Each byte may be a token of its own. */
+const MAX_BYTES_PER_UNIT = 3;
 
-/** More windows than any text has: the largest number that the addon takes. */
+/** No limit on windows: the largest number that the addon accepts. */
 export const ALL_WINDOWS = 2 ** 32 - 1;
 
-/** What a model needs of the engine that made it. */
+/** What a model needs from its engine. */
 export interface ModelHost {
-  /** Where files are found. */
+  /** Finds and downloads model files. */
   readonly files: ModelStore;
-  /** Texts that may wait for the model before calls are refused. */
+  /** How many texts may wait for the model before calls are refused. */
   readonly queueCapacity: number;
-  /** Windows of a text that a model reads which judges it. */
+  /** The default for `ClassifyOptions.maxWindows`. */
   readonly maxWindows: number;
-  /** Loads models. */
-  native(): NativeEngine;
-  /** Called for each answer of a model, with how the answer spent its time. */
-  answered(model: string, timings: EngineTimings): void;
+  /** Starts the native engine, or returns the running one. */
+  startEngine(): NativeEngine;
+  /** Called for each answer of a model with its timings. */
+  onAnswer(model: string, timings: EngineTimings): void;
 }
 
-/** A model that judges texts, or tokens of texts. It loads once, at the latest when it is first asked. */
+/** A model that classifies texts or their tokens. It loads once, at the latest on its first call. */
 export class TextModel {
-  /** The name that the model was asked for by, such as `embedded:prompt-injection`. */
+  /** The name that the caller gave, such as `embedded:prompt-injection`. */
   readonly name: string;
   readonly #host: ModelHost;
   readonly #maxLength: number | undefined;
-  /** Absent until a model of the hub is downloaded. */
+  /** Absent until a hub model is downloaded. */
   #files: ModelFiles | undefined;
   #loading: Promise<NativeModel> | undefined;
   #loaded: NativeModel | undefined;
   #about: ModelIdentity = {};
-  /** Its signal ends downloads, and tells that the model is closed. */
+  /** Aborts downloads when the model is closed. */
   readonly #closing = new AbortController();
 
   /**
-   * Made by `Engine.model`.
+   * Use `Engine.model` to create a model.
    *
-   * @param maxLength longest input in tokens, where it is to be shorter than what the model can read.
-   * @throws GuardValidationError when there is no such model; its files are read later. One of the hub need not be here yet.
+   * @param maxLength the maximum input length in tokens, if it must be shorter than that of the model.
+   * @throws GuardValidationError if the model does not exist. Its files are read later, and a hub model may be downloaded later.
    */
   constructor(host: ModelHost, name: string, maxLength?: number) {
     this.name = name;
     this.#host = host;
     this.#maxLength = maxLength;
-    this.#files = host.files.resolveIfHere(name);
+    this.#files = host.files.resolveLocal(name);
   }
 
   /**
-   * The folder that says what the model is good for: its thresholds, its curves. Absent where a certain ONNX file was named, for
-   * which what the folder says of its own model need not hold, and until a model of the hub is downloaded.
+   * The folder with the thresholds and curves of the model. It is absent if the caller named a certain ONNX file, which the folder's
+   * figures need not describe, and until a hub model is downloaded.
    */
   get folder(): string | undefined {
-    const { folder, graph, isItsOwn = false } = this.#files ?? {};
-    return graph === undefined || isItsOwn ? folder : undefined;
+    const { folder, graph, isDefaultGraph = false } = this.#files ?? {};
+    return graph === undefined || isDefaultGraph ? folder : undefined;
   }
 
-  /** The folder with the model's `config.json`; absent until a model of the hub is downloaded. */
+  /** The folder with the model's `config.json`. It is absent until a hub model is downloaded. */
   get configFolder(): string | undefined {
     return this.#files?.folder;
   }
 
-  /** What the model's folder says of it; nothing until it is loaded. */
+  /** Metadata from the model's folder. It is empty until the model is loaded. */
   get about(): ModelIdentity {
     return this.#about;
   }
@@ -89,38 +89,38 @@ export class TextModel {
     return this.#loaded !== undefined;
   }
 
-  /** Texts that wait or run now. */
+  /** The number of texts that wait or run now. */
   get pending(): number {
     return this.#loaded?.pending ?? 0;
   }
 
-  /** Downloads the model where it is one of the hub and not here, and loads it. A failure is tried again by the next call. */
+  /** Loads the model, and downloads a hub model first if necessary. The next call retries after a failure. */
   async load(signal?: AbortSignal): Promise<{ heads: ModelHead[]; maxLength: number }> {
     this.#closing.signal.throwIfAborted();
     if (!this.#files) {
       const either = signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
       this.#files = await this.#host.files.fetch(this.name, either);
     }
-    return this.described({ signal });
+    return this.describe({ signal });
   }
 
-  /** What the model is; loads it off the event loop, but downloads nothing. Therefore it can be used while a text waits. */
-  async described({ signal }: Abortable = {}): Promise<{ heads: ModelHead[]; maxLength: number }> {
+  /** Returns the heads and the input length. It loads the model off the event loop, but downloads nothing, so it is fit for a scan. */
+  async describe({ signal }: Abortable = {}): Promise<{ heads: ModelHead[]; maxLength: number }> {
     const model = await awaitUnlessAborted(this.#model(), signal);
     return { heads: model.heads, maxLength: model.maxLength };
   }
 
   /**
-   * Checks that the model says of the texts of its self-test what it should; does nothing while it is not loaded.
+   * Runs the self-test of the model, if it is loaded.
    *
-   * @throws GuardError `GUARD_MODEL` when it does not; `GUARD_OVERLOADED` when too many texts wait for the model.
+   * @throws GuardError `GUARD_MODEL` if an answer differs, and `GUARD_OVERLOADED` if too many texts wait for the model.
    */
   async selfTest(signal?: AbortSignal): Promise<void> {
     if (this.#loaded) await this.#test(this.#loaded, signal);
   }
 
   /**
-   * Scores a text.
+   * Classifies a text.
    *
    * @returns the answer for each part that the strategy makes of the text. Scanners of one call share it.
    */
@@ -134,25 +134,24 @@ export class TextModel {
     const ask = () =>
       this.#ask((model, abort) => model.classify(text, strategy, maxWindows, abort, exitsEarly), context);
     // A text never has more windows than bytes, so a larger limit makes no difference to the answer.
-    const readsAll = text.length * LONGEST_CHARACTER < maxWindows;
+    const readsAll = text.length * MAX_BYTES_PER_UNIT < maxWindows;
     const question = `${strategy} ${readsAll ? "" : maxWindows} ${exitsEarly ? "early " : ""}${identity}`;
     return shareAnswer(context, question, text, ask);
   }
 
   /**
-   * Finds the spans that the model's token heads report for the whole text. They are in order, and spans of the same head do
-   * not overlap.
+   * Finds spans in the whole text with the token heads of the model. They are in order, and spans of the same head do not overlap.
    */
   async findSpans(text: string, context: CallContext = {}): Promise<ModelSpan[]> {
     return (await this.classify(text, { strategy: "windows", maxWindows: ALL_WINDOWS }, context)).spans;
   }
 
   /**
-   * Scores claims, each together with each window of a premise; a long claim is judged in parts. The premise is tokenized once.
+   * Scores pairs of a claim and a window of the premise. A long claim is split into parts. The premise is tokenized once.
    *
-   * @returns the parts of each claim, in the order of the claims; none for a claim where it or the premise has no token.
+   * @returns the scored parts of each claim, in the order of the claims. The list is empty if the claim or the premise has no token.
    */
-  async judge(premise: string, claims: readonly string[], context: CallContext = {}): Promise<ClaimPart[][]> {
+  async scoreClaims(premise: string, claims: readonly string[], context: CallContext = {}): Promise<ClaimPart[][]> {
     const ask = (model: NativeModel, abort: Abort) => model.judge(premise, [...claims], abort);
     const { parts } = await this.#ask(ask, context);
     const byClaim: ClaimPart[][] = claims.map(() => []);
@@ -166,7 +165,7 @@ export class TextModel {
     opened?: NativeModel,
   ): Promise<T> {
     const model = opened ?? (await awaitUnlessAborted(this.#model(), signal));
-    // The signal may have been aborted after the model was found. A signal that is aborted already calls no new listener.
+    // The signal may have aborted while the model loaded, and an aborted signal never calls a new listener.
     signal?.throwIfAborted();
     const abort = new addon.Abort();
     const onAbort = () => abort.abort();
@@ -183,15 +182,15 @@ export class TextModel {
       signal?.removeEventListener("abort", onAbort);
     }
     answers?.addTimings(this.name, answer.timings);
-    // Self-tests come with the model that they test, and are no work for a caller.
-    if (!opened) this.#host.answered(this.name, answer.timings);
+    // Only self-tests pass the model, and they are not work for a caller.
+    if (!opened) this.#host.onAnswer(this.name, answer.timings);
     ended?.({ timings: answer.timings });
     return answer;
   }
 
   /**
-   * Lets go of the model: calls and downloads under way end with an error. Its memory is freed unless something else in the
-   * process uses the same model.
+   * Closes the model. Running calls and downloads end with an error. The memory is freed unless another part of the process uses the
+   * same model.
    */
   async close(): Promise<void> {
     this.#closing.abort(new GuardError("GUARD_CLOSED", "the model is closed"));
@@ -218,25 +217,25 @@ export class TextModel {
     return this.#loading;
   }
 
-  /** Equal for equal models. */
+  /** A key that is equal for equal models. */
   get identity(): string {
     return JSON.stringify([this.#files?.folder ?? this.name, this.#files?.graph, this.#maxLength]);
   }
 
   /**
-   * Reads the model into memory without testing it, for those who will load it; they share what is in memory.
+   * Reads the model into memory without its self-test. A later `load` shares that memory.
    *
-   * @returns what lets go of it.
+   * @returns a function that releases the memory.
    */
-  async readAhead(): Promise<() => void> {
+  async preload(): Promise<() => void> {
     const model = await this.#read();
     return () => model.close();
   }
 
   async #read(): Promise<NativeModel> {
     const { files: store, queueCapacity } = this.#host;
-    const found = this.#files ? { files: this.#files } : store.look(this.name);
-    // The caller who scans a text gets this error. The text is not at fault, so it is not a validation error.
+    const found = this.#files ? { files: this.#files } : store.find(this.name);
+    // The caller that scans a text gets this error. It is not a validation error, because the text is fine.
     if (!("files" in found)) throw new GuardError("GUARD_MODEL", store.missingMessage(this.name, found.missing));
     this.#files = found.files;
     const { folder, graph } = found.files;
@@ -245,14 +244,14 @@ export class TextModel {
       ...(graph === undefined ? {} : { graph }),
       ...(this.#maxLength === undefined ? {} : { maxLength: this.#maxLength }),
     };
-    return native(() => this.#host.native().load(source, queueCapacity));
+    return native(() => this.#host.startEngine().load(source, queueCapacity));
   }
 
   async #open(): Promise<NativeModel> {
     const model = await this.#read();
-    if (this.folder !== undefined) this.#about = modelIdentity(this.folder);
+    if (this.folder !== undefined) this.#about = readModelIdentity(this.folder);
     const license = this.#files?.license;
-    if (license !== undefined) warnOfLicense(this.name, license);
+    if (license !== undefined) warnAboutLicense(this.name, license);
     try {
       await this.#test(model);
     } catch (error) {
@@ -270,7 +269,7 @@ export class TextModel {
       const ask = (asked: NativeModel, abort: Abort) => asked.classify(text, "windows", ALL_WINDOWS, abort);
       const { parts, spans } = await this.#ask(ask, { signal }, model);
       const [part, more] = parts;
-      // A model that was set to read less than it can reads such a text in several pieces, of which nothing is known.
+      // With a shorter maxLength, the model splits the text into several parts, for which no expected scores exist.
       if (part === undefined || more !== undefined) return undefined;
       const scoresOf = ({ labels }: ModelHead, head: number) =>
         Object.fromEntries(labels.map((label, index) => [label, part.heads[head]?.[index] ?? Number.NaN]));

@@ -6,8 +6,8 @@ import type { Engine } from "./engine.ts";
 import { EMBEDDED, embeddedFolder } from "./model-files.ts";
 
 /**
- * The classes of licences that training data may have, as `training/datasets.py` defines them: those that allow every use, those
- * that nobody states, those that do not allow commercial use, and those that demand the same licence for what is made of the data.
+ * Classes of training data licences, as in `training/datasets.py`: they allow every use (`open`), are not stated (`unclear`), forbid
+ * commercial use, or require the same licence for derived works (`copyleft`).
  */
 export type LicenceClass = "open" | "unclear" | "non-commercial" | "copyleft";
 
@@ -19,18 +19,15 @@ const configSchema = lazy(() =>
   }),
 );
 
-/**
- * Reads of which classes the data were that a model was trained on, from `guard.training_data` of its `config.json`. Undefined where
- * that does not say it.
- */
-export function trainingData(folder: string): LicenceClass[] | undefined {
+/** Reads the licence classes of a model's training data from `guard.training_data` of its `config.json`, if they are stated. */
+export function readTrainingData(folder: string): LicenceClass[] | undefined {
   const config = configSchema().safeParse(JSON.parse(readFileSync(join(folder, "config.json"), "utf8")));
   return config.data?.guard?.training_data;
 }
 
-/** The embedded models among those that an engine was asked for that learnt in part from data which do not allow commercial use. */
-export function restrictedModels(engine: Engine): string[] {
+/** Lists the embedded models of an engine that were trained on data whose licences forbid commercial use. */
+export function listRestrictedModels(engine: Engine): string[] {
   const embedded = engine.folders.filter((folder) => dirname(folder) === embeddedFolder);
-  const restricted = embedded.filter((folder) => trainingData(folder)?.includes("non-commercial"));
+  const restricted = embedded.filter((folder) => readTrainingData(folder)?.includes("non-commercial"));
   return restricted.map((folder) => EMBEDDED + basename(folder));
 }

@@ -61,7 +61,7 @@ export const Gibberish = defineScanner({
         { labels: settings, finding: "gibberish" },
       );
     }
-    const { labels: known } = model.described();
+    const { labels: known } = model.describe();
     const bad = labelIndices(known, wanted);
     return pieceScanner(build, model, {
       finding: "gibberish",
@@ -71,7 +71,7 @@ export const Gibberish = defineScanner({
         if (NO_LANGUAGE.test(text)) return [];
         const parts =
           matchType === "sentence" ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
-        const probabilities = await model.classifyOnce(
+        const probabilities = await model.classifyWithoutRepeats(
           parts.map((part) => part.text),
           bad,
           { signal },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { knownAs, type LanguageGuess } from "../models/languages.ts";
+import { canonicalLanguage, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { PASSED, riskScore } from "../scan/score.ts";
 import { defineScanner } from "./definition.ts";
@@ -46,7 +46,7 @@ export const Language = defineScanner({
     const { validLanguages, matchType } = build.options;
     const identifier = languageIdentifier(build);
     const threshold = resolveThreshold(build, identifier.folder);
-    const valid = validLanguages.map(knownAs);
+    const valid = validLanguages.map(canonicalLanguage);
 
     /** Returns the findings of a text that fails: one for each sentence that fails by itself, or one for the whole text if none does. */
     const findingsOf = (text: string, all: IdentifiedPart, sentences: readonly IdentifiedPart[]): Finding[] => {

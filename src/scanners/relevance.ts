@@ -1,8 +1,8 @@
-import { AnsweringHead } from "../models/answering.ts";
 import type { CallContext } from "../models/call-context.ts";
-import { type Comparison, comparisonOf, eachCosine } from "../models/comparing.ts";
+import { EmbeddingHead, type PartEmbedding } from "../models/embedding-head.ts";
 import type { LongTextStrategy } from "../models/long-text-strategy.ts";
-import { MeaningHead, type PartVector } from "../models/meaning.ts";
+import { RelevanceHead } from "../models/relevance-head.ts";
+import { type Comparison, readComparison, visitCosines } from "../models/similarity.ts";
 import type { TextModel } from "../models/text-model.ts";
 import { type Coverage, passed, wholeText } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
@@ -100,8 +100,8 @@ const NOTHING_TO_COMPARE = -1;
 /** Compares an output with its prompt. */
 class PromptComparison {
   readonly model: TextModel;
-  readonly #meaning: MeaningHead;
-  readonly #answering: AnsweringHead;
+  readonly #meaning: EmbeddingHead;
+  readonly #answering: RelevanceHead;
   readonly #languages: LanguageScorer;
   readonly #strategy: LongTextStrategy;
   /** Undefined as long as a model of the hub is not downloaded. */
@@ -112,11 +112,11 @@ class PromptComparison {
     const { model: name, modelMaxLength: maxLength, onUntrainedLanguage: treatment } = options;
     const model = withPathPrefix("model", () => engine.model(name, { maxLength }));
     this.model = model;
-    this.#meaning = new MeaningHead(model);
-    this.#answering = new AnsweringHead(model);
+    this.#meaning = new EmbeddingHead(model);
+    this.#answering = new RelevanceHead(model);
     this.#languages = languageScorer({ type, engine, model, head: "meaning", treatment });
     this.#strategy = options.matchType;
-    if (model.folder !== undefined) this.#relevance = comparisonOf(model.folder, "relevance");
+    if (model.folder !== undefined) this.#relevance = readComparison(model.folder, "relevance");
   }
 
   async load(signal?: AbortSignal): Promise<void> {
@@ -144,19 +144,19 @@ class PromptComparison {
     context: CallContext,
   ): Promise<{ relevance: number; coverage: Coverage }> {
     if (await this.#answering.readsOnlyPairs(context)) {
-      const relevance = (await this.#answering.judge(prompt, text, context)) ?? Number.NaN;
+      const relevance = (await this.#answering.scoreAnswer(prompt, text, context)) ?? Number.NaN;
       return { relevance, coverage: wholeText(text, 1) };
     }
     const vectors = (whole: string) => this.#meaning.vectors(whole, this.#strategy, context);
     const [ofPrompt, ofText] = await Promise.all([vectors(prompt), vectors(text)]);
     const others = ofText.parts.map((part) => ({ ...part, score: 0 }));
     const coverage = coverageOf(text, { parts: others, others: [], skipped: ofText.skipped });
-    this.#relevance ??= comparisonOf(this.model.folder, "relevance");
+    this.#relevance ??= readComparison(this.model.folder, "relevance");
     const compare = this.#relevance;
     const pairs = await nearestPairs(ofPrompt.parts, ofText.parts, context);
     const scores = pairs.map(async ([asked, given, cosine]) => {
       const [question, answer] = [prompt.slice(asked.start, asked.end), text.slice(given.start, given.end)];
-      const together = await this.#answering.judge(question, answer, context);
+      const together = await this.#answering.scoreAnswer(question, answer, context);
       return together === NOTHING_TO_COMPARE ? NOTHING_TO_COMPARE : compare(cosine, together);
     });
     return { relevance: Math.max(NOTHING_TO_COMPARE, ...(await Promise.all(scores))), coverage };
@@ -165,12 +165,12 @@ class PromptComparison {
 
 /** Returns the pairs of parts whose vectors are nearest to each other, and their cosines, the nearest pair first. */
 async function nearestPairs(
-  some: readonly PartVector[],
-  others: readonly PartVector[],
+  some: readonly PartEmbedding[],
+  others: readonly PartEmbedding[],
   context: CallContext,
-): Promise<[PartVector, PartVector, number][]> {
+): Promise<[PartEmbedding, PartEmbedding, number][]> {
   let best: [number, number, number][] = [];
-  const vectorsOf = (parts: readonly PartVector[]) => parts.map(({ vector }) => vector);
+  const vectorsOf = (parts: readonly PartEmbedding[]) => parts.map(({ vector }) => vector);
   const visit = (a: number, b: number, cosine: number) => {
     if (best.length === CANDIDATES && cosine <= (best.at(-1)?.[2] ?? -1)) return;
     // NaN comes first, so that it never counts as "far apart".
@@ -178,6 +178,6 @@ async function nearestPairs(
       .sort(([, , x], [, , y]) => (Number.isNaN(x) ? -1 : Number.isNaN(y) ? 1 : y - x))
       .slice(0, CANDIDATES);
   };
-  await eachCosine(vectorsOf(some), vectorsOf(others), visit, context);
-  return best.map(([a, b, cosine]) => [some[a] as PartVector, others[b] as PartVector, cosine]);
+  await visitCosines(vectorsOf(some), vectorsOf(others), visit, context);
+  return best.map(([a, b, cosine]) => [some[a] as PartEmbedding, others[b] as PartEmbedding, cosine]);
 }

@@ -8,7 +8,7 @@ import type { LogStream } from "../http-server/log.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
 import { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
-import { restrictedModels } from "../models/training-data.ts";
+import { listRestrictedModels } from "../models/training-data.ts";
 import type { Admission } from "../service/admission/admission.ts";
 import { thisMachine } from "../service/admission/machine.ts";
 import { admissionOf } from "../service/service.ts";
@@ -167,7 +167,7 @@ function logStart(app: FastifyInstance, { config, created, engine, source, isPub
     output: created.flatMap(({ lists }) => lists.output),
   };
   for (const warning of startWarnings(config, allScanners, isPublic)) app.log.warn(warning);
-  const models = restrictedModels(engine);
+  const models = listRestrictedModels(engine);
   if (models.length > 0) {
     app.log.warn(
       { models },

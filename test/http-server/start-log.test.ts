@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { parseConfig } from "../../src/config/index.ts";
 import { Engine } from "../../src/models/engine.ts";
-import { modelFacts } from "../../src/models/model-facts.ts";
+import { describeModel } from "../../src/models/model-description.ts";
 import { startServer } from "../../src/server/index.ts";
 import { exclusiveClassifier } from "../support/model-fixtures.ts";
 
@@ -51,11 +51,11 @@ it("tells the languages of a model, or those of its heads", async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const facts = (config: object) => {
     writeFileSync(join(folder, "config.json"), JSON.stringify(config));
-    return modelFacts(folder, new Engine());
+    return describeModel(folder, new Engine());
   };
   expect(facts({ license: "MIT" })).toEqual({ model: folder, here: true, size: expect.any(Number), license: "MIT" });
   expect(facts({ guard: { languages: ["en", "ru"] } }).languages).toEqual(["en", "ru"]);
   const heads = [{ name: "a", languages: ["en"] }, { name: "b" }, { name: "c", languages: ["zh"] }];
   expect(facts({ guard: { heads } }).languages).toEqual({ a: ["en"], c: ["zh"] });
-  expect(modelFacts("example-org/nothing", new Engine())).toEqual({ model: "example-org/nothing", here: false });
+  expect(describeModel("example-org/nothing", new Engine())).toEqual({ model: "example-org/nothing", here: false });
 });

@@ -80,12 +80,12 @@ describe("engines", () => {
   });
 
   it("read models ahead for others, and let go of them", async () => {
-    const release = await engineOf().readAhead(exclusiveClassifier);
+    const release = await engineOf().preload(exclusiveClassifier);
     const model = engineOf().model(exclusiveClassifier);
     await model.load();
     release();
     expect((await model.classify("calm", { strategy: "full" })).parts).toHaveLength(1);
-    await expect(engineOf().readAhead("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
+    await expect(engineOf().preload("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
   });
 
   it("close the models that they made, and make no more", async () => {

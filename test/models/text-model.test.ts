@@ -16,7 +16,7 @@ import { Engine } from "../../src/models/engine.ts";
 import { engineOptions } from "../../src/models/engine-options.ts";
 import { listModels } from "../../src/models/list-models.ts";
 import { LONG_TEXT_STRATEGIES } from "../../src/models/long-text-strategy.ts";
-import { manifestOf } from "../../src/models/manifest.ts";
+import { createManifest } from "../../src/models/manifest.ts";
 import { embeddedFolder } from "../../src/models/model-files.ts";
 import type { TextModel } from "../../src/models/text-model.ts";
 import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
@@ -328,7 +328,7 @@ describe("the files of a model", () => {
   function copyWithManifest(folder: string, ...files: string[]): string {
     const copy = mkdtempSync(join(scratch, "listed"));
     for (const file of files) copyFileSync(join(folder, file), join(copy, file));
-    writeFileSync(join(copy, "manifest.json"), manifestOf(copy));
+    writeFileSync(join(copy, "manifest.json"), createManifest(copy));
     return copy;
   }
 
@@ -394,7 +394,7 @@ describe("the files of a model", () => {
     await expect(engine.model(wrong).load()).rejects.toMatchObject({
       code: "GUARD_MODEL",
       message: expect.stringMatching(
-        /fails its self-test: texts\[1\] of .*self-test\.json: binary says 0\.98\d* of INJECTION where 0\.2 was due/,
+        /fails its self-test: texts\[1\] of .*self-test\.json: binary scores INJECTION with 0\.98\d* instead of 0\.2/,
       ),
     });
   });

@@ -91,7 +91,9 @@ describe("Relevance", () => {
     const own = new Relevance({ model: embeddingModel });
     // The vector is taken from the first token, which is the same in every text.
     expect(await own.scan("rain", { prompt: "football" })).toMatchObject({ isValid: true, score: -1, probability: 0 });
-    await expect(new Relevance({ model: exclusiveClassifier }).load()).rejects.toThrow(/^model: it gives no vectors/);
+    await expect(new Relevance({ model: exclusiveClassifier }).load()).rejects.toThrow(
+      /^model: it is not an embedding model/,
+    );
   });
 });
 

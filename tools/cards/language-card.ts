@@ -1,4 +1,4 @@
-import { type LanguageCurve, modelIdentity, readEvaluation } from "../../src/models/evaluation.ts";
+import { type LanguageCurve, readEvaluation, readModelIdentity } from "../../src/models/evaluation.ts";
 import { cardSection, hashOfWeights, renewManifest, writeEvaluation } from "./model-card.ts";
 
 /** The curve of a scanner in one language. */
@@ -16,7 +16,7 @@ export type MeasuredLanguage = LanguageCurve & {
  * @throws UsageError if the card has no marks to write between.
  */
 export function writeLanguages(folder: string, measured: readonly MeasuredLanguage[]): string[] {
-  const { name = "", version = "" } = modelIdentity(folder);
+  const { name = "", version = "" } = readModelIdentity(folder);
   const known = readEvaluation(folder);
   const current = known?.model.version === version ? known : undefined;
   const scanners = new Set(measured.map(({ scanner }) => scanner));

@@ -10,11 +10,11 @@ import {
   type Curve,
   EVALUATION_FILE,
   type Evaluation as ModelEvaluation,
-  modelIdentity,
   readEvaluation,
-  thresholdOf,
+  readModelIdentity,
+  thresholdAt,
 } from "../../src/models/evaluation.ts";
-import { MANIFEST, manifestOf } from "../../src/models/manifest.ts";
+import { createManifest, MANIFEST } from "../../src/models/manifest.ts";
 import { scannerClasses } from "../../src/scanners/catalog.ts";
 import type { ScannerClass } from "../../src/scanners/definition.ts";
 import type { RecognizerConf } from "../../src/scanners/parts/ner-model.ts";
@@ -58,7 +58,7 @@ interface CardTarget {
 }
 
 function readTarget(folder: string): CardTarget {
-  const { name, version } = modelIdentity(folder);
+  const { name, version } = readModelIdentity(folder);
   if (!name || !version) throw new UsageError(`${join(folder, "config.json")} has no guard.name and guard.version`);
   const writeTables = cardSection(folder, "eval");
   return { name, version, ...(writeTables ? { writeTables } : {}) };
@@ -115,7 +115,7 @@ export function writeCard(folder: string, measurements: readonly Measurement[]):
 export function renewManifest(folder: string): string[] {
   const path = join(folder, MANIFEST);
   if (!existsSync(path)) return [];
-  writeFileSync(path, manifestOf(folder));
+  writeFileSync(path, createManifest(folder));
   return [path];
 }
 
@@ -172,7 +172,7 @@ function thresholdTable({ result, outcomes, curve }: Measurement & { curve: Curv
   const { minimum } = (scannerClasses(result.side).get(result.scanner) as ScannerClass).definition;
   const option = toSnakeCase(minimum ?? "threshold");
   const rows = RATES.filter((rate) => rate * curve.rows >= 1).map((rate) => {
-    const threshold = thresholdOf(curve, rate) as number;
+    const threshold = thresholdAt(curve, rate) as number;
     const value = minimum === undefined ? threshold : 1 - threshold;
     return `| ${rate} | ${Number(value.toPrecision(9))} | ${above(positives, threshold)} | ${above(negatives, threshold)} |`;
   });
@@ -188,7 +188,7 @@ ${rows.join("\n")}`;
 /** SHA-256 of a model's files with weights, one after the other, then of the weights that it shares with other models. */
 export function hashOfWeights(folder: string): string {
   const hash = createHash("sha256");
-  const { external_data: shared } = modelIdentity(folder);
+  const { external_data: shared } = readModelIdentity(folder);
   for (const each of [folder, ...(shared === undefined ? [] : [join(folder, shared)])]) {
     const files = readdirSync(each, { recursive: true, encoding: "utf8" }).filter((file) => /\.(onnx|bin)$/.test(file));
     for (const file of files.sort()) hash.update(readFileSync(join(each, file)));

@@ -1,5 +1,5 @@
 import { basename, join } from "node:path";
-import { MANIFEST, manifestOf } from "../../src/models/manifest.ts";
+import { createManifest, MANIFEST } from "../../src/models/manifest.ts";
 import { embeddedFolder, modelFolders } from "../../src/models/model-files.ts";
 import { errorPage } from "./error-codes.ts";
 import { fileSchema } from "./json-schema.ts";
@@ -24,6 +24,9 @@ export function generatedFiles(): Map<string, string> {
 export function modelManifests(): Map<string, string> {
   const root = basename(embeddedFolder);
   return new Map(
-    modelFolders(embeddedFolder).map((name) => [`${root}/${name}/${MANIFEST}`, manifestOf(join(embeddedFolder, name))]),
+    modelFolders(embeddedFolder).map((name) => [
+      `${root}/${name}/${MANIFEST}`,
+      createManifest(join(embeddedFolder, name)),
+    ]),
   );
 }

@@ -6,7 +6,7 @@ import { buildScanners, type Config, parseConfig, profilesOf, type ScannerEntry 
 import { LISTS } from "../../config/profiles.ts";
 import { parseYaml } from "../../config/source.ts";
 import { Engine } from "../../models/engine.ts";
-import { type ModelFacts, modelFacts } from "../../models/model-facts.ts";
+import { describeModel, type ModelDescription } from "../../models/model-description.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
 import { scannerClasses } from "../../scanners/catalog.ts";
 import { differencesOf } from "../../scanners/difference.ts";
@@ -104,7 +104,7 @@ interface ListedScanner {
 
 async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]> {
   const { side, entry, scanner, engine, config, measures } = listed;
-  const models = modelNames(scanner).map((name) => modelFacts(name, engine));
+  const models = modelNames(scanner).map((name) => describeModel(name, engine));
   const missing = models.filter(({ here }) => !here);
   let milliseconds: number | undefined;
   try {
@@ -126,7 +126,7 @@ async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]
 /** A note on the scanner and its models, with the time if it was measured, and one more if the scanner is slow. */
 function timeNotes(
   { scanner, list }: ListedScanner,
-  models: readonly ModelFacts[],
+  models: readonly ModelDescription[],
   milliseconds: number | undefined,
 ): Omit<Note, "path">[] {
   const withModels = models.length > 0 ? ` with ${models.map(modelText).join(" and ")}` : "";
@@ -155,7 +155,7 @@ function downloadNote(model: string, lazyLoad: boolean): Omit<Note, "path"> {
       };
 }
 
-function modelText({ model, size, license, languages }: ModelFacts): string {
+function modelText({ model, size, license, languages }: ModelDescription): string {
   const facts = [
     ...(size === undefined ? [] : [`${(size / 1e6).toFixed(1)} MB`]),
     ...(license === undefined ? [] : [license]),
@@ -165,7 +165,7 @@ function modelText({ model, size, license, languages }: ModelFacts): string {
 }
 
 /** The languages of a model, or of each head: `en, ru`, or `toxicity: en, ru; emotion: en`. */
-function languagesText(languages: NonNullable<ModelFacts["languages"]>): string {
+function languagesText(languages: NonNullable<ModelDescription["languages"]>): string {
   if (Array.isArray(languages)) return languages.join(", ");
   return Object.entries(languages)
     .map(([head, codes]) => `${head}: ${codes.join(", ")}`)

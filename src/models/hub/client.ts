@@ -17,7 +17,7 @@ export interface HubFile {
   etag: string;
 }
 
-/** What the hub says of a model at one commit. */
+/** The files of a model at one commit. */
 export interface HubInfo {
   commit: string;
   files: ReadonlyMap<string, HubFile>;
@@ -38,18 +38,18 @@ const entrySchema = lazy(() =>
   ]),
 );
 
-/** Loads the client of the hub when something is downloaded. */
+/** Loads the hub's client when something is downloaded. */
 async function loadClient(): Promise<typeof import("@huggingface/hub")> {
   requirePackages("a model of the hub", ["@huggingface/hub"]);
   return import("@huggingface/hub");
 }
 
 /**
- * Asks the hub which files a model has.
+ * Fetches the list of a model's files.
  *
- * @throws GuardError `GUARD_DOWNLOAD` when it does not say.
+ * @throws GuardError `GUARD_DOWNLOAD` if the hub does not answer with one.
  */
-export async function hubInfo(id: HubId, settings: HubSettings, signal?: AbortSignal): Promise<HubInfo> {
+export async function fetchHubInfo(id: HubId, settings: HubSettings, signal?: AbortSignal): Promise<HubInfo> {
   const { listFiles, modelInfo } = await loadClient();
   const { repository: name, revision } = id;
   const fetch = hubFetch({ id, settings, signal, retries: new Retries(), isWhole: true });
@@ -68,17 +68,17 @@ export async function hubInfo(id: HubId, settings: HubSettings, signal?: AbortSi
   } catch (error) {
     signal?.throwIfAborted();
     if (error instanceof GuardError) throw error;
-    throw downloadError(`${settings.endpoint} answered with something else than the model ${name}`, error);
+    throw downloadError(`${settings.endpoint} gave an invalid answer for the model ${name}`, error);
   }
 }
 
-/** Reads the bytes of a file from a given one to its end. */
+/** Reads a file from an offset in bytes to its end. */
 export type ReadFrom = (first: number) => AsyncGenerator<Uint8Array, void, void>;
 
 /**
- * Opens a file of a commit. Nothing is asked for until it is read.
+ * Opens a file of a commit. No request is sent until it is read.
  *
- * @returns a function that reads it. It throws a `GuardError` when the hub refuses, and another error when the connection breaks.
+ * @returns a function that reads the file. It throws a `GuardError` if the hub refuses, and another error if the connection breaks.
  */
 export async function openHubFile(
   id: HubId,
@@ -103,8 +103,8 @@ export async function openHubFile(
         throw error;
       });
     },
-    // Size and hash are known from the list, so the client need not ask for them. It would ask for the addresses of the Xet
-    // service as well, which are not those of a mirror. The plain address serves every file, with ranges.
+    // The list has size and hash, so the client need not request them. It would also request addresses of the Xet service, which a
+    // mirror does not have. The plain address serves every file, with ranges.
     downloadInfo: { url: `${settings.endpoint}/${id.repository}/resolve/${commit}/${encoded}`, size, etag },
     xet: false,
   });
@@ -113,7 +113,7 @@ export async function openHubFile(
     try {
       for await (const chunk of blob.slice(first).stream()) yield chunk;
     } catch (error) {
-      // The client passes on only the message of what `fetch` throws.
+      // The client keeps only the message of an error of `fetch`.
       throw refused ?? error;
     }
   };

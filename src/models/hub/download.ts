@@ -5,76 +5,72 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { GuardError } from "../../support/errors.ts";
 import { type HubFile, openHubFile, type ReadFrom } from "./client.ts";
-import { type HubId, hubName } from "./hub-id.ts";
+import { formatHubId, type HubId } from "./hub-id.ts";
 import { downloadError, type HubSettings, Retries } from "./requests.ts";
 
 /*
  * The official client can put a file into the cache by itself (`downloadFileToCacheDir`). As of @huggingface/hub 2.17 it cannot
  * be used, and test/models/hub/official-client.isolated.test.ts shows why:
  *
- * - It checks neither the size nor the hash of what arrives, so a damaged file becomes a model.
- * - A download that broke off begins anew.
- * - All processes write to the same `<etag>.incomplete` without a lock, so of two that download at once the second truncates the
- *   file that the first puts in place. (Hugging Face's Python library gives each process a file of its own for that reason:
+ * - It verifies neither size nor hash, so a corrupt file becomes a model.
+ * - An interrupted download restarts from the beginning.
+ * - All processes write to the same `<etag>.incomplete` without a lock, so of two concurrent downloads, the second truncates the
+ *   file that the first has completed. (Hugging Face's Python library gives each process a file of its own for that reason:
  *   https://github.com/huggingface/huggingface_hub/pull/4228.)
  * - It writes to standard output, which belongs to the results of `guard`.
  *
- * Therefore only its `downloadFile` is used, and the bytes are put in place here.
+ * Therefore guard uses only its `downloadFile`, and writes the cache itself.
  */
 
-/** The ending of the names of partial files. */
+/** The suffix of partial files. */
 const INCOMPLETE = "incomplete";
-/** The part of the name of a partial file that no process writes to. */
+/** Marks a partial file that no process writes to. */
 const FREE = "guard-free";
-/**
- * A partial file that another machine wrote counts as abandoned when nothing has been written to it for this many milliseconds.
- */
+/** A partial file from another machine counts as abandoned after this many milliseconds without a write. */
 const ABANDONED_MS = 24 * 3600 * 1000;
 
 let count = 0;
-/** The names of the partial files that this process writes to. */
+/** The partial files that this process writes to. */
 const written = new Set<string>();
 
-/** A file of a repository that is being downloaded. */
+/** A download of one file of a repository. */
 export interface Download {
   id: HubId;
   settings: HubSettings;
   commit: string;
   file: HubFile;
-  /** The folder of contents in the cache. */
+  /** The folder `blobs` of the repository in the cache. */
   blobs: string;
   signal?: AbortSignal | undefined;
-  /** Called with the number of bytes that have arrived, whenever that number changes. */
+  /** Called with the number of bytes so far, whenever it changes. */
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Downloads the content of a file into the folder of contents, unless it is there, and resumes what an earlier attempt left. It
- * appears under its name only after it is complete and its hash has been checked.
+ * Downloads the content of a file into `blobs`, unless it is there, and resumes an earlier attempt. The content gets its final name only
+ * after it is complete and its hash is verified.
  *
  * @returns the path of the content.
- * @throws GuardError `GUARD_DOWNLOAD` when the file cannot be downloaded, or its hash is not the one that the hub states;
- *   the reason of the signal when it is aborted.
+ * @throws GuardError `GUARD_DOWNLOAD` if the download fails or the hash differs; the reason of the signal if it is aborted.
  */
 export async function downloadFile(download: Download): Promise<string> {
   const { file, blobs } = download;
   const { etag } = file;
   const target = join(blobs, etag);
-  if (await isThere(target, file.size)) return target;
+  if (await hasSize(target, file.size)) return target;
   await mkdir(blobs, { recursive: true });
-  const part = await claim(blobs, etag);
+  const part = await claimPartialFile(blobs, etag);
   try {
     for (;;) {
       const resumed = await receive(download, join(blobs, part));
       if (await isIntact(join(blobs, part), file)) break;
       await rm(join(blobs, part));
       if (!resumed)
-        throw downloadError(`${hubName(download.id)}: ${file.path} is not what the hub says: its hash differs`);
+        throw downloadError(`${formatHubId(download.id)}: the hash of ${file.path} differs from that of the hub`);
     }
     await rename(join(blobs, part), target).catch(async (error) => {
-      // Windows does not replace a file that another process has open. In that case the other process has put the same file
-      // there.
-      if (!(await isThere(target, file.size))) throw error;
+      // Windows does not replace a file that another process has open. That process has created the same file.
+      if (!(await hasSize(target, file.size))) throw error;
       await rm(join(blobs, part), { force: true });
     });
     return target;
@@ -86,21 +82,21 @@ export async function downloadFile(download: Download): Promise<string> {
   }
 }
 
-async function isThere(path: string, size: number): Promise<boolean> {
+async function hasSize(path: string, size: number): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() === true && found.size === size;
 }
 
 /**
- * Chooses a name for a partial file that no other process uses. A partial file that an earlier attempt left is taken over by
- * renaming it, because a rename succeeds for one process only. Those of other tools are left alone.
+ * Returns a name for a partial file that only this process uses. It takes over the partial file of an earlier attempt by renaming it,
+ * because a rename succeeds for one process only. Partial files of other tools are not touched.
  */
-async function claim(folder: string, etag: string): Promise<string> {
+async function claimPartialFile(folder: string, etag: string): Promise<string> {
   count += 1;
   const mine = `${etag}.guard-${hostname()}.${process.pid}.${count}.${INCOMPLETE}`;
   written.add(mine);
   for (const other of await readdir(folder)) {
-    if (!other.startsWith(`${etag}.guard-`) || written.has(other) || !(await isLeft(folder, other))) continue;
+    if (!other.startsWith(`${etag}.guard-`) || written.has(other) || !(await isAbandoned(folder, other))) continue;
     const isMine = await rename(join(folder, other), join(folder, mine)).then(
       () => true,
       () => false,
@@ -110,8 +106,8 @@ async function claim(folder: string, etag: string): Promise<string> {
   return mine;
 }
 
-/** Tells whether the process that wrote a partial file has ended. */
-async function isLeft(folder: string, part: string): Promise<boolean> {
+/** Whether the process that wrote a partial file has ended. */
+async function isAbandoned(folder: string, part: string): Promise<boolean> {
   if (part.endsWith(`.${FREE}.${INCOMPLETE}`)) return true;
   const [, host, pid] = /^[^.]+\.guard-(.*)\.(\d+)\.\d+\.incomplete$/.exec(part) ?? [];
   if (host !== hostname()) {
@@ -130,7 +126,7 @@ async function isLeft(folder: string, part: string): Promise<boolean> {
 /**
  * Receives the missing bytes of a partial file.
  *
- * @returns whether some bytes were there before.
+ * @returns whether the file had some bytes already.
  */
 async function receive(download: Download, part: string): Promise<boolean> {
   const { id, settings, commit, file, signal, onBytes } = download;
@@ -148,15 +144,15 @@ async function receive(download: Download, part: string): Promise<boolean> {
     while (have < file.size) {
       const broken = await append(handle, read, have, (bytes) => {
         have += bytes;
-        retries.progressed();
+        retries.reset();
         onBytes?.(have);
         return have <= file.size;
       });
       signal?.throwIfAborted();
-      if (have > file.size) throw downloadError(`${hubName(id)}: ${file.path} is longer than the hub says`);
+      if (have > file.size) throw downloadError(`${formatHubId(id)}: ${file.path} is longer than the hub states`);
       if (have === file.size) break;
       const error = downloadError(
-        `${hubName(id)}: the connection broke off after ${have} of ${file.size} bytes of ${file.path}`,
+        `${formatHubId(id)}: the connection broke off after ${have} of ${file.size} bytes of ${file.path}`,
         broken,
       );
       await retries.wait(error, undefined, signal);
@@ -169,9 +165,9 @@ async function receive(download: Download, part: string): Promise<boolean> {
 }
 
 /**
- * Appends the bytes of a file from the given one on, until `onBytes` returns false.
+ * Appends the bytes of a file from an offset on, until `onBytes` returns false.
  *
- * @returns the error of the network, if there was one. Failures to write and refusals of the hub are thrown.
+ * @returns the network error, if there was one. Write errors and refusals of the hub are thrown.
  */
 async function append(
   handle: FileHandle,
@@ -196,7 +192,7 @@ async function append(
   }
 }
 
-/** Tells whether a file has the size and the hash that the hub states. */
+/** Whether a file has the size and the hash that the hub states. */
 async function isIntact(path: string, { size, etag }: HubFile): Promise<boolean> {
   if ((await stat(path)).size !== size) return false;
   // Git hashes a header before the content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects.

@@ -11,10 +11,10 @@ export interface HubId {
 export const MAIN = "main";
 const PART = "[A-Za-z0-9_](?:[\\w.-]*[A-Za-z0-9_])?";
 const ID = new RegExp(`^(${PART}/${PART})(?:@(\\w[\\w./+-]*))?(?::(.+\\.onnx))?$`);
-/** The longest name, in characters, that the hub allows. */
+/** The maximum length of a name on the hub, in characters. */
 const MAX_LENGTH = 96;
 
-/** Reads the name of a model of the hub. Returns undefined for a text that cannot be such a name. */
+/** Parses the name of a hub model. It returns undefined for a text that is not one. */
 export function parseHubId(model: string): HubId | undefined {
   const [, repository = "", revision = MAIN, graph] = ID.exec(model) ?? [];
   if (!repository || repository.length > MAX_LENGTH || /--|\.\./.test(repository)) return undefined;
@@ -22,12 +22,12 @@ export function parseHubId(model: string): HubId | undefined {
   return { repository, revision, ...(graph === undefined ? {} : { graph }) };
 }
 
-/** The shortest name from which {@link parseHubId} reads this model. */
-export function hubName({ repository, revision, graph }: HubId): string {
+/** Formats the shortest name that {@link parseHubId} parses to this model. */
+export function formatHubId({ repository, revision, graph }: HubId): string {
   return `${repository}${revision === MAIN ? "" : `@${revision}`}${graph === undefined ? "" : `:${graph}`}`;
 }
 
-/** Tells whether a path of a repository stays inside the folder that it is put into, on every operating system. */
+/** Whether a path of a repository stays inside its folder on every operating system. */
 export function isSafePath(path: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a path must not contain these characters.
   if (/[\u0000-\u001f\\:]/.test(path)) return false;

@@ -1,59 +1,59 @@
-import { notify } from "../notices.ts";
+import { publishNotice } from "../notices.ts";
 import {
   addAbsentGraphs,
   addToSnapshot,
-  below,
-  blobsOf,
+  blobsFolder,
   CARD,
   CONFIG,
   chooseFolder,
   chooseGraph,
   findHubModel,
   type HubFiles,
+  joinPath,
+  readWeightNames,
   setRevision,
   TOKENIZER,
-  weightsOf,
 } from "./cache.ts";
-import { type HubFile, type HubInfo, hubInfo } from "./client.ts";
+import { fetchHubInfo, type HubFile, type HubInfo } from "./client.ts";
 import { downloadFile } from "./download.ts";
-import { type HubId, hubName } from "./hub-id.ts";
+import { formatHubId, type HubId } from "./hub-id.ts";
 import { checkEndpoint, downloadError, type HubSettings, hubSettings } from "./requests.ts";
 
-/** Files that are downloaded as well if the repository has them beside the configuration. */
+/** Optional files beside the configuration that are downloaded too. */
 const OPTIONAL = ["tokenizer_config.json", "evaluation.json", "1_Pooling/config.json"];
-/** What it means for a download that the cache cannot be written to. */
+/** Explanations of file system errors. */
 const UNWRITABLE: Readonly<Record<string, string>> = {
   EACCES: "may not be written to",
   EPERM: "may not be written to",
   EROFS: "is on a file system that cannot be written to",
-  ENOTDIR: "is no folder",
+  ENOTDIR: "is not a folder",
   ENOSPC: "is on a file system that is full",
 };
 
-/** How far a download is. */
+/** The progress of a download. */
 export interface PullProgress {
   /** The model, as `owner/name`. */
   model: string;
   /** The file that is being downloaded now. */
   file: string;
-  /** The bytes that have arrived, over all files. */
+  /** The bytes of all files so far. */
   bytes: number;
   /** The bytes of all files. */
   total: number;
 }
 
-/** A download in progress, and the number of callers that wait for it. */
+/** A running download, and the number of callers that wait for it. */
 interface Pull {
   files: Promise<HubFiles>;
   stop: AbortController;
   waiting: number;
   listeners: Set<(progress: PullProgress) => void>;
 }
-const underWay = new Map<string, Pull>();
+const pulls = new Map<string, Pull>();
 
-/** How a model is downloaded. */
+/** The options of a download. */
 export interface PullOptions {
-  /** When it is aborted, the caller stops waiting. */
+  /** Aborts the wait of the caller. The download stops when no caller waits any more. */
   signal?: AbortSignal;
   /** Called with the progress of the download. */
   onProgress?: (progress: PullProgress) => void;
@@ -74,7 +74,7 @@ export async function pullHubModel(
 ): Promise<HubFiles> {
   signal?.throwIfAborted();
   const key = JSON.stringify([id, cache, settings]);
-  let pull = underWay.get(key);
+  let pull = pulls.get(key);
   if (!pull) {
     const stop = new AbortController();
     const listeners: Pull["listeners"] = new Set();
@@ -86,14 +86,14 @@ export async function pullHubModel(
         const problem = UNWRITABLE[error.code ?? ""];
         throw problem === undefined
           ? error
-          : downloadError(`${hubName(id)}: ${cache} ${problem}; GUARD_MODELS_DIR names another folder`, error);
+          : downloadError(`${formatHubId(id)}: ${cache} ${problem}; GUARD_MODELS_DIR names another folder`, error);
       })
       .finally(() => {
-        if (underWay.get(key)?.files === files) underWay.delete(key);
+        if (pulls.get(key)?.files === files) pulls.delete(key);
       });
     files.catch(() => {});
     pull = { files, stop, waiting: 0, listeners };
-    underWay.set(key, pull);
+    pulls.set(key, pull);
   }
   const { files, stop, listeners } = pull;
   pull.waiting += 1;
@@ -111,7 +111,7 @@ export async function pullHubModel(
     if (onProgress) listeners.delete(onProgress);
     pull.waiting -= 1;
     if (pull.waiting === 0) {
-      if (underWay.get(key) === pull) underWay.delete(key);
+      if (pulls.get(key) === pull) pulls.delete(key);
       stop.abort();
     }
   }
@@ -128,14 +128,14 @@ async function fetchModel(
   if (settings.offline) {
     const found = findHubModel(id, cache);
     const missing = "missing" in found ? `, and what is in ${cache} lacks ${found.missing.join(", ")}` : "";
-    throw downloadError(`${hubName(id)} is not downloaded: HF_HUB_OFFLINE is set${missing}`);
+    throw downloadError(`${formatHubId(id)} is not downloaded: HF_HUB_OFFLINE is set${missing}`);
   }
-  const info = await hubInfo(id, settings, signal);
+  const info = await fetchHubInfo(id, settings, signal);
   const { commit } = info;
-  const { graph, others } = choose(id, info);
-  notify({ kind: "download", message: `downloading the model ${hubName(id)} from ${settings.endpoint}` });
+  const { graph, others } = chooseFiles(id, info);
+  publishNotice({ kind: "download", message: `downloading the model ${formatHubId(id)} from ${settings.endpoint}` });
 
-  const blobs = blobsOf(id.repository, cache);
+  const blobs = blobsFolder(id.repository, cache);
   const queue = [...others, graph];
   const downloaded: { path: string; blob: string }[] = [];
   let bytes = 0;
@@ -148,23 +148,23 @@ async function fetchModel(
     const onBytes = (ofFile: number) => tell(before + ofFile);
     const blob = await downloadFile({ id, settings, commit, file, blobs, signal, onBytes });
     bytes += file.size;
-    if (file === graph) queue.push(...weights(blob, graph, info).filter((more) => !queue.includes(more)));
+    if (file === graph) queue.push(...findWeights(blob, graph, info).filter((more) => !queue.includes(more)));
     tell(bytes);
     downloaded.push({ path: file.path, blob });
   }
-  // The graph comes last: other processes take a model for complete when its graph is there.
+  // The graph comes last, because other processes consider a model with a graph complete.
   const isGraph = ({ path }: { path: string }) => path === graph.path;
   const inOrder = [...downloaded.filter((file) => !isGraph(file)), ...downloaded.filter(isGraph)];
   if (id.graph === undefined) await addAbsentGraphs(id, commit, cache, (path) => info.files.has(path));
   await addToSnapshot(id, commit, cache, inOrder);
   await setRevision(id, commit, cache);
   const found = findHubModel({ ...id, revision: commit }, cache);
-  if ("missing" in found) throw downloadError(`${hubName(id)} lacks ${found.missing.join(", ")}`);
+  if ("missing" in found) throw downloadError(`${formatHubId(id)} lacks ${found.missing.join(", ")}`);
   return found;
 }
 
-/** Chooses the files of a repository that the model needs. */
-function choose(id: HubId, { files }: HubInfo): { graph: HubFile; others: HubFile[] } {
+/** Chooses the files of a repository to download. */
+function chooseFiles(id: HubId, { files }: HubInfo): { graph: HubFile; others: HubFile[] } {
   const { repository } = id;
   const has = (path: string) => files.has(path);
   const all = [...files.keys()].filter((path) => path.endsWith(".onnx"));
@@ -179,7 +179,7 @@ function choose(id: HubId, { files }: HubInfo): { graph: HubFile; others: HubFil
   if (graph === undefined) {
     const problem = name === undefined ? "has none of the usual ONNX files" : `has no file ${name}`;
     throw downloadError(
-      `${repository} ${problem}; name one of its own, such as ${hubName({ ...id, graph: all[0] as string })}: ${all.join(", ")}`,
+      `${repository} ${problem}; name one of its own, such as ${formatHubId({ ...id, graph: all[0] as string })}: ${all.join(", ")}`,
     );
   }
   const folder = chooseFolder(graph.path, has);
@@ -190,16 +190,16 @@ function choose(id: HubId, { files }: HubInfo): { graph: HubFile; others: HubFil
         `AutoTokenizer.from_pretrained("${repository}").save_pretrained("FOLDER") writes it for many models`,
     );
   }
-  const wanted = [CARD, ...[CONFIG, TOKENIZER, ...OPTIONAL].map((file) => below(folder, file))];
+  const wanted = [CARD, ...[CONFIG, TOKENIZER, ...OPTIONAL].map((file) => joinPath(folder, file))];
   return { graph, others: wanted.flatMap((path) => files.get(path) ?? []) };
 }
 
 /**
- * Finds the files with the weights of a graph that keeps them outside of itself: files that the graph names, and files that the
- * tools of Hugging Face and ONNX name after it.
+ * Finds the files with external weights of a graph: those that the graph names, and those that the tools of Hugging Face and ONNX name
+ * after it.
  */
-function weights(blob: string, { path }: HubFile, { files }: HubInfo): HubFile[] {
-  const named = new Set(weightsOf(path, blob));
+function findWeights(blob: string, { path }: HubFile, { files }: HubInfo): HubFile[] {
+  const named = new Set(readWeightNames(path, blob));
   return [...files.values()].filter(
     (file) => named.has(file.path) || [`${path}_data`, `${path}.data`].some((start) => file.path.startsWith(start)),
   );

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { version } from "../../support/version.ts";
-import { type HubId, hubName } from "./hub-id.ts";
+import { formatHubId, type HubId } from "./hub-id.ts";
 
 const ENDPOINT = "https://huggingface.co";
 
-/** How many failures in a row are tried again. The count starts anew when a byte arrives. */
+/** How many consecutive failures are retried. The count restarts when a byte arrives. */
 const MAX_RETRIES = 4;
-/** The longest wait that a server may ask for. A longer one is an error, so that the user decides. */
+/** The longest wait that a server may request. A longer one is an error, so that the user decides. */
 const MAX_WAIT_SECONDS = 120;
 const RETRIED = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Where the hub is and what may be asked of it. The tools of Hugging Face read the same settings from the environment. */
+/** The settings of the hub. Hugging Face's tools read the same ones from the environment. */
 export interface HubSettings {
   endpoint: string;
   token: string | undefined;
@@ -26,18 +26,17 @@ export function hubSettings(env: NodeJS.ProcessEnv = process.env): HubSettings {
 }
 
 /**
- * Checks the address of the hub. This happens only when the hub is about to be asked, because a user who never downloads need
- * not have a correct address.
+ * Validates the address of the hub. This happens before a request, because users who never download need no valid address.
  *
- * @throws GuardValidationError for an endpoint that is no URL.
+ * @throws GuardValidationError if the endpoint is not a URL.
  */
 export function checkEndpoint({ endpoint }: HubSettings): void {
   if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol)) {
-    throw new GuardValidationError([{ path: "HF_ENDPOINT", message: "expected a URL of http or https" }]);
+    throw new GuardValidationError([{ path: "HF_ENDPOINT", message: "expected an http or https URL" }]);
   }
 }
 
-/** Makes the error for a download that cannot be done. Users see the message unchanged. */
+/** Creates the error of a failed download. Users see the message unchanged. */
 export function downloadError(message: string, cause?: unknown): GuardError {
   return new GuardError("GUARD_DOWNLOAD", message, cause === undefined ? {} : { cause });
 }
@@ -46,44 +45,44 @@ export function downloadError(message: string, cause?: unknown): GuardError {
 export class Retries {
   #failures = 0;
 
-  /** Says that bytes have arrived, so that the next failure counts as the first one again. */
-  progressed(): void {
+  /** Restarts the count after bytes have arrived. */
+  reset(): void {
     this.#failures = 0;
   }
 
   /**
    * Waits before the next attempt.
    *
-   * @param seconds how long the server asks to wait. Without it the wait is twice as long as the last one.
-   * @throws `error` when there have been too many failures in a row.
+   * @param seconds the wait that the server requests. Without it, each wait is twice as long as the previous one.
+   * @throws `error` after too many consecutive failures.
    */
   async wait(error: GuardError, seconds: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     this.#failures += 1;
     if (this.#failures > MAX_RETRIES) throw error;
     if (seconds !== undefined && seconds > MAX_WAIT_SECONDS) {
-      throw downloadError(`${error.message}; it asks to be left alone for ${seconds} s`, error);
+      throw downloadError(`${error.message}; it requests a pause of ${seconds} s`, error);
     }
     const pause = seconds === undefined ? 2 ** (this.#failures - 2) * (0.75 + Math.random() / 2) : seconds;
     await sleep(pause * 1000, undefined, signal ? { signal } : {}).catch(() => signal?.throwIfAborted());
   }
 }
 
-/** What a {@link hubFetch} is for. */
+/** The options of {@link hubFetch}. */
 export interface RequestOptions {
   id: HubId;
   settings: HubSettings;
   retries: Retries;
   signal: AbortSignal | undefined;
-  /** Whether the answer is read to its end at once, so that one that breaks off is asked for again. */
+  /** Whether the whole response is buffered, so that an interrupted one is retried. */
   isWhole: boolean;
 }
 
 /**
- * Makes a `fetch` for the official client that does what the client does not do: it waits and tries again, says in the user's words
- * why a request was refused, ends with the signal, and sends a token of any form, but to the hub only (the client takes none but
- * those that begin with `hf_`, although mirrors have others).
+ * Creates a `fetch` for the official client with features that the client lacks: it waits and retries, explains refusals, aborts with the
+ * signal, and sends tokens of any form, but only to the hub. (The client accepts only tokens that begin with `hf_`, although mirrors have
+ * others.)
  *
- * It throws a `GuardError` for every request that is not successful in the end.
+ * It throws a `GuardError` for every request that finally fails.
  */
 export function hubFetch({ id, settings, retries, signal, isWhole }: RequestOptions): typeof fetch {
   const { endpoint, token } = settings;
@@ -91,11 +90,11 @@ export function hubFetch({ id, settings, retries, signal, isWhole }: RequestOpti
     const url = String(input);
     const headers = new Headers(init?.headers);
     headers.set("user-agent", `guard-scan/${version}`);
-    // Node.js itself drops the token when a redirect leads to another origin.
+    // Node.js drops the token when a redirect leads to another origin.
     if (token !== undefined && new URL(url).origin === new URL(endpoint).origin) {
       headers.set("authorization", `Bearer ${token}`);
     }
-    // A file must not be compressed in transit, because then its bytes could not be counted.
+    // Compression in transit would make it impossible to count the bytes of a file.
     if (!isWhole) headers.set("accept-encoding", "identity");
     for (;;) {
       let response: Response;
@@ -106,7 +105,7 @@ export function hubFetch({ id, settings, retries, signal, isWhole }: RequestOpti
         signal?.throwIfAborted();
         const reason = ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? (error as Error).message;
         await retries.wait(
-          downloadError(`${hubName(id)}: ${new URL(url).origin} does not answer: ${reason}`, error),
+          downloadError(`${formatHubId(id)}: ${new URL(url).origin} does not answer: ${reason}`, error),
           undefined,
           signal,
         );
@@ -114,21 +113,21 @@ export function hubFetch({ id, settings, retries, signal, isWhole }: RequestOpti
       }
       if (response.ok) return fromRange(id, headers.get("range"), response);
       await response.body?.cancel();
-      const error = refusal(id, settings, url, response);
+      const error = refusalError(id, settings, url, response);
       if (!RETRIED.has(response.status)) throw error;
       await retries.wait(error, secondsToWait(response.headers), signal);
     }
   };
 }
 
-/** Makes a response begin at the byte that was asked for, also where the server knows no ranges and sends the whole file. */
+/** Makes a response begin at the requested byte, even if the server ignores ranges and sends the whole file. */
 function fromRange(id: HubId, range: string | null, response: Response): Response {
   const start = Number(/^bytes=(\d+)-/.exec(range ?? "")?.[1] ?? 0);
   if (response.status === 206) {
     const first = Number(/^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1]);
     if (first === start) return response;
     void response.body?.cancel();
-    throw downloadError(`${hubName(id)}: a file came as another part than was asked for`);
+    throw downloadError(`${formatHubId(id)}: the server sent another range of a file than requested`);
   }
   if (start === 0 || !response.body) return response;
   let left = start;
@@ -142,8 +141,13 @@ function fromRange(id: HubId, range: string | null, response: Response): Respons
   return new Response(response.body.pipeThrough(rest), { headers: response.headers });
 }
 
-/** Makes the error for an unsuccessful answer. Its message says what the user can do about it. */
-function refusal(id: HubId, { endpoint, token }: HubSettings, url: string, { status, headers }: Response): GuardError {
+/** Creates the error of an unsuccessful response. Its message says what the user can do. */
+function refusalError(
+  id: HubId,
+  { endpoint, token }: HubSettings,
+  url: string,
+  { status, headers }: Response,
+): GuardError {
   const { repository, revision } = id;
   const page = `${endpoint}/${repository}`;
   const tokens = `${endpoint}/settings/tokens`;
@@ -156,7 +160,7 @@ function refusal(id: HubId, { endpoint, token }: HubSettings, url: string, { sta
     );
   }
   if (code === "RevisionNotFound") return downloadError(`${repository} has no revision ${revision} at ${endpoint}`);
-  if (code === "EntryNotFound") return downloadError(`${hubName(id)} has no file ${new URL(url).pathname}`);
+  if (code === "EntryNotFound") return downloadError(`${formatHubId(id)} has no file ${new URL(url).pathname}`);
   if (status === 401 && token !== undefined && said?.startsWith("Invalid credentials")) {
     return downloadError(`${endpoint} does not know the token in HF_TOKEN; tokens are at ${tokens}`);
   }
@@ -168,12 +172,12 @@ function refusal(id: HubId, { endpoint, token }: HubSettings, url: string, { sta
         : `there is no folder ${repository} here, and no model ${repository} at ${endpoint} that HF_TOKEN may read (status ${status}); tokens are at ${tokens}`,
     );
   }
-  return downloadError(`${hubName(id)}: ${endpoint} answered with status ${status}${said ? `: ${said}` : ""}`);
+  return downloadError(`${formatHubId(id)}: ${endpoint} answered with status ${status}${said ? `: ${said}` : ""}`);
 }
 
 /**
- * Reads how long to wait: from `Retry-After`, in seconds or as a date (RFC 9110), or else from the end of the window in the
- * hub's `RateLimit` header (`"api";r=0;t=55`).
+ * Reads the seconds to wait from `Retry-After` (seconds or a date, RFC 9110), or else from the window in the hub's `RateLimit` header
+ * (`"api";r=0;t=55`).
  */
 function secondsToWait(headers: Headers): number | undefined {
   const after = headers.get("retry-after");

@@ -1,10 +1,10 @@
 import pLimit from "p-limit";
 import type { CallContext } from "../../models/call-context.ts";
-import { comparisonOf, eachCosine } from "../../models/comparing.ts";
-import { EntailmentHead } from "../../models/entailment.ts";
+import { EmbeddingHead } from "../../models/embedding-head.ts";
+import { EntailmentHead } from "../../models/entailment-head.ts";
 import type { PartLabels } from "../../models/label-head.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
-import { MeaningHead } from "../../models/meaning.ts";
+import { readComparison, visitCosines } from "../../models/similarity.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 
@@ -42,7 +42,7 @@ export async function topicScorer(
   strategy: LongTextStrategy,
   signal?: AbortSignal,
 ): Promise<TopicScorer> {
-  const { heads } = await model.described({ signal });
+  const { heads } = await model.describe({ signal });
   const isInference = EntailmentHead.isIn(heads) && !heads.some(({ isVector }) => isVector);
   if (!isInference) return embeddingScorer(model, topics, signal);
   if (strategy.startsWith("truncate")) {
@@ -53,9 +53,9 @@ export async function topicScorer(
 }
 
 async function embeddingScorer(model: TextModel, topics: readonly Topic[], signal?: AbortSignal): Promise<TopicScorer> {
-  const meaning = new MeaningHead(model);
+  const meaning = new EmbeddingHead(model);
   await meaning.load(signal);
-  const probability = comparisonOf(model.folder, "topics");
+  const probability = readComparison(model.folder, "topics");
   const limit = pLimit(CONCURRENCY);
   const known = await Promise.all(
     topics.flatMap(({ phrases }, topic) =>
@@ -77,7 +77,7 @@ async function embeddingScorer(model: TextModel, topics: readonly Topic[], signa
         // Math.max keeps NaN, so NaN never counts as "far apart".
         ofPart[topic] = Math.max(ofPart[topic] as number, cosine);
       };
-      await eachCosine(
+      await visitCosines(
         parts.map(({ vector }) => vector),
         phraseVectors,
         visit,
@@ -102,7 +102,7 @@ function inferenceScorer(model: TextModel, topics: readonly Topic[]): TopicScore
       const claims = topics.flatMap(({ phrases }) => phrases.map(hypothesis));
       const limit = pLimit(CONCURRENCY);
       const labelsOf = async (part: string) => {
-        const supports = await entailment.judge(part, claims, context);
+        const supports = await entailment.scoreClaims(part, claims, context);
         const likelihoods = supports.map((ofClaim) => Math.max(0, ...ofClaim.map(likelihood)));
         let next = 0;
         return topics.map(({ name, phrases }) => {

@@ -1,6 +1,6 @@
 import type { CallContext } from "../../models/call-context.ts";
-import { supportOf } from "../../models/comparing.ts";
-import { EntailmentHead, type Support } from "../../models/entailment.ts";
+import { EntailmentHead, type Support } from "../../models/entailment-head.ts";
+import { readSupportScale } from "../../models/similarity.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
 import { withPathPrefix } from "../../support/errors.ts";
@@ -76,16 +76,16 @@ export const FactualConsistency = defineScanner({
     const { type, engine } = build;
     const languages = languageScorer({ type, engine, model, head: "nli", treatment });
     /** Undefined as long as a model of the hub is not downloaded. */
-    let support: ReturnType<typeof supportOf> | undefined;
-    if (model.folder !== undefined) support = supportOf(model.folder);
+    let support: ReturnType<typeof readSupportScale> | undefined;
+    if (model.folder !== undefined) support = readSupportScale(model.folder);
     /** A sentence fails if its probability of having no support is above this. */
     const threshold = resolveMinimum(build, model.folder, "minimumScore");
     const scoreClaims = async (prompt: string, claims: readonly Sentence[], context: CallContext) => {
       if (claims.length === 0) return [];
       const texts = claims.map(({ text }) => text);
-      const supports = await entailment.judge(prompt, texts, context);
+      const supports = await entailment.scoreClaims(prompt, texts, context);
       const unknown = haveUnknownNumbers(prompt, texts);
-      support ??= supportOf(model.folder);
+      support ??= readSupportScale(model.folder);
       const supportScore = support;
       return claims.map((claim, index) =>
         scoredClaim(claim, supports[index] ?? [], unknown[index] ?? false, supportScore),

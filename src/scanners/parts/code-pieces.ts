@@ -1,5 +1,5 @@
 import type { CallContext } from "../../models/call-context.ts";
-import type { LinearClassifier } from "../../models/linear.ts";
+import type { LinearClassifier } from "../../models/linear-classifier.ts";
 import { native } from "../../native.ts";
 import type { Streaming } from "../../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
@@ -60,7 +60,7 @@ async function findPieces(
   listed: number[],
   { signal }: CallContext,
 ): Promise<(CodePiece & Span)[]> {
-  const { labels } = model.described();
+  const { labels } = model.describe();
   const loaded = await model.load();
   const pieces = await native(() => loaded.findCode(text, listed), { signal });
   const piece = (column: (index: number) => number) => ({
@@ -148,7 +148,7 @@ export function neuralCodeScanner(
 
 /** Returns the indices of languages among the labels of a model. The default is all languages. */
 function labelIndices(model: LinearClassifier, languages?: readonly string[]): number[] {
-  const { labels, aliases } = model.described();
+  const { labels, aliases } = model.describe();
   const code = labels.filter((label) => label !== NONE);
   if (code.length === labels.length) {
     throw new GuardError("GUARD_MODEL", `the model ${model.folder} has no label ${NONE}`);

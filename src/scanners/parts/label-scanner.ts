@@ -1,4 +1,4 @@
-import { LabelHead, type WantedLabels } from "../../models/label-head.ts";
+import { LabelHead, type LabelQuery } from "../../models/label-head.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { passed, type ScanContext } from "../../scan/scanner.ts";
 import { withPathPrefix } from "../../support/errors.ts";
@@ -51,7 +51,7 @@ interface ModelInput {
 /** The settings in which these scanners differ. */
 interface LabelScannerSettings {
   /** The labels that make a text fail. */
-  labels: WantedLabels;
+  labels: LabelQuery;
   /** The type of the findings. */
   finding: string;
   /** If given, the verdict also has a finding of this type for each label of the head, with the highest probability of the label. */
@@ -87,7 +87,7 @@ export function labelScanner(
     },
     close: () => model.close(),
     async check(text, context) {
-      const { multiLabel, head: index, heads } = await head.described(context);
+      const { multiLabel, head: index, heads } = await head.describe(context);
       // A blank text passes, whatever context the model would read with it.
       if (text.trim() === "") return passed(text);
       const input = inputOf(text, context);
@@ -133,6 +133,6 @@ function partsFrom<Part extends ScoredPart>(scored: ScoredText<Part>, from: numb
  * @param given the labels that the user names. The model must have all of them.
  * @param usual the labels that count if the user names none. Only those that the model has are used.
  */
-export function labelsOf(head: string, given: readonly string[] | undefined, usual: readonly string[]): WantedLabels {
+export function labelsOf(head: string, given: readonly string[] | undefined, usual: readonly string[]): LabelQuery {
   return { head, option: "labels", labels: given ?? usual, all: given !== undefined };
 }

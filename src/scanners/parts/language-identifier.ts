@@ -1,6 +1,6 @@
 import type { CallContext } from "../../models/call-context.ts";
-import { knownAs, type LanguageGuess } from "../../models/languages.ts";
-import type { LinearClassifier } from "../../models/linear.ts";
+import { canonicalLanguage, type LanguageGuess } from "../../models/languages.ts";
+import type { LinearClassifier } from "../../models/linear-classifier.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { addon, native } from "../../native.ts";
@@ -146,7 +146,7 @@ class NeuralIdentifier implements LanguageIdentifier {
 
   /** Returns the languages of each part of a text, the likeliest language first. */
   async #guess(text: string, strategy: LongTextStrategy, context: CallContext) {
-    const { heads } = await this.#model.described(context);
+    const { heads } = await this.#model.describe(context);
     // guard's own models may have several heads, and others have one.
     const head = Math.max(
       0,
@@ -164,7 +164,7 @@ class NeuralIdentifier implements LanguageIdentifier {
 
 /** Returns the ISO 639-1 code of a label, such as `zh` for `zh-CN`. */
 function codeOf(label: string): string {
-  return knownAs(label.toLowerCase().split(/[-_]/)[0] as string);
+  return canonicalLanguage(label.toLowerCase().split(/[-_]/)[0] as string);
 }
 
 /** Averages the languages of the parts of a text, weighted by length. */

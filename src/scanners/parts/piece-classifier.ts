@@ -1,5 +1,5 @@
 import type { CallContext } from "../../models/call-context.ts";
-import type { LinearClassifier } from "../../models/linear.ts";
+import type { LinearClassifier } from "../../models/linear-classifier.ts";
 import { ALL_WINDOWS, type TextModel } from "../../models/text-model.ts";
 import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import type { Build } from "../definition.ts";
@@ -58,7 +58,7 @@ class LinearPieceClassifier implements PieceClassifier {
 
   constructor(model: LinearClassifier, requirements: LabelRequirements) {
     this.#model = model;
-    this.#labels = model.described().labels;
+    this.#labels = model.describe().labels;
     checkLabels(this.#labels, requirements);
   }
 
@@ -120,7 +120,7 @@ class NeuralPieceClassifier implements PieceClassifier {
   }
 
   async #locateHead(context: CallContext): Promise<{ head: number; labels: readonly string[] }> {
-    const { heads } = await this.#model.described(context);
+    const { heads } = await this.#model.describe(context);
     const head = Math.max(
       0,
       heads.findIndex(({ name }) => name === this.#requirements.head),

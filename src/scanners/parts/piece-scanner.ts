@@ -1,4 +1,4 @@
-import type { LinearClassifier } from "../../models/linear.ts";
+import type { LinearClassifier } from "../../models/linear-classifier.ts";
 import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, passed, type ScanContext, type Streaming, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";

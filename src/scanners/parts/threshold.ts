@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { modelIdentity, readEvaluation, thresholdOf } from "../../models/evaluation.ts";
+import { readEvaluation, readModelIdentity, thresholdAt } from "../../models/evaluation.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { isSetting, notASetting, toSnakeCase } from "../../support/options.ts";
 
@@ -85,7 +85,7 @@ export function resolveThreshold(
   if (!evaluation || curves.length === 0) {
     throw bad(`the model carries no curve of false positives for ${scanner}`);
   }
-  const { version = "" } = modelIdentity(folder);
+  const { version = "" } = readModelIdentity(folder);
   if (version !== evaluation.model.version) {
     throw bad(`the curve was measured for version ${evaluation.model.version} of the model, which is ${version}`);
   }
@@ -100,7 +100,7 @@ export function resolveThreshold(
       `the curve rests on ${curve.rows} texts, so that ${Math.ceil(1e6 / curve.rows) / 1e6} is the lowest rate it can tell`,
     );
   }
-  const found = thresholdOf(curve, threshold.fpr);
+  const found = thresholdAt(curve, threshold.fpr);
   if (found === undefined) throw bad(`the curve has no threshold at or below ${threshold.fpr}`);
   return found;
 }

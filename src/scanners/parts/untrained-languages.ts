@@ -1,7 +1,12 @@
 import { z } from "zod";
 import type { CallContext } from "../../models/call-context.ts";
 import type { Engine } from "../../models/engine.ts";
-import { type LanguageCurve, modelIdentity, readEvaluation, trainedLanguages } from "../../models/evaluation.ts";
+import {
+  type LanguageCurve,
+  readEvaluation,
+  readModelIdentity,
+  readTrainedLanguages,
+} from "../../models/evaluation.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import type { Finding, Verdict } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
@@ -164,11 +169,11 @@ export function lengthOf(spans: readonly Span[]): number {
 }
 
 function readLanguageFacts(folder: string, scanner: string, head: string): LanguageFacts | undefined {
-  const trained = trainedLanguages(folder, head);
+  const trained = readTrainedLanguages(folder, head);
   if (!trained) return undefined;
   const evaluation = readEvaluation(folder);
   // Curves of another version of the model do not apply.
-  const isSameVersion = evaluation?.model.version === modelIdentity(folder).version;
+  const isSameVersion = evaluation?.model.version === readModelIdentity(folder).version;
   const curvesOfScanner = isSameVersion
     ? (evaluation?.languages ?? []).filter((curve) => curve.scanner === scanner)
     : [];

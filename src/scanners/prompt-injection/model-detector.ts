@@ -119,7 +119,7 @@ export class ModelDetector implements InjectionDetector {
   /** Scores the parts of a text in one language. The score of a part is the sum of the labels that mean an injection. */
   async #scoreParts(text: string, question: Question, context: CallContext) {
     const { labels: head } = this.#heads[question];
-    const { head: index, heads } = await head.described(context);
+    const { head: index, heads } = await head.describe(context);
     const names = heads[index]?.labels ?? [];
     const categories = heads.findIndex(({ name }) => name === "category");
     const { parts, skipped } = await head.score(text, this.#settings.matchType, context);

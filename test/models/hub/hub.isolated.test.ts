@@ -18,7 +18,7 @@ import { listModels } from "../../../src/index.ts";
 import { Engine } from "../../../src/models/engine.ts";
 import { findHubModel } from "../../../src/models/hub/cache.ts";
 import { type PullProgress, pullHubModel } from "../../../src/models/hub/hub.ts";
-import { type HubId, hubName, parseHubId } from "../../../src/models/hub/hub-id.ts";
+import { formatHubId, type HubId, parseHubId } from "../../../src/models/hub/hub-id.ts";
 import { modelsFolder } from "../../../src/models/model-files.ts";
 import { type ModelNotice, onModelNotice } from "../../../src/models/notices.ts";
 import {
@@ -93,7 +93,7 @@ describe("the name of a model", () => {
     [`acme/tiny@${COMMIT}:a.onnx`, { repository: "acme/tiny", revision: COMMIT, graph: "a.onnx" }],
   ])("%s is one of the hub", (model, id) => {
     expect(parseHubId(model)).toEqual(id);
-    expect(hubName(id)).toBe(model);
+    expect(formatHubId(id)).toBe(model);
   });
 
   it.each([
@@ -340,7 +340,7 @@ describe("the cache of Hugging Face's tools", () => {
     const error = await failure(pullHubModel(idOf("acme/tiny"), file));
     expect([error.code, error.message]).toEqual([
       "GUARD_DOWNLOAD",
-      `acme/tiny: ${file} is no folder; GUARD_MODELS_DIR names another folder`,
+      `acme/tiny: ${file} is not a folder; GUARD_MODELS_DIR names another folder`,
     ]);
   });
 });
@@ -480,7 +480,7 @@ describe("what goes wrong on the way", () => {
       response.writeHead(429, { ratelimit: '"api";r=0;t=3600' }).end();
       return true;
     });
-    expect((await failure(pull("acme/tiny"))).message).toMatch(/left alone for 3600 s/);
+    expect((await failure(pull("acme/tiny"))).message).toMatch(/it requests a pause of 3600 s/);
     expect(hub.seen.length).toBe(1);
   });
 
@@ -562,7 +562,7 @@ describe("what goes wrong on the way", () => {
 
   it.each([
     ["has another content", (body: Buffer) => randomBytes(body.length), /its hash differs/],
-    ["is longer", (body: Buffer) => Buffer.concat([body, body]), /is longer than the hub says/],
+    ["is longer", (body: Buffer) => Buffer.concat([body, body]), /is longer than the hub states/],
   ])("a file that %s is refused", async (_, change, message) => {
     hub.faults.push((seen, response, body) => {
       if (!isGraph(seen)) return false;

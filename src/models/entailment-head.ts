@@ -4,32 +4,29 @@ import type { Span } from "../text/span.ts";
 import type { CallContext } from "./call-context.ts";
 import type { TextModel } from "./text-model.ts";
 
-/**
- * The number of tokens of the shortest pair: one token from each text, and the four that XLM-RoBERTa puts around and between
- * them.
- */
-const SHORTEST = 6;
+/** The number of tokens in the shortest pair: one from each text, and the four that XLM-RoBERTa puts around and between them. */
+const MIN_TOKENS = 6;
 
-/** What a span of a premise says about a span of a claim. */
+/** How far a span of a premise supports a span of a claim. */
 export interface Support extends Span {
-  /** The span of the claim, in UTF-16 code units; all of the claim unless it is long. */
+  /** The span of the claim, in UTF-16 code units. It covers the whole claim unless that is long. */
   claimStart: number;
   claimEnd: number;
   /** The probability that the claim follows. */
   entailment: number;
-  /** The probability that the premise contradicts the claim. It is 0 if the model has no such label. */
+  /** The probability that the premise contradicts the claim, or 0 if the model has no such label. */
   contradiction: number;
 }
 
-/** The indices of the labels of natural language inference in a model's answer. */
+/** Where the labels of natural language inference are in a model's answer. */
 interface LabelIndices {
   head: number;
   entailment: number;
-  /** -1 where the model has no such label. */
+  /** -1 if the model has no such label. */
   contradiction: number;
 }
 
-/** Natural language inference: whether a claim follows from a premise. */
+/** Natural language inference: scores whether a claim follows from a premise. */
 export class EntailmentHead {
   readonly #model: TextModel;
   #indices: LabelIndices | undefined;
@@ -38,7 +35,7 @@ export class EntailmentHead {
     this.#model = model;
   }
 
-  /** Tells whether a model with these heads can judge entailment. */
+  /** Whether a model with these heads can score entailment. */
   static isIn(heads: readonly ModelHead[]): boolean {
     return indicesOf(heads) !== undefined;
   }
@@ -46,8 +43,8 @@ export class EntailmentHead {
   /**
    * Loads the model.
    *
-   * @throws GuardValidationError with the path `model` where it has no label for entailment, and `modelMaxLength` where it is too
-   *   short for a pair.
+   * @throws GuardValidationError with the path `model` if it has no label for entailment, and `modelMaxLength` if a pair does not
+   *   fit.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
@@ -55,16 +52,15 @@ export class EntailmentHead {
   }
 
   /**
-   * Judges claims by each part of a premise, with one call of the model. A claim that occurs twice is judged once.
+   * Scores claims against each part of a premise in one call of the model. Duplicate claims are scored once.
    *
-   * @returns for each claim what the parts of the premise say about it. The list is empty if the claim or the premise has no
-   * token.
+   * @returns one list for each claim, with an entry for each part of the premise. It is empty if the claim or the premise has no token.
    */
-  async judge(premise: string, claims: readonly string[], context: CallContext = {}): Promise<Support[][]> {
+  async scoreClaims(premise: string, claims: readonly string[], context: CallContext = {}): Promise<Support[][]> {
     this.#indices ??= await this.#locate(context);
     const { head, entailment, contradiction } = this.#indices;
     const distinct = [...new Set(claims)];
-    const judged = await this.#model.judge(premise, distinct, context);
+    const judged = await this.#model.scoreClaims(premise, distinct, context);
     const supports = judged.map((parts) =>
       parts.map(({ start, end, claimStart, claimEnd, heads }) => ({
         ...{ start, end, claimStart, claimEnd },
@@ -77,15 +73,15 @@ export class EntailmentHead {
   }
 
   async #locate(abortable: Abortable): Promise<LabelIndices> {
-    const { heads, maxLength } = await this.#model.described(abortable);
+    const { heads, maxLength } = await this.#model.describe(abortable);
     const found = indicesOf(heads);
-    if (found && maxLength < SHORTEST) {
-      const message = `a pair of texts needs ${SHORTEST} tokens, and the model reads ${maxLength} at a time`;
+    if (found && maxLength < MIN_TOKENS) {
+      const message = `a pair of texts needs ${MIN_TOKENS} tokens, but the model reads ${maxLength} at a time`;
       throw new GuardValidationError([{ path: "modelMaxLength", message }]);
     }
     if (found) return found;
     const known = heads.flatMap(({ labels }) => labels).join(", ");
-    const message = `it has no label entailment, so that it is no model for inference; its labels are: ${known}`;
+    const message = `it is not a model for inference, because it has no label entailment; its labels are: ${known}`;
     throw new GuardValidationError([{ path: "model", message }]);
   }
 }

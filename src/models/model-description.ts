@@ -5,20 +5,20 @@ import { isRecord } from "../support/is-record.ts";
 import type { Engine } from "./engine.ts";
 import { folderSize, listModels } from "./list-models.ts";
 
-/** What is known of a model before it is loaded. */
-export interface ModelFacts {
+/** What is known about a model before it is loaded. */
+export interface ModelDescription {
   model: string;
-  /** False for a model of the hub that still has to be downloaded. */
+  /** Whether the model is on this machine. Otherwise `load` downloads it. */
   here: boolean;
-  /** Bytes of all files of its folder. */
+  /** The size of all files of its folder in bytes. */
   size?: number;
   license?: string;
-  /** The languages, by ISO 639-1 codes, that it was trained and measured in: of all of it, or of each head that names its own. */
+  /** The languages that it was trained and measured in, as ISO 639-1 codes: of the whole model, or by head. */
   languages?: string[] | Record<string, string[]>;
 }
 
-/** Tells what is known of a model from its files on this machine. Nothing is loaded or downloaded. */
-export function modelFacts(model: string, engine: Engine): ModelFacts {
+/** Describes a model from its files on this machine. Nothing is loaded or downloaded. */
+export function describeModel(model: string, engine: Engine): ModelDescription {
   const folder = folderOf(model, engine);
   const path = folder === undefined ? undefined : join(folder, "config.json");
   if (folder === undefined || path === undefined || !existsSync(path)) return { model, here: false };
@@ -31,11 +31,11 @@ export function modelFacts(model: string, engine: Engine): ModelFacts {
     here: true,
     size: folderSize(folder),
     ...(typeof stated === "string" ? { license: stated } : {}),
-    ...languagesOf(own),
+    ...readLanguages(own),
   };
 }
 
-function languagesOf({ languages, heads }: Record<string, unknown>): Pick<ModelFacts, "languages"> {
+function readLanguages({ languages, heads }: Record<string, unknown>): Pick<ModelDescription, "languages"> {
   const codes = (value: unknown) => (Array.isArray(value) ? value.map(String) : undefined);
   const ofAll = codes(languages);
   if (ofAll) return { languages: ofAll };

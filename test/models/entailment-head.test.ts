@@ -9,7 +9,7 @@ afterAll(() => model.close());
 
 /** What the model says about one claim. */
 async function judge(text: string, claim: string) {
-  const [parts = []] = await model.judge(text, [claim]);
+  const [parts = []] = await model.scoreClaims(text, [claim]);
   return parts;
 }
 
@@ -59,7 +59,7 @@ describe("a pair of texts", () => {
     const text = `😀 ${fillerText.repeat(4)}`;
     const long = "the sky is blue and the grass is green and ".repeat(3).trim();
     const claims = ["😀 sky is blue", "", long, "the grass is not green", "😀 sky is blue"];
-    const together = await model.judge(text, claims);
+    const together = await model.scoreClaims(text, claims);
     const alone = await Promise.all(claims.map((claim) => judge(text, claim)));
     // Rows of a floating-point model share runs of the model, and the sums of such a run are rounded in another order.
     const close = (heads: readonly number[][]) => heads.map((head) => head.map((score) => expect.closeTo(score, 5)));
@@ -70,7 +70,7 @@ describe("a pair of texts", () => {
 
   it("is aborted by a signal", async () => {
     const controller = new AbortController();
-    const call = model.judge(fillerText.repeat(1000), ["sky"], { signal: controller.signal });
+    const call = model.scoreClaims(fillerText.repeat(1000), ["sky"], { signal: controller.signal });
     controller.abort(new Error("changed my mind"));
     await expect(call).rejects.toThrow("changed my mind");
   });

@@ -5,18 +5,18 @@ import type { CallContext } from "./call-context.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { TextModel } from "./text-model.ts";
 
-/** The head of guard's own models that gives vectors. */
+/** The head with embeddings in guard's own models. */
 const HEAD = "meaning";
 
-/** A part of a text and the vector that stands for what it means. */
-export interface PartVector extends Span {
+/** A part of a text and its embedding. */
+export interface PartEmbedding extends Span {
   vector: readonly number[];
 }
 
-/** The vectors of a model: of its head `meaning`, or of the first one that gives vectors. */
-export class MeaningHead {
+/** Embeds texts with the head `meaning` of a model, or with its first head that computes vectors. */
+export class EmbeddingHead {
   readonly #model: TextModel;
-  /** The index of the head among those of the model. */
+  /** The index of the head. */
   #head: number | undefined;
 
   constructor(model: TextModel) {
@@ -26,19 +26,19 @@ export class MeaningHead {
   /**
    * Loads the model.
    *
-   * @throws GuardValidationError with the path `model` where it gives no vectors.
+   * @throws GuardValidationError with the path `model` if it computes no vectors.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
     this.#head ??= await this.#locate({ signal });
   }
 
-  /** The vectors of the parts of a text. */
+  /** Returns the embeddings of the parts of a text. */
   async vectors(
     text: string,
     strategy: LongTextStrategy,
     context: CallContext = {},
-  ): Promise<{ parts: PartVector[]; skipped: number }> {
+  ): Promise<{ parts: PartEmbedding[]; skipped: number }> {
     this.#head ??= await this.#locate(context);
     const head = this.#head;
     const { parts, skippedChars } = await this.#model.classify(text, { strategy }, context);
@@ -49,10 +49,12 @@ export class MeaningHead {
   }
 
   async #locate(abortable: Abortable): Promise<number> {
-    const { heads } = await this.#model.described(abortable);
+    const { heads } = await this.#model.describe(abortable);
     const giving = heads.flatMap(({ name, isVector }, head) => (isVector ? [{ name, head }] : []));
     const found = giving.find(({ name }) => name === HEAD) ?? giving[0];
     if (found) return found.head;
-    throw new GuardValidationError([{ path: "model", message: "it gives no vectors: it is no embedding model" }]);
+    throw new GuardValidationError([
+      { path: "model", message: "it is not an embedding model, because it computes no vectors" },
+    ]);
   }
 }

@@ -6,31 +6,31 @@ import { TimeSlice } from "../support/time-slice.ts";
 import { readModelFile } from "./manifest.ts";
 import { selfTest } from "./self-test.ts";
 
-/** So many texts cross to the addon at once. */
-const PORTION = 1000;
+/** How many texts are passed to the addon at once. */
+const BATCH_SIZE = 1000;
 
-/** Tells whether a folder has the weights of a linear classifier. */
+/** Whether a folder contains a linear classifier. */
 export function isLinearFolder(folder: string): boolean {
   return existsSync(join(folder, "model.bin"));
 }
 
-/** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest when it is first asked. */
+/** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest on its first call. */
 export class LinearClassifier {
   readonly folder: string;
   #loading: Promise<NativeLinear> | undefined;
   #closed = false;
 
-  /** Made by `Engine.linear`; the files of the folder are read later. */
+  /** Use `Engine.linear` to create a classifier. The files are read later. */
   constructor(folder: string) {
     this.folder = folder;
   }
 
   /**
-   * The labels of the model in the order of the probabilities, and their other names in lower case; known before it is loaded.
+   * Reads the labels in the order of the probabilities, and their aliases in lower case. The model need not be loaded.
    *
-   * @throws GuardError when the model has no readable `config.json`.
+   * @throws GuardError if the model has no valid `config.json`.
    */
-  described(): { labels: string[]; aliases: Record<string, string> } {
+  describe(): { labels: string[]; aliases: Record<string, string> } {
     const path = join(this.folder, "config.json");
     const content = readModelFile(this.folder, "config.json");
     try {
@@ -41,7 +41,7 @@ export class LinearClassifier {
     }
   }
 
-  /** The model itself, for calls of the addon that take one. A failed load is tried again by the next call. */
+  /** Returns the native model. The next call retries after a failure. */
   load(): Promise<NativeLinear> {
     if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
     if (!this.#loading) {
@@ -55,12 +55,12 @@ export class LinearClassifier {
   }
 
   /**
-   * Checks that the model says of the texts of its self-test what it should; does nothing while it is not loaded.
+   * Runs the self-test of the model, if it is loaded.
    *
-   * @throws GuardError `GUARD_MODEL` when it does not.
+   * @throws GuardError `GUARD_MODEL` if an answer differs.
    */
   async selfTest(): Promise<void> {
-    // A model that could not be loaded is tried again by the next text, which then gets the error.
+    // The next text retries a failed load and reports its error.
     const model = await this.#loading?.catch(() => undefined);
     if (model) await test(model, this.folder);
   }
@@ -71,36 +71,37 @@ export class LinearClassifier {
     return model;
   }
 
-  /** The probabilities of the labels for each text. Many texts cross to the addon in portions, because it reads them on the event loop. */
+  /** Returns the probabilities of the labels for each text. Texts are passed in batches, because the addon copies them on the event loop. */
   async classify(texts: readonly string[], abortable: Abortable = {}): Promise<number[][]> {
-    return this.#inPortions(texts, (model, portion) => model.classify(portion), abortable);
+    return this.#inBatches(texts, (model, batch) => model.classify(batch), abortable);
   }
 
   /**
-   * The same, where repetition alone does not speak for any of `labels`, by their indices: what a text repeats is read once and by
-   * itself, and the likelier of these two counts where it is less likely than the text as it is written.
+   * Does the same as {@link classify}, but repetition alone does not count as evidence for `labels`, which are indices. The repeated part of
+   * a text is classified once and by itself. If that lowers the probability, the higher one of the text without repeats and the repeated
+   * part counts.
    */
-  async classifyOnce(
+  async classifyWithoutRepeats(
     texts: readonly string[],
     labels: readonly number[],
     abortable: Abortable = {},
   ): Promise<number[][]> {
-    return this.#inPortions(texts, (model, portion) => model.classifyOnce(portion, [...labels]), abortable);
+    return this.#inBatches(texts, (model, batch) => model.classifyOnce(batch, [...labels]), abortable);
   }
 
-  async #inPortions(
+  async #inBatches(
     texts: readonly string[],
-    ask: (model: NativeLinear, portion: string[]) => Float64Array | Promise<Float64Array>,
+    ask: (model: NativeLinear, batch: string[]) => Float64Array | Promise<Float64Array>,
     abortable: Abortable,
   ): Promise<number[][]> {
     const model = await this.load();
     const slice = new TimeSlice(abortable.signal);
     const all: number[][] = [];
-    for (let at = 0; at < texts.length; at += PORTION) {
+    for (let at = 0; at < texts.length; at += BATCH_SIZE) {
       if (at > 0) await slice.next();
-      const portion = texts.slice(at, at + PORTION);
-      const numbers = await native(() => ask(model, portion), abortable);
-      const labels = numbers.length / portion.length;
+      const batch = texts.slice(at, at + BATCH_SIZE);
+      const numbers = await native(() => ask(model, batch), abortable);
+      const labels = numbers.length / batch.length;
       for (let from = 0; from < numbers.length; from += labels) all.push([...numbers.subarray(from, from + labels)]);
     }
     return all;
