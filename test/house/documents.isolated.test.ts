@@ -1,11 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { createServer, loadConfig } from "../../src/index.ts";
 import { brokenLinks, fences, markdownFiles, read, root } from "./markdown.ts";
 
+const require = createRequire(import.meta.url);
 const scratch = mkdtempSync(join(tmpdir(), "guard-documents-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -91,6 +94,26 @@ describe("programs in documents", () => {
 
   it("include those of README.md", () => {
     expect(programs.map(({ path }) => path)).toContain("README.md");
+  });
+});
+
+/** The names that code blocks import from guard, by page and entry point. */
+const imports = files
+  .filter((path) => !/^(?:changes\/|CHANGELOG)/.test(path))
+  .flatMap((path) =>
+    fences(read(path)).flatMap(({ content }) =>
+      [...content.matchAll(/^import \{([^}]*)\} from "(guard-scan(?:\/[\w-]+)?)"/gm)].map(
+        ([, names = "", entry = ""]) => ({ path, entry, names: names.split(",").map((name) => name.trim()) }),
+      ),
+    ),
+  );
+
+describe("imports in code blocks", () => {
+  it.each(imports)("in $path exist in $entry: $names", async ({ entry, names }) => {
+    // In the repository, `guard-scan` resolves to the repository itself.
+    const exported = await import(/* @vite-ignore */ pathToFileURL(require.resolve(entry)).href);
+    const values = names.filter((name) => name !== "" && !name.startsWith("type "));
+    for (const name of values) expect(exported).toHaveProperty(name.replace(/ as .*/, ""));
   });
 });
 
