@@ -7,7 +7,7 @@
 //! | an engine is made of its settings, and loads models | `settings.rs`, `pool.rs`, `runtime.rs`, `config.rs` |
 //! | a [`Question`] comes in and waits | `question.rs`, `workers.rs`, `queue.rs` |
 //! | its text becomes rows | `tokenize.rs`, with [`tokens`](crate::tokens) |
-//! | rows become numbers | `infer.rs`, `backend/` |
+//! | rows become numbers | `infer.rs`, `backend.rs`, `onnx/` |
 //! | numbers become probabilities, vectors and spans | `heads.rs`, `tags.rs`, `spans.rs` |
 //! | the [`Reply`] goes out, with its three clocks | `reply.rs` |
 //!
@@ -38,6 +38,7 @@ mod config;
 mod error;
 mod heads;
 mod infer;
+mod onnx;
 mod pool;
 mod question;
 mod queue;
@@ -49,10 +50,11 @@ mod tags;
 mod tokenize;
 mod workers;
 
-pub use backend::{Backend, Batching, HeadScores, Model, RowScores};
+pub use backend::{Backend, Batching, HeadScores, RowScores};
 pub use config::{Source, span_kinds};
 pub use error::EngineError;
 pub use heads::{Activation, Head, HeadKind, Pooling};
+pub use onnx::Model;
 pub use pool::{Engine, ModelHandle};
 pub use question::Question;
 pub use queue::Client;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use super::backend::Model;
 use super::config::Source;
 use super::error::EngineError;
+use super::onnx::Model;
 use super::question::Question;
 use super::queue::Client;
 use super::reply::{OnReply, Ticket};

@@ -6,8 +6,11 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::finding::Finding;
+use super::merge::merge;
 use super::narrow::spelled;
-use super::{Finding, Options, Recognizers, merge};
+use super::options::Options;
+use super::recognizers::Recognizers;
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
 use crate::rules::{RuleError, RuleErrorKind};
 use crate::stop;

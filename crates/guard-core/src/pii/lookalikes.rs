@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
-use super::Options;
 use super::checks::Check;
 use super::checks::phone::Phones;
 use super::narrow::{narrowed, widened};
+use super::options::Options;
 use super::recognizer::{Source, sources};
 use crate::random::SplitMix64;
 use crate::rules::RuleError;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use super::Finding;
+use super::finding::Finding;
 use super::recognizer::sources;
 use crate::stop;
 

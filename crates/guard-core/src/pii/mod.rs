@@ -19,12 +19,14 @@
 
 pub mod checks;
 
-mod beside;
+mod adjacent_patterns;
 mod boundaries;
 mod context;
 mod detector;
 mod domain;
 mod email;
+mod examples;
+mod finding;
 mod lookalikes;
 mod merge;
 mod narrow;
@@ -38,25 +40,11 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-use std::sync::Arc;
-
 pub use detector::{Detection, Detector, HIDDEN, numbers};
+pub use examples::check_examples;
+pub use finding::Finding;
 pub use lookalikes::Lookalikes;
 pub use merge::merge;
 pub use options::{CustomPattern, Options};
-pub use recognizer::{Source, check_examples, on_demand, sources};
+pub use recognizer::{Source, on_demand, sources};
 pub use recognizers::Recognizers;
-
-/// Something personal in a text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// The UTF-8 byte range in the text, on character boundaries.
-    pub range: Range<usize>,
-    /// What it is: `CREDIT_CARD`, `PERSON`.
-    pub entity: Arc<str>,
-    /// How sure that is, from 0 to 1.
-    pub score: f64,
-    /// The id of the recognizer, or of the model, that found it.
-    pub recognizer: Arc<str>,
-}

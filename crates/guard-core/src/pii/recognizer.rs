@@ -6,10 +6,8 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 
 use super::checks::Check;
-use super::{Options, Recognizers, merge};
 use crate::rules::RuleErrorKind;
 use crate::rules::data::abbreviations::Abbreviations;
-use crate::rules::data::examples::{Examples, Failure};
 use crate::rules::data::{self, DataFile};
 
 /// The files of all recognizers.
@@ -128,13 +126,13 @@ struct File {
 /// What all recognizers share, as it is written in `shared.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Shared {
+pub(super) struct Shared {
     /// All types, those with priority first.
     priority: Vec<String>,
     /// Words that contain words of context, but do not count as such.
     compounds: Vec<String>,
     /// Parts of patterns by name.
-    abbreviations: Abbreviations,
+    pub abbreviations: Abbreviations,
 }
 
 /// The embedded recognizers, ready to be compiled.
@@ -144,7 +142,7 @@ struct Table {
 }
 
 /// The recognizers of a file, with the abbreviations in their patterns replaced.
-fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
+pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
     let mut sources = data::parse::<File>(file, toml)?.recognizer;
     for source in &mut sources {
         let id = &source.id;
@@ -158,7 +156,7 @@ fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Sou
     Ok(sources)
 }
 
-fn shared() -> Result<Shared, RuleErrorKind> {
+pub(super) fn shared() -> Result<Shared, RuleErrorKind> {
     data::parse("shared.toml", SHARED)
 }
 
@@ -252,77 +250,4 @@ pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
 /// What is wrong with the data files.
 pub(super) fn compounds() -> Result<&'static [String], RuleErrorKind> {
     table().map(|table| &*table.compounds)
-}
-
-/// Checks the recognizers of a file that is written like those of `recognizers/`, each by itself, against its own
-/// examples.
-///
-/// # Errors
-///
-/// Why the file is no list of recognizers.
-pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
-    let sources = read(file, toml, &shared()?.abbreviations)?;
-    Ok(sources.into_iter().flat_map(check_source).collect())
-}
-
-fn check_source(source: Source) -> Vec<Failure> {
-    let source = Arc::new(source);
-    let fail = |problem: String| Failure {
-        rule: source.id.clone(),
-        example: String::new(),
-        problem,
-    };
-    let scores = [Some(source.score), source.context_score];
-    let lists = [&source.context, &source.not_after, &source.not_before];
-    let mut words = lists.into_iter().flat_map(|list| list.values().flatten());
-    let reaches = source.context_score.unwrap_or(source.score).max(source.score);
-    let mut failures = Vec::new();
-    for (holds, problem) in [
-        (
-            source.pattern.is_some() != source.finder.is_some(),
-            "expected a pattern or a finder",
-        ),
-        (source.source.len() > 5, "a recognizer needs a source"),
-        (
-            scores.iter().flatten().all(|score| (0.0..=1.0).contains(score)),
-            "expected scores from 0 to 1",
-        ),
-        (
-            source.context_score.is_some() != source.context.is_empty(),
-            "words of context need a score, and a score needs words",
-        ),
-        (
-            words.all(|word| word.to_lowercase() == **word),
-            "words are in lower case",
-        ),
-        (
-            reaches >= 0.5,
-            "no score reaches the default threshold of 0.5, so it finds nothing",
-        ),
-    ] {
-        failures.extend((!holds).then(|| fail(problem.to_owned())));
-    }
-    let options = Options {
-        entities: Some(vec![source.entity.clone()]),
-        languages: source.languages.first().cloned().into_iter().collect(),
-        ..Options::default()
-    };
-    let recognizers = match Recognizers::of(std::iter::once(Arc::clone(&source)), &options) {
-        Ok(recognizers) => recognizers,
-        Err(problem) => {
-            failures.push(fail(problem.to_string()));
-            return failures;
-        }
-    };
-    let examples = Examples {
-        id: &source.id,
-        matches: &source.matches,
-        misses: &source.misses,
-    };
-    // Of findings that overlap, such as an address with and without its postcode, people see what is left of them.
-    failures.extend(examples.check(|text| {
-        let findings = merge(text, recognizers.find(text)?, options.threshold);
-        Ok(findings.into_iter().map(|found| found.range).collect())
-    }));
-    failures
 }

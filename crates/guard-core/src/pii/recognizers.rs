@@ -3,15 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Finding;
-use super::beside::Beside;
+use super::adjacent_patterns::AdjacentPatterns;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
-use super::narrow::{Narrow, spelled};
+use super::narrow::spelled;
 use super::options::Options;
 use super::prefixes::Prefixes;
 use super::recognizer::{Source, compounds, sources};
-use super::search::Search;
 use crate::rules::regex::Patterns;
 use crate::rules::{RuleError, RuleErrorKind};
 
@@ -21,7 +19,7 @@ pub(super) struct Recognizer {
     pub source: Arc<Source>,
     pub entity: Arc<str>,
     pub id: Arc<str>,
-    pub beside: Beside,
+    pub adjacent: AdjacentPatterns,
 }
 
 /// Patterns that are searched for together.
@@ -105,7 +103,7 @@ impl Recognizers {
             Ok(Recognizer {
                 entity: source.entity.as_str().into(),
                 id: source.id.as_str().into(),
-                beside: Beside::of(&source).map_err(|kind| kind.of_rule(&source.id))?,
+                adjacent: AdjacentPatterns::of(&source).map_err(|kind| kind.of_rule(&source.id))?,
                 source,
             })
         };
@@ -177,44 +175,5 @@ impl Recognizers {
             threshold: options.threshold,
             recognizers,
         })
-    }
-
-    /// What the recognizers find in `text`, by where it stands. Findings may overlap; [`super::merge`] makes one list of
-    /// them. Full-width letters and digits are read as the ordinary ones, but not by patterns of the user. Costs time in
-    /// proportion to the length of the text.
-    ///
-    /// # Errors
-    ///
-    /// A pattern of the user that takes too long; the text must then be treated as if it had not been looked at.
-    pub fn find(&self, text: &str) -> Result<Vec<Finding>, RuleError> {
-        let narrow = Narrow::new(text);
-        let mut findings = match &narrow {
-            Some(narrow) => {
-                let mut search = Search::new(self, &narrow.text);
-                search.embedded()?;
-                for finding in &mut search.findings {
-                    finding.range = narrow.original(&finding.range);
-                }
-                search.findings
-            }
-            None => Vec::new(),
-        };
-        let mut search = Search::new(self, text);
-        if narrow.is_none() {
-            search.embedded()?;
-        }
-        search.expressions()?;
-        findings.append(&mut search.findings);
-        let order = |one: &Finding, other: &Finding| {
-            let range = |finding: &Finding| (finding.range.start, finding.range.end);
-            range(one)
-                .cmp(&range(other))
-                .then_with(|| one.entity.cmp(&other.entity))
-                .then_with(|| other.score.total_cmp(&one.score))
-                .then_with(|| one.recognizer.cmp(&other.recognizer))
-        };
-        findings.sort_by(order);
-        findings.dedup_by(|next, first| next.range == first.range && next.entity == first.entity);
-        Ok(findings)
     }
 }

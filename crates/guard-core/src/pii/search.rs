@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use super::boundaries::{has_boundaries, next_digit, starts};
 use super::context::Mentions;
-use super::narrow::spelled;
+use super::finding::Finding;
+use super::narrow::{Narrow, spelled};
 use super::recognizer::Finder;
-use super::recognizers::{Recognizer, Together};
+use super::recognizers::{Recognizer, Recognizers, Together};
 use super::whole::whole;
-use super::{Finding, Recognizers, domain, email};
+use super::{domain, email};
 use crate::rules::regex::MatchType;
 use crate::rules::{RuleError, RuleErrorKind, urls};
 use crate::stop;
@@ -29,8 +30,49 @@ const OF_OTHERS: f64 = 0.3;
 /// The type of findings that are parts of a larger one.
 const ADDRESS: &str = "STREET_ADDRESS";
 
+impl Recognizers {
+    /// What the recognizers find in `text`, by where it stands. Findings may overlap; [`super::merge`] makes one list of
+    /// them. Full-width letters and digits are read as the ordinary ones, but not by patterns of the user. Costs time in
+    /// proportion to the length of the text.
+    ///
+    /// # Errors
+    ///
+    /// A pattern of the user that takes too long; the text must then be treated as if it had not been looked at.
+    pub fn find(&self, text: &str) -> Result<Vec<Finding>, RuleError> {
+        let narrow = Narrow::new(text);
+        let mut findings = match &narrow {
+            Some(narrow) => {
+                let mut search = Search::new(self, &narrow.text);
+                search.embedded()?;
+                for finding in &mut search.findings {
+                    finding.range = narrow.original(&finding.range);
+                }
+                search.findings
+            }
+            None => Vec::new(),
+        };
+        let mut search = Search::new(self, text);
+        if narrow.is_none() {
+            search.embedded()?;
+        }
+        search.expressions()?;
+        findings.append(&mut search.findings);
+        let order = |one: &Finding, other: &Finding| {
+            let range = |finding: &Finding| (finding.range.start, finding.range.end);
+            range(one)
+                .cmp(&range(other))
+                .then_with(|| one.entity.cmp(&other.entity))
+                .then_with(|| other.score.total_cmp(&one.score))
+                .then_with(|| one.recognizer.cmp(&other.recognizer))
+        };
+        findings.sort_by(order);
+        findings.dedup_by(|next, first| next.range == first.range && next.entity == first.entity);
+        Ok(findings)
+    }
+}
+
 /// One search of one text.
-pub(super) struct Search<'a> {
+struct Search<'a> {
     of: &'a Recognizers,
     text: &'a str,
     mentions: OnceCell<Mentions<'a>>,
@@ -150,7 +192,7 @@ impl<'a> Search<'a> {
             for &(pattern, end) in ends.iter().rev() {
                 stop::point();
                 let index = of_pattern[pattern];
-                let Recognizer { source, beside, .. } = &of.recognizers[index];
+                let Recognizer { source, adjacent, .. } = &of.recognizers[index];
                 if done[pattern] || !has_boundaries(text, start..end, source.boundary) {
                     continue;
                 }
@@ -160,7 +202,7 @@ impl<'a> Search<'a> {
                     && source
                         .check
                         .is_none_or(|check| check.passes(&text[start..end], &of.phones))
-                    && beside.fits(text, &(start..end))
+                    && adjacent.fits(text, &(start..end))
                 {
                     done[pattern] = true;
                     self.add(index, start..end, score);

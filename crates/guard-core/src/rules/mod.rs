@@ -13,7 +13,9 @@ pub mod urls;
 pub(crate) mod automaton;
 pub(crate) mod backwards;
 pub(crate) mod error;
+pub(crate) mod folding;
 pub(crate) mod keywords;
-pub(crate) mod otherwise;
+pub(crate) mod literals;
+pub(crate) mod term_variants;
 
 pub use error::{RuleError, RuleErrorKind};

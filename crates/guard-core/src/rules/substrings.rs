@@ -1,8 +1,7 @@
 //! Lists of literal substrings.
 //!
-//! All substrings are searched for at once with an Aho-Corasick automaton, so the time does not grow with the length of
-//! the list. Where the list is short, their beginnings are looked for first, many bytes at a time, and the automaton reads
-//! only what stands around one.
+//! An Aho-Corasick automaton searches for all substrings at once, so the time does not grow with the length of the list. For a
+//! short list, a SIMD search finds their beginnings first, and the automaton reads only the text around these.
 //!
 //! ```
 //! use guard_core::rules::substrings::{MatchType, Substrings};
@@ -15,87 +14,27 @@
 //! ```
 
 use std::convert::Infallible;
-use std::ops::{ControlFlow, Range};
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, Input, packed};
+use super::across::{Sighting, Wanted, across_readings};
+use super::literals::Literals;
+pub use super::literals::{MatchType, SubstringMatch, SubstringsError};
+use super::term_variants::{TermVariants, VariantMatch};
 
-use super::across::{RuleMatch, Sighting, Wanted, across_readings};
-use super::otherwise::{Found, Otherwise};
-use crate::stop;
-
-/// Where a substring counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MatchType {
-    /// Anywhere, even inside a word.
-    Str,
-    /// Only as whole words.
-    ///
-    /// As with `\b` of Python, a word character at an edge of the substring must not have a word character (a letter,
-    /// a digit or `_`) next to it in the text. Two things differ from llm-guard, where such substrings all but never
-    /// match: an edge that is no word character needs no boundary, so "c++" is found in "I love c++!", and neither does
-    /// an edge in a script written without spaces, nor next to one, so "坏人" is found in "我是坏人吗" and "AI" in "用AI做".
-    Word,
-    /// As [`MatchType::Word`], with any run of white space for white space: "Acme Corp" is found in "Acme  Corp", across a line
-    /// break, and with a no-break or zero-width space.
-    Name,
-}
-
-/// One occurrence of one substring.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubstringMatch {
-    /// The index of the substring in the list given to [`Substrings::new`].
-    pub substring: usize,
-    /// The UTF-8 byte range of the occurrence in the text, on character boundaries.
-    pub range: Range<usize>,
-}
-
-impl RuleMatch for SubstringMatch {
-    fn rule(&self) -> usize {
-        self.substring
-    }
-
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
-}
-
-/// Why a list of substrings cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SubstringsError {
-    /// A substring is empty and would be found everywhere.
-    #[error("substring {substring} is empty")]
-    Empty {
-        /// The index of the substring.
-        substring: usize,
-    },
-    /// The list is too long for an automaton.
-    #[error("the list of substrings is too large: {0}")]
-    TooLarge(String),
-}
-
-/// Substrings ready to be searched for.
+/// Substrings that are searched for together.
 #[derive(Debug)]
 pub struct Substrings {
-    automaton: AhoCorasick,
-    beginnings: Option<Beginnings>,
-    /// Bytes of the longest substring.
-    longest: usize,
-    /// For each substring, whether its first and its last character need a word boundary.
-    edges: Vec<(bool, bool)>,
-    reading: Reading,
+    literals: Literals,
     whole_words: bool,
-    /// The substrings in lower case, where their case does not matter.
-    literals: Vec<String>,
-    /// Made where views are searched, which few sets are.
-    otherwise: OnceLock<Option<Box<Otherwise>>>,
+    /// Compiled on the first search of views, which few lists need.
+    variants: OnceLock<Option<Box<TermVariants>>>,
 }
 
 impl Substrings {
-    /// Prepares `substrings`.
+    /// Compiles `substrings`.
     ///
-    /// Without `case_sensitive`, characters are compared by their simple case mappings as with `re.IGNORECASE` of
-    /// Python: "ПРИВЕТ" is "привет", "ς" is "σ", "ẞ" is "ß" (but not "ss"), and "İ", "ı" and "i" are one.
+    /// Without `case_sensitive`, characters are compared by their simple case mappings, like Python's `re.IGNORECASE`:
+    /// "ПРИВЕТ" equals "привет", "ς" equals "σ", "ẞ" equals "ß" (but not "ss"), and "İ", "ı" and "i" are equal.
     ///
     /// # Errors
     ///
@@ -105,368 +44,45 @@ impl Substrings {
         match_type: MatchType,
         case_sensitive: bool,
     ) -> Result<Self, SubstringsError> {
-        if let Some(substring) = substrings.iter().position(|substring| substring.as_ref().is_empty()) {
-            return Err(SubstringsError::Empty { substring });
-        }
-        let edges = substrings.iter().map(|substring| match match_type {
-            MatchType::Str => (false, false),
-            MatchType::Word | MatchType::Name => {
-                let mut characters = substring.as_ref().chars();
-                let first = characters.next();
-                (
-                    first.is_some_and(is_word),
-                    characters.next_back().or(first).is_some_and(is_word),
-                )
-            }
-        });
-        let edges = edges.collect();
-        let literals = substrings.iter().map(|substring| {
-            let reading = Reading {
-                folds: !case_sensitive,
-                joins_spaces: match_type == MatchType::Name,
-            };
-            let mut literal = Read::new(substring.as_ref(), reading).text;
-            if !case_sensitive {
-                literal.make_ascii_lowercase();
-            }
-            literal
-        });
-        let literals: Vec<String> = literals.collect();
-        let joins_spaces = match_type == MatchType::Name && literals.iter().any(|literal| literal.contains(' '));
-        // The literals are folded, so what remains different in an ASCII text is the case of ASCII letters: such a text
-        // needs no folding of its own.
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(!case_sensitive)
-            .build(&literals)
-            .map_err(|error| SubstringsError::TooLarge(error.to_string()))?;
         Ok(Self {
-            automaton,
-            beginnings: Beginnings::new(&literals, case_sensitive),
-            longest: literals.iter().map(String::len).max().unwrap_or(0),
-            literals,
+            literals: Literals::new(substrings, match_type, case_sensitive)?,
             whole_words: match_type != MatchType::Str,
-            otherwise: OnceLock::new(),
-            edges,
-            reading: Reading {
-                folds: !case_sensitive,
-                joins_spaces,
-            },
+            variants: OnceLock::new(),
         })
     }
 
-    /// Returns where the substrings occur in `text`, ordered by the index of the substring and then by position.
+    /// Returns the occurrences of the substrings in `text`, ordered by the index of the substring and then by position.
     ///
-    /// With `all`, these are all occurrences from left to right that do not overlap another one of the same substring;
-    /// otherwise the first one of each. Occurrences of different substrings may overlap.
+    /// With `all`, these are all occurrences from left to right that do not overlap another one of the same substring.
+    /// Otherwise it is the first one of each. Occurrences of different substrings may overlap.
     pub fn find(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
-        if self.reading.is_as_written(text) {
-            return self.search(text, all);
-        }
-        let read = Read::new(text, self.reading);
-        let mut found = self.search(&read.text, all);
-        for occurrence in &mut found {
-            stop::point();
-            occurrence.range = read.origin(occurrence.range.start)..read.origin(occurrence.range.end);
-        }
-        found
+        self.literals.find(text, all)
     }
 
-    /// The same in `text` and in its views, as [`super::across::across_views`] has them, and with other white space, "_", "-" or "+" in the
-    /// place of a space of a substring, and backwards, where a substring has six letters or looks like no word backwards. Without `all`, the first occurrence of a substring is
-    /// the one that begins first in `text`, whether it is disguised there or not.
+    /// Like [`Substrings::find`], in `text` and in its views ([`super::across::across_views`]). It also finds substrings that are
+    /// written with other separators ("_", "-", "+" or other white space in place of a space) or backwards.
+    ///
+    /// Without `all`, the first occurrence of a substring is the one that begins first in `text`, disguised or not.
     pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
         let wanted = if all { Wanted::All } else { Wanted::First };
-        // What stands last in a view may stand first in the text, where the view turns a passage around.
+        // A view may turn a passage around, so its last occurrence can be the first one in the text.
         let find = |text: &str| Ok::<_, Infallible>(self.find(text, true));
-        let Ok(found) = across_readings(text, wanted, find, |text| Ok(self.find_otherwise(text)));
+        let Ok(found) = across_readings(text, wanted, find, |text| Ok(self.find_variants(text)));
         found
     }
 
-    /// What is found where the words of a substring are separated otherwise, and backwards.
-    fn find_otherwise(&self, text: &str) -> Vec<(SubstringMatch, &'static str)> {
-        let otherwise = self.otherwise.get_or_init(|| {
-            let terms = self.literals.iter().map(String::as_str).enumerate();
-            Otherwise::new(terms, self.whole_words, !self.reading.folds).map(Box::new)
+    /// Finds substrings with other separators, and backwards.
+    fn find_variants(&self, text: &str) -> Vec<(SubstringMatch, &'static str)> {
+        let variants = self.variants.get_or_init(|| {
+            let terms = self.literals.folded().enumerate();
+            TermVariants::new(terms, self.whole_words, self.literals.is_case_sensitive()).map(Box::new)
         });
-        let found = otherwise.iter().flat_map(|otherwise| otherwise.find(text));
-        let as_match = |found: Found| {
+        let found = variants.iter().flat_map(|variants| variants.find(text));
+        let as_match = |found: VariantMatch| {
             let (substring, range) = (found.rule, found.range);
-            (SubstringMatch { substring, range }, found.way)
+            (SubstringMatch { substring, range }, found.kind)
         };
         found.map(as_match).collect()
-    }
-
-    fn search(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
-        let Some(beginnings) = &self.beginnings else {
-            let mut search = Search::new(self, text, all);
-            let _ = search.read(0..text.len(), text.len());
-            return search.finish();
-        };
-        // Most texts contain none of the substrings, and need no search.
-        let Some(mut at) = beginnings.next(text, 0) else {
-            return Vec::new();
-        };
-        let mut search = Search::new(self, text, all);
-        loop {
-            stop::point();
-            // A substring that begins in this part is read to its end, which may lie in the next one.
-            let part = at..(at + self.longest.max(BLOCK)).min(text.len());
-            let end = (part.end + self.longest - 1).min(text.len());
-            let next = part.end;
-            if search.read(part, end).is_break() {
-                break;
-            }
-            match beginnings.next(text, next) {
-                Some(next) => at = next,
-                None => break,
-            }
-        }
-        search.finish()
-    }
-
-    fn is_bounded(&self, text: &str, substring: usize, range: &Range<usize>) -> bool {
-        let (first, last) = self.edges[substring];
-        let before = || text[..range.start].chars().next_back().is_some_and(is_word);
-        let after = || text[range.end..].chars().next().is_some_and(goes_on);
-        !(first && before() || last && after())
-    }
-}
-
-/// A search of one text, part by part.
-struct Search<'a> {
-    substrings: &'a Substrings,
-    text: &'a str,
-    all: bool,
-    found: Vec<SubstringMatch>,
-    /// Where the last occurrence of each substring ended.
-    ends: Vec<Option<usize>>,
-    missing: usize,
-}
-
-impl<'a> Search<'a> {
-    fn new(substrings: &'a Substrings, text: &'a str, all: bool) -> Self {
-        Self {
-            substrings,
-            text,
-            all,
-            found: Vec::new(),
-            ends: vec![None; substrings.edges.len()],
-            missing: substrings.edges.len(),
-        }
-    }
-
-    /// Adds the occurrences that begin in `part` and end before `end`; breaks off when there is nothing left to find.
-    fn read(&mut self, part: Range<usize>, end: usize) -> ControlFlow<()> {
-        let input = Input::new(self.text).span(part.start..end);
-        for candidate in self.substrings.automaton.find_overlapping_iter(input) {
-            stop::point();
-            let substring = candidate.pattern().as_usize();
-            let range = candidate.range();
-            let last = &mut self.ends[substring];
-            let usable = range.start < part.end && last.is_none_or(|end| self.all && end <= range.start);
-            if !usable || !self.substrings.is_bounded(self.text, substring, &range) {
-                continue;
-            }
-            self.missing -= usize::from(last.is_none());
-            *last = Some(range.end);
-            self.found.push(SubstringMatch { substring, range });
-            if self.missing == 0 && !self.all {
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn finish(mut self) -> Vec<SubstringMatch> {
-        self.found
-            .sort_unstable_by_key(|occurrence| (occurrence.substring, occurrence.range.start));
-        self.found
-    }
-}
-
-/// Bytes of a text that are brought into lower case at a time, and read by the automaton where a substring may begin.
-const BLOCK: usize = 4096;
-/// Bytes of a substring that count as its beginning: enough to be rare, and few enough to be compared at once.
-const BEGINNING: usize = 8;
-
-/// The first bytes of all substrings, looked for by comparing many bytes at once (Teddy, of Hyperscan).
-#[derive(Debug)]
-struct Beginnings {
-    searcher: packed::Searcher,
-    longest: usize,
-    case_sensitive: bool,
-}
-
-impl Beginnings {
-    /// `None` for a list that is too long for it, and on a processor without the instructions that it needs.
-    fn new(literals: &[String], case_sensitive: bool) -> Option<Self> {
-        let beginnings = literals
-            .iter()
-            .map(|literal| &literal.as_bytes()[..literal.len().min(BEGINNING)]);
-        Some(Self {
-            longest: beginnings.clone().map(<[u8]>::len).max()?,
-            searcher: packed::Searcher::new(beginnings)?,
-            case_sensitive,
-        })
-    }
-
-    /// The first position from `at` on where a substring may begin.
-    fn next(&self, text: &str, mut at: usize) -> Option<usize> {
-        let bytes = text.as_bytes();
-        if self.case_sensitive {
-            let found = self.searcher.find_in(bytes, (at..bytes.len()).into())?;
-            return Some(found.start());
-        }
-        let mut lower = [0; BLOCK + BEGINNING];
-        while at < bytes.len() {
-            let block = &bytes[at..(at + BLOCK + self.longest - 1).min(bytes.len())];
-            let lower = &mut lower[..block.len()];
-            lower.copy_from_slice(block);
-            lower.make_ascii_lowercase();
-            if let Some(found) = self.searcher.find(&*lower) {
-                return Some(at + found.start());
-            }
-            at += BLOCK;
-        }
-        None
-    }
-}
-
-/// Whether a character behind a word may belong to another word: Korean particles follow any word without a space.
-fn is_particle(character: char) -> bool {
-    matches!(character, '\u{AC00}'..='\u{D7A3}')
-}
-
-/// Whether a character behind a word makes it another word.
-pub(super) fn goes_on(next: char) -> bool {
-    is_word(next) && !is_particle(next)
-}
-
-/// Whether a character continues a word next to it.
-pub(super) fn is_word(character: char) -> bool {
-    let unspaced = matches!(
-        character,
-        // Thai and Lao, Myanmar, Khmer, kana and Bopomofo, Han with its extensions, half-width kana: the scripts of line
-        // breaking classes SA and ID (UAX #14) that have no spaces between words.
-        '\u{E00}'..='\u{EFF}'
-            | '\u{1000}'..='\u{109F}'
-            | '\u{1780}'..='\u{17FF}'
-            | '\u{3005}'..='\u{3007}'
-            | '\u{3040}'..='\u{312F}'
-            | '\u{31F0}'..='\u{31FF}'
-            | '\u{3400}'..='\u{4DBF}'
-            | '\u{4E00}'..='\u{9FFF}'
-            | '\u{F900}'..='\u{FAFF}'
-            | '\u{FF66}'..='\u{FF9F}'
-            | '\u{20000}'..='\u{3FFFF}'
-    );
-    character == '_' || character.is_alphanumeric() && !unspaced
-}
-
-/// The representative of all characters that differ in case only, by the simple mappings of UnicodeData.txt.
-pub(super) fn fold(character: char) -> char {
-    if character.is_ascii() {
-        return character.to_ascii_lowercase();
-    }
-    let mut upper = character.to_uppercase();
-    // A character whose upper case is several ("ß") has no simple mapping.
-    let upper = upper.next().filter(|_| upper.len() == 0).unwrap_or(character);
-    // The full lower case of "İ" is "i" and a dot above; its simple one is the first of them, and no other has several.
-    upper.to_lowercase().next().unwrap_or(upper)
-}
-
-/// How a text is read before substrings are looked for.
-#[derive(Debug, Clone, Copy)]
-struct Reading {
-    /// Whether characters that differ in case are one.
-    folds: bool,
-    /// Whether a run of white space is one space.
-    joins_spaces: bool,
-}
-
-impl Reading {
-    /// Whether the automaton can read the text as it is written: it takes ASCII letters of both cases for the same.
-    fn is_as_written(self, text: &str) -> bool {
-        (!self.folds || text.is_ascii()) && !(self.joins_spaces && has_other_spaces(text))
-    }
-}
-
-/// Whether a text has white space other than single spaces.
-fn has_other_spaces(text: &str) -> bool {
-    let other = |byte: &u8| matches!(byte, b'\t'..=b'\r') || !byte.is_ascii();
-    text.bytes().any(|byte| other(&byte)) || text.contains("  ")
-}
-
-/// Whether a character has no width, and stands beside white space as if it were some.
-fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{AD}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}'
-    )
-}
-
-/// Whether a character is white space in a name, U+200B, where a line may be broken, and U+FEFF, the old no-break space without a
-/// width, among it (Unicode Standard, section 23.2).
-fn is_space(character: char) -> bool {
-    character.is_whitespace() || matches!(character, '\u{200B}' | '\u{FEFF}')
-}
-
-/// The bytes at the start of `rest` that are read as one space, or 0.
-fn spaces(rest: &str) -> usize {
-    let blank = |character: char| is_space(character) || is_invisible(character);
-    let length = rest.find(|character| !blank(character)).unwrap_or(rest.len());
-    if rest[..length].contains(is_space) { length } else { 0 }
-}
-
-/// A text as it is read, which knows where its parts come from.
-struct Read {
-    text: String,
-    /// Pairs of offsets `(read, original)` behind each part whose length changed. Between two such pairs, the distance from one
-    /// offset to the other is constant.
-    shifts: Vec<(usize, usize)>,
-}
-
-impl Read {
-    fn new(original: &str, reading: Reading) -> Self {
-        let mut text = String::with_capacity(original.len());
-        let mut shifts = vec![(0, 0)];
-        let mut start = 0;
-        let is_plain = |byte: &u8| byte.is_ascii() && !(reading.joins_spaces && byte.is_ascii_whitespace());
-        while let Some(character) = original[start..].chars().next() {
-            // The automaton takes ASCII letters of both cases for the same.
-            let rest = &original.as_bytes()[start..];
-            let blocks = rest.chunks(16).take_while(|block| block.iter().all(&is_plain));
-            let plain: usize = blocks.map(<[u8]>::len).sum();
-            let plain = plain + rest[plain..].iter().take_while(|byte| is_plain(byte)).count();
-            if plain > 0 {
-                text.push_str(&original[start..start + plain]);
-                start += plain;
-                continue;
-            }
-            let run = if reading.joins_spaces {
-                spaces(&original[start..])
-            } else {
-                0
-            };
-            let (read, length) = match run {
-                0 if reading.folds => (fold(character), character.len_utf8()),
-                0 => (character, character.len_utf8()),
-                _ => (' ', run),
-            };
-            text.push(read);
-            start += length;
-            if read.len_utf8() != length {
-                shifts.push((text.len(), start));
-            }
-        }
-        Self { text, shifts }
-    }
-
-    /// The byte offset in the original text of a character boundary in the text as it is read.
-    fn origin(&self, at: usize) -> usize {
-        let next = self.shifts.partition_point(|&(read, _)| read <= at);
-        let (read, original) = self.shifts[next.saturating_sub(1)];
-        original + (at - read)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::calendar::is_day_of_any_century;
 use super::cards::is_luhn;
-use super::{digits, number};
+use super::digits::{digits, number};
 
 /// A South African identity number: date of birth, sex, citizenship (0, 1 or 2) and Luhn's check digit (Identification Act 68
 /// of 1997, regulations).

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in the Americas.
 
 use super::cards::is_luhn;
-use super::{alphanumerics, digits, is_monotonous, number, weighted};
+use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
 
 /// A US social security number as it was ever issued: the area is not 000, 666 or above 899, the group not 00, the serial not
 /// 0000 (Social Security Administration, POMS RM 10201.035).

@@ -1,7 +1,8 @@
 //! Numbers of people and companies in Asia and Oceania, but for China.
 
 use super::calendar::is_day;
-use super::{alphanumerics, digits, is_monotonous, number, verhoeff, weighted};
+use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
+use super::verhoeff;
 
 /// An Indian Aadhaar number: twelve digits, the first 2 to 9, with Verhoeff's checksum (UIDAI, "Aadhaar Authentication API
 /// Specification"); none reads the same from both ends.

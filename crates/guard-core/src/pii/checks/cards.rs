@@ -1,6 +1,6 @@
 //! Payment cards and mobile devices: numbers with the checksum of Luhn.
 
-use super::{digits, is_monotonous};
+use super::digits::{digits, is_monotonous};
 
 /// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit counts
 /// twice, and the sum of all digits is a multiple of ten.

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in China.
 
 use super::calendar::is_day;
-use super::{alphanumerics, base36};
+use super::digits::{alphanumerics, base36};
 
 /// The first two digits of a province or region (GB/T 2260).
 fn is_province(code: u32) -> bool {

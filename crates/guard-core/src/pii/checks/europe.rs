@@ -2,7 +2,7 @@
 
 use super::calendar::{is_day, is_day_of_any_century};
 use super::cards::is_luhn;
-use super::{alphanumerics, base36, digits, is_monotonous, number, weighted};
+use super::digits::{alphanumerics, base36, digits, is_monotonous, number, weighted};
 
 /// A number of the British National Health Service: modulus 11 (NHS Data Dictionary, "NHS NUMBER").
 pub fn is_uk_nhs(value: &str) -> bool {

@@ -12,6 +12,7 @@ pub mod calendar;
 pub mod cards;
 pub mod china;
 pub mod crypto;
+mod digits;
 pub mod europe;
 pub mod network;
 pub mod phone;
@@ -170,47 +171,6 @@ impl<'de> Deserialize<'de> for Check {
             de::Error::custom(format!("unknown check {name}; known are: {}", known.join(", ")))
         })
     }
-}
-
-/// The values of the ASCII digits in `value`, in order.
-fn digits(value: &str) -> Vec<u32> {
-    let mut digits = Vec::with_capacity(value.len());
-    let found = value.bytes().filter(u8::is_ascii_digit);
-    digits.extend(found.map(|byte| u32::from(byte - b'0')));
-    digits
-}
-
-/// The ASCII letters and digits in `value`, in upper case.
-fn alphanumerics(value: &str) -> Vec<u8> {
-    value
-        .bytes()
-        .filter(u8::is_ascii_alphanumeric)
-        .map(|byte| byte.to_ascii_uppercase())
-        .collect()
-}
-
-/// Letters and digits as numbers from 0 to 35: `A` is 10.
-fn base36(byte: u8) -> u32 {
-    match byte {
-        b'0'..=b'9' => u32::from(byte - b'0'),
-        b'A'..=b'Z' => u32::from(byte - b'A') + 10,
-        _ => 0,
-    }
-}
-
-/// The sum of the digits, each times the weight at the same index.
-fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
-    digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
-}
-
-/// The digits as one number.
-fn number(digits: &[u32]) -> u64 {
-    digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit))
-}
-
-/// Whether all digits are the same: what a person writes who has no number.
-fn is_monotonous(digits: &[u32]) -> bool {
-    digits.iter().all(|digit| Some(digit) == digits.first())
 }
 
 /// Asserts that a check takes all sound values and none of the others.

@@ -1,6 +1,6 @@
 //! Numbers of people and companies in Russia.
 
-use super::{digits, is_monotonous, number, weighted};
+use super::digits::{digits, is_monotonous, number, weighted};
 
 /// An INN: ten digits of a company with one check digit, twelve of a person with two (Federal Tax Service, order
 /// ММВ-7-6/435@ of 29.06.2012, appendix).

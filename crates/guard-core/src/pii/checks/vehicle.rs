@@ -1,6 +1,6 @@
 //! Vehicles.
 
-use super::alphanumerics;
+use super::digits::alphanumerics;
 
 /// The number that a letter of a vehicle identification number stands for.
 fn value(byte: u8) -> Option<u32> {

@@ -1,6 +1,9 @@
 //! Why a pattern cannot be used.
 
-use super::{MOST_BYTES, MOST_PATTERNS};
+/// The most patterns in a list; compiling more takes seconds.
+pub(super) const MAX_PATTERNS: usize = 10_000;
+/// The most bytes of all patterns of a list together, before compilation.
+pub(super) const MAX_BYTES: usize = 1024 * 1024;
 
 /// Why a pattern cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +31,7 @@ pub enum PatternError {
         pattern: usize,
     },
     /// There are more patterns than one list may have.
-    #[error("too many patterns: at most {MOST_PATTERNS}, of {MOST_BYTES} bytes together")]
+    #[error("too many patterns: at most {MAX_PATTERNS}, of {MAX_BYTES} bytes together")]
     TooMany {
         /// The index of the first pattern that is too much.
         pattern: usize,

@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use super::error::PatternError;
 use super::matcher::Matcher;
+use super::options::{MatchType, Syntax};
 use super::translated::Translated;
-use super::{MatchType, PatternError, Syntax, ecmascript, python};
+use super::{ecmascript, python};
 
 /// A pattern that can be searched for.
 #[derive(Debug)]

@@ -1,12 +1,13 @@
 //! Values that are assigned to a name: the name of a service, or a word for a credential.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::check;
 use super::context::{self, Link};
+use super::matches::Matches;
 use super::rule::{BETWEEN, Compiled, Rule};
-use super::set::{Candidate, Matches, Search};
+use super::search::{Candidate, Search};
+use super::values::Value;
 
 /// Bytes before a word for a credential that are read as part of the name.
 const NAME: usize = 32;
@@ -14,27 +15,6 @@ const NAME: usize = 32;
 const BEHIND: usize = 10;
 /// How many values are searched for behind a name between two looks at whether the name can still be theirs.
 const LINKED: usize = 2;
-
-/// The values of one rule in the part of a text that was last looked at. Names that follow each other closely see the same values,
-/// each of which is searched for and checked once.
-#[derive(Default)]
-pub(super) struct Values {
-    /// Whether a value starts is known before this offset.
-    until: usize,
-    /// The values, in order.
-    found: VecDeque<Value>,
-    /// Where the next thing stands that a value needs to pass its check; 0 before it was first looked for.
-    needed: usize,
-}
-
-/// A value that is a credential if it is assigned to one.
-#[derive(Clone)]
-struct Value {
-    /// The secret.
-    range: Range<usize>,
-    /// Whether it goes on behind what its pattern reads.
-    is_long: bool,
-}
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     /// Looks for a value that belongs to the name at `keyword`.

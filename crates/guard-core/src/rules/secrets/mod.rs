@@ -26,49 +26,28 @@ mod allow;
 mod assigned;
 mod check;
 mod context;
+mod detector;
 mod entropy;
+mod examples;
+mod matches;
+mod options;
 mod providers;
 mod redact;
 mod repeats;
+mod reversed;
 mod rule;
+mod rule_set;
 mod search;
-mod set;
-mod turned;
+mod secret;
+mod values;
 
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-
 pub use check::Check;
-pub use providers::check_examples;
+pub use detector::Secrets;
+pub use examples::check_examples;
+pub use options::Options;
 pub use redact::{RedactMode, redact};
 pub use rule::RuleSource;
-pub use search::Secrets;
-
-/// What a user adds to the embedded rules, and takes away.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Rules of the user. Their patterns see characters, not bytes; a rule without keywords is searched for in all of a
-    /// text.
-    pub rules: Vec<RuleSource>,
-    /// The ids of embedded rules that are not to be applied.
-    pub disabled_rules: Vec<String>,
-    /// Patterns of values that are no secrets, in the syntax of the `regex` crate.
-    pub allow: Vec<String>,
-}
-
-/// A credential in a text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Secret<'a> {
-    /// The UTF-8 byte range in the text, on character boundaries.
-    pub range: Range<usize>,
-    /// The id of the rule.
-    pub rule: &'a str,
-    /// The service, where the rule knows it.
-    pub service: Option<&'a str>,
-    /// Whether it can be a live credential: false where it has a checksum that does not fit.
-    pub sound: bool,
-    /// The view of the text in which it was found, such as `base64`; `None` where it stands there as it is.
-    pub view: Option<String>,
-}
+pub use secret::Secret;

@@ -2,7 +2,7 @@
 
 use md5::{Digest, Md5};
 
-use super::Secret;
+use super::secret::Secret;
 
 /// What replaces a secret, the same texts as in llm-guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

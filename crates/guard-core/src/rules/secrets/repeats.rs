@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use super::Secret;
+use super::secret::Secret;
 use crate::stop;
 
 /// Bytes of the shortest value that is looked for in all of the text if it is made of letters only. A value with other

@@ -1,254 +1,105 @@
-//! The search for credentials: what all rules match, made into one list.
+//! The search of one text for the matches of a set of rules.
 
-use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::allow::{self, Allow, AllowSource};
-use super::check::{Check, Outcome};
-use super::providers::built_in;
-use super::repeats::{overlap, with_repeats};
-use super::rule::{Rule, RuleSource};
-use super::set::RuleSet;
-use super::turned::Tokens;
-use super::{Options, Secret, entropy};
-use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
-use crate::rules::error::{RuleError, RuleErrorKind};
+use super::context;
+use super::matches::{Ahead, Matches};
+use super::rule::{Compiled, Rule};
+use super::values::Values;
+use crate::rules::error::RuleErrorKind;
 use crate::stop;
 
-/// Time that all searches of one rule of a user in one text may take together.
-///
-/// Every search is linear, but there can be as many as the text has bytes, each of which reads on to the end.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// How often a text is looked at, each time without what was found before.
-const LOOKS: usize = 4;
-
-/// What a rule matched and nothing spoke against.
-struct Hit {
-    /// The index of the rule; rules of the user come after the embedded ones.
-    rule: usize,
-    range: Range<usize>,
-    sound: bool,
+/// What a rule matched, before anything else was asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    /// The index of the rule.
+    pub rule: usize,
+    /// The secret, in bytes.
+    pub range: Range<usize>,
 }
 
-impl RuleMatch for Hit {
-    fn rule(&self) -> usize {
-        self.rule
-    }
-
-    fn range(&self) -> Range<usize> {
-        self.range.clone()
-    }
+/// The search of one text.
+pub(super) struct Search<'a, Accept> {
+    pub rules: &'a [Rule],
+    pub text: &'a [u8],
+    pub accept: Accept,
+    pub limit: Option<Duration>,
+    pub found: Vec<Candidate>,
+    /// By rule, where the last value ends that is longer than its pattern.
+    pub taken: HashMap<usize, usize>,
+    /// By rule, the values that the keywords found last may be the names of.
+    pub values: HashMap<usize, Values>,
 }
 
-/// Rules ready to be searched for.
-#[derive(Debug)]
-pub struct Secrets {
-    embedded: Arc<RuleSet>,
-    /// For each embedded rule, whether it is applied.
-    enabled: Vec<bool>,
-    own: RuleSet,
-    allow: Allow,
-}
-
-impl Secrets {
-    /// The embedded rules as a user wants them.
-    ///
-    /// # Errors
-    ///
-    /// The first value that cannot be used, with its path in the options: `rules.2.pattern`, `disabled_rules.0`,
-    /// `allow.1`.
-    pub fn new(options: &Options) -> Result<Self, RuleError> {
-        let embedded = Arc::clone(&built_in()?.rules);
-        let mut enabled = vec![true; embedded.rules.len()];
-        for (index, id) in options.disabled_rules.iter().enumerate() {
-            let known = embedded.rules.iter().position(|rule| rule.source.id == *id);
-            let unknown = || RuleErrorKind::UnknownRule(id.clone()).at(format!("disabled_rules.{index}"));
-            enabled[known.ok_or_else(unknown)?] = false;
+impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
+    /// Searches a piece of the text for the matches of a pattern, and returns where the search ended.
+    pub fn patterns(
+        &mut self,
+        index: usize,
+        compiled: &Compiled,
+        window: Range<usize>,
+        ahead: &mut HashMap<usize, Ahead>,
+    ) -> Result<usize, RuleErrorKind> {
+        let started = Instant::now();
+        let mut matches = Matches::new(compiled, self.text, window);
+        if compiled.unbounded {
+            matches.ahead = Some(ahead.entry(index).or_default());
         }
-        let own: Result<Vec<Rule>, RuleError> = options
-            .rules
-            .iter()
-            .enumerate()
-            .map(|(index, source)| Rule::user(source.clone()).map_err(|kind| kind.at(format!("rules.{index}.pattern"))))
-            .collect();
-        let source = AllowSource {
-            words: Vec::new(),
-            patterns: options.allow.clone(),
-        };
-        Ok(Self {
-            embedded,
-            enabled,
-            own: RuleSet::new(own?),
-            allow: Allow::new(&source, true).map_err(|(index, kind)| kind.at(format!("allow.{index}")))?,
-        })
-    }
-
-    /// One embedded rule by itself.
-    pub(super) fn only(rule: Rule) -> Result<Self, RuleErrorKind> {
-        Ok(Self {
-            embedded: Arc::new(RuleSet::new(vec![rule])),
-            enabled: vec![true],
-            own: RuleSet::new(Vec::new()),
-            allow: Allow::new(&AllowSource::default(), true).map_err(|(_, kind)| kind)?,
-        })
-    }
-
-    /// The credentials in `text`, from left to right, without overlaps, wherever they stand; with `deobfuscate`, those in
-    /// other views of the text too ([`crate::text::views`]).
-    ///
-    /// Of several rules whose matches overlap, a rule of the user wins, then one that knows the service, then the longer
-    /// match; the secret is all that they match together.
-    ///
-    /// # Errors
-    ///
-    /// A rule of the user that takes too long, or an embedded one that cannot be compiled. The text must then be treated as
-    /// if it had not been looked at.
-    pub fn find(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleError> {
-        let mut secrets = self.look(text, deobfuscate)?;
-        // A secret that touches another has no boundary of its own until that one is replaced.
-        let mut fresh = secrets.clone();
-        let mut masked = text.as_bytes().to_vec();
-        for _ in 1..LOOKS {
-            if fresh.is_empty() {
-                break;
-            }
-            for secret in &fresh {
-                masked[secret.range.clone()].fill(b'*');
-            }
-            // Only whole characters were replaced, so this is still UTF-8.
-            let Ok(rest) = std::str::from_utf8(&masked) else { break };
-            fresh = self.look(rest, deobfuscate)?;
-            fresh.retain(|secret| !overlap(&secrets, &secret.range));
-            secrets.extend(fresh.iter().cloned());
-            secrets.sort_by_key(|secret| (secret.range.start, secret.range.end));
-        }
-        Ok(secrets)
-    }
-
-    /// What one look at a text finds.
-    fn look(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleErrorKind> {
-        let mut sightings = if deobfuscate {
-            let mut sightings =
-                across_readings(text, Wanted::All, |view| self.hits(view), |view| self.turned_hits(view))?;
-            // To undo leetspeak replaces digits by letters, and a credential without its digits is none.
-            let is_leet = |sighting: &Sighting<Hit>| sighting.view.as_ref().is_some_and(|view| view.contains("leet"));
-            sightings.retain(|sighting| !is_leet(sighting));
-            sightings
-        } else {
-            let found = self.hits(text)?.into_iter();
-            let in_text = |found: Hit| Sighting {
-                range: found.range.clone(),
-                found,
-                view: None,
-            };
-            found.map(in_text).collect()
-        };
-        sightings.sort_by_key(|sighting| (sighting.range.start, sighting.range.end));
-        let secrets = self.resolve(text, sightings);
-        Ok(with_repeats(text, secrets))
-    }
-
-    /// What all rules match in one view.
-    fn hits(&self, text: &str) -> Result<Vec<Hit>, RuleErrorKind> {
-        let placeholders = &built_in()?.allow;
-        let accept = |rule: &Rule, value: &[u8]| {
-            let source = &rule.source;
-            let outcome = source.check.map(|check| check.run(value));
-            // A checksum that fits leaves nothing to guess: neither entropy nor placeholders matter then.
-            let proven = outcome == Some(Outcome::Proven) && source.check == Some(Check::GithubCrc);
-            outcome != Some(Outcome::Refuted)
-                && !self.allow.allows(value)
-                && (proven
-                    || source.entropy.is_none_or(|least| entropy::shannon(value) >= least)
-                        && !allow::is_monotonous(value)
-                        && !placeholders.allows(value))
-        };
-        let mut hits = Vec::new();
-        for set in [&*self.embedded, &self.own] {
+        while let Some(secret) = matches.next() {
             stop::point();
-            let (first, limit) = if std::ptr::eq(set, &self.own) {
-                (self.embedded.rules.len(), Some(TIME_LIMIT))
-            } else {
-                (0, None)
-            };
-            let enabled = |index: usize| first > 0 || self.enabled[index];
-            for candidate in set.find(text.as_bytes(), enabled, accept, limit)? {
-                let value = &text.as_bytes()[candidate.range.clone()];
-                let check = set.rules[candidate.rule].source.check;
-                hits.push(Hit {
-                    rule: first + candidate.rule,
-                    sound: check.is_none_or(|check| check.run(value) != Outcome::Doubtful),
-                    range: text.floor_char_boundary(candidate.range.start)
-                        ..text.ceil_char_boundary(candidate.range.end),
+            if (self.accept)(&self.rules[index], &self.text[secret.clone()]) {
+                self.found.push(Candidate {
+                    rule: index,
+                    range: secret,
                 });
             }
+            if self.limit.is_some_and(|limit| started.elapsed() > limit) {
+                let rule = self.rules[index].source.id.clone();
+                return Err(RuleErrorKind::TooSlow { rule });
+            }
         }
-        Ok(hits)
+        Ok(matches.at)
     }
 
-    /// What rules that know the service match in words that are written backwards. Other rules would match random strings either way.
-    fn turned_hits(&self, text: &str) -> Result<Vec<(Hit, &'static str)>, RuleErrorKind> {
-        let tokens = Tokens::new(text);
-        if tokens.text.is_empty() {
-            return Ok(Vec::new());
-        }
-        let hits = self.hits(&tokens.text)?.into_iter();
-        let known = hits.filter(|hit| self.source(hit.rule).service.is_some());
-        let turned = known.filter_map(|hit| {
-            let range = tokens.original(&hit.range)?;
-            Some((Hit { range, ..hit }, "reversed"))
-        });
-        Ok(turned.collect())
-    }
-
-    fn source(&self, rule: usize) -> &RuleSource {
-        let embedded = self.embedded.rules.len();
-        let rule = match rule.checked_sub(embedded) {
-            Some(own) => &self.own.rules[own],
-            None => &self.embedded.rules[rule],
-        };
-        &rule.source
-    }
-
-    /// Makes one secret of sightings that overlap; `sightings` ascend.
-    fn resolve(&self, text: &str, sightings: Vec<Sighting<Hit>>) -> Vec<Secret<'_>> {
-        let rank = |sighting: &Sighting<Hit>| {
-            let rule = sighting.found.rule;
-            let own = rule >= self.embedded.rules.len();
-            let service = self.source(rule).service.is_some();
-            (
-                sighting.view.is_none(),
-                own,
-                service,
-                sighting.range.len(),
-                Reverse(rule),
-            )
-        };
-        let mut groups: Vec<(Range<usize>, Sighting<Hit>)> = Vec::new();
-        for sighting in sightings {
+    /// Looks at all strings in quotes that consist of characters of base64 and base64url.
+    pub fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
+        let text = self.text;
+        for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
             stop::point();
-            match groups.last_mut() {
-                Some((range, best)) if sighting.range.start < range.end => {
-                    range.end = range.end.max(sighting.range.end);
-                    if rank(&sighting) > rank(best) {
-                        *best = sighting;
-                    }
+            let start = open + 1;
+            let length = text[start..]
+                .iter()
+                .position(|byte| !(byte.is_ascii_alphanumeric() || b"+/-_=".contains(byte)));
+            let Some(end) = length.map(|length| start + length) else {
+                continue;
+            };
+            if text[end] != text[open] || end - start < 8 {
+                continue;
+            }
+            let value = &text[start..end];
+            if context::is_public_form(value) {
+                continue;
+            }
+            // What stands around a string is read only where its form is that of a credential.
+            let mut may_be_credential = None;
+            for &index in rules {
+                let compiled = self.rules[index].compiled()?;
+                if compiled.may_start(value)
+                    && compiled.regex.is_match(value)
+                    && *may_be_credential.get_or_insert_with(|| {
+                        context::may_hold_credential(text, start) || context::stands_alone(text, start..end)
+                    })
+                    && (self.accept)(&self.rules[index], value)
+                {
+                    self.found.push(Candidate {
+                        rule: index,
+                        range: start..end,
+                    });
                 }
-                _ => groups.push((sighting.range.clone(), sighting)),
             }
         }
-        let secret = |(range, sighting): (Range<usize>, Sighting<Hit>)| {
-            let source = self.source(sighting.found.rule);
-            Secret {
-                range: text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end),
-                rule: &source.id,
-                service: source.service.as_deref(),
-                sound: sighting.found.sound,
-                view: sighting.view,
-            }
-        };
-        groups.into_iter().map(secret).collect()
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::providers::{PROVIDERS, check_examples, read};
+use super::providers::{PROVIDERS, read};
 use super::*;
 use crate::rules::data::examples::{Example, expand};
 

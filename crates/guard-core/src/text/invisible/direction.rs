@@ -1,7 +1,7 @@
 //! Directional marks and controls, which texts with right-to-left letters need (UAX #9).
 
 use super::kind::{Kind, is_right_to_left};
-use super::{Need, Run, Suspect};
+use super::suspect::{Need, Run, Suspect};
 
 /// So many marks may stand side by side.
 const MOST_MARKS: usize = 2;

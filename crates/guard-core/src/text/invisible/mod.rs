@@ -30,7 +30,8 @@
 
 mod direction;
 mod kind;
-mod run;
+mod neighbors;
+mod suspect;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -40,6 +41,7 @@ use std::ops::Range;
 use crate::stop;
 pub use kind::Kind;
 pub(crate) use kind::kind_of;
+use suspect::{Need, Suspect, runs};
 
 /// A run of invisible characters of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,41 +50,6 @@ pub struct Invisible {
     pub range: Range<usize>,
     /// The kind of all characters of the run.
     pub kind: Kind,
-}
-
-/// An invisible character of a text, of which it is to be decided whether writing needs it.
-struct Suspect {
-    start: usize,
-    character: char,
-    kind: Kind,
-    need: Need,
-}
-
-impl Suspect {
-    fn end(&self) -> usize {
-        self.start + self.character.len_utf8()
-    }
-}
-
-/// Whether writing needs an invisible character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Need {
-    No,
-    Yes,
-    /// It depends on the other characters of this kind in the word.
-    InWord,
-}
-
-/// The invisible characters between two visible ones.
-struct Run {
-    /// Which of the suspects these are; at least one.
-    suspects: Range<usize>,
-    /// Their bytes in the text.
-    bytes: Range<usize>,
-    /// The visible character before; `None` at the start of the text.
-    left: Option<char>,
-    /// The visible character behind; `None` at the end of the text.
-    right: Option<char>,
 }
 
 /// Finds every maximal run of invisible characters of one kind that writing does not need, in order.
@@ -108,7 +75,7 @@ pub fn find(text: &str) -> Vec<Invisible> {
     let runs = runs(text, &suspects);
     for run in &runs {
         stop::point();
-        run::judge(run, &mut suspects[run.suspects.clone()]);
+        neighbors::judge(run, &mut suspects[run.suspects.clone()]);
     }
     words::judge(text, &runs, &mut suspects);
     direction::judge(text, &runs, &mut suspects);
@@ -134,27 +101,4 @@ pub fn remove(text: &str, found: &[Invisible]) -> String {
     }
     result.push_str(&text[kept..]);
     result
-}
-
-/// Groups the invisible characters between two visible ones.
-fn runs(text: &str, suspects: &[Suspect]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for (index, suspect) in suspects.iter().enumerate() {
-        match runs.last_mut() {
-            Some(run) if run.bytes.end == suspect.start => {
-                run.bytes.end = suspect.end();
-                run.suspects.end = index + 1;
-            }
-            _ => runs.push(Run {
-                suspects: index..index + 1,
-                bytes: suspect.start..suspect.end(),
-                left: text[..suspect.start].chars().next_back(),
-                right: None,
-            }),
-        }
-    }
-    for run in &mut runs {
-        run.right = text[run.bytes.end..].chars().next();
-    }
-    runs
 }

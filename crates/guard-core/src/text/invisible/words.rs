@@ -1,8 +1,8 @@
 //! Soft hyphens and joiners that a word may have a few of.
 
 use super::kind::Kind;
-use super::run::is_mark;
-use super::{Need, Run, Suspect};
+use super::neighbors::is_mark;
+use super::suspect::{Need, Run, Suspect};
 
 /// The most joiners of a word that its script does not require. Persian compounds have two at places where a letter does not join
 /// anyway; more of them are hidden between the letters.

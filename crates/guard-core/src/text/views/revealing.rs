@@ -13,7 +13,7 @@ use super::common::is_common;
 use super::letters::rarity;
 use super::rows;
 use super::view::View;
-use super::visit;
+use super::walk::visit;
 use crate::stop;
 
 /// The words of a view that are not in the text must have at least so many letters together. A Han or Kana character counts

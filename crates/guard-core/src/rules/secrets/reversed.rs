@@ -6,16 +6,16 @@ use std::ops::Range;
 const LEAST: usize = 16;
 
 /// Those words of a text that could be credentials, turned, one in a line.
-pub(super) struct Tokens {
+pub(super) struct ReversedWords {
     pub text: String,
     /// For each word, where it begins in the lines, and where it stands in the text.
     places: Vec<(usize, Range<usize>)>,
 }
 
-impl Tokens {
+impl ReversedWords {
     /// A word counts if it has digits, and letters that hexadecimal numbers do not have.
     pub fn new(text: &str) -> Self {
-        let mut tokens = Self {
+        let mut words = Self {
             text: String::new(),
             places: Vec::new(),
         };
@@ -39,12 +39,12 @@ impl Tokens {
                 .iter()
                 .any(|byte| byte.is_ascii_alphabetic() && !byte.is_ascii_hexdigit());
             if word.len() >= LEAST && digits && letters {
-                tokens.places.push((tokens.text.len(), start..end));
-                tokens.text.extend(word.iter().rev().map(|&byte| char::from(byte)));
-                tokens.text.push('\n');
+                words.places.push((words.text.len(), start..end));
+                words.text.extend(word.iter().rev().map(|&byte| char::from(byte)));
+                words.text.push('\n');
             }
         }
-        tokens
+        words
     }
 
     /// The bytes of the text that a part of one line was made from; `None` for more than one line.
@@ -61,15 +61,15 @@ impl Tokens {
 
 #[cfg(test)]
 mod tests {
-    use super::Tokens;
+    use super::ReversedWords;
 
     #[test]
     fn long_words_are_turned() {
         let text = "a 0123456789ghijkl-mn, notesswithoutdigits and 0123456789abcdef0 (abcdefghij_klmn_12)";
-        let tokens = Tokens::new(text);
-        assert_eq!(tokens.text, "nm-lkjihg9876543210\n21_nmlk_jihgfedcba\n");
-        assert_eq!(tokens.original(&(0..2)).map(|range| &text[range]), Some("mn"));
-        assert_eq!(tokens.original(&(20..22)).map(|range| &text[range]), Some("12"));
-        assert_eq!(tokens.original(&(18..22)), None);
+        let words = ReversedWords::new(text);
+        assert_eq!(words.text, "nm-lkjihg9876543210\n21_nmlk_jihgfedcba\n");
+        assert_eq!(words.original(&(0..2)).map(|range| &text[range]), Some("mn"));
+        assert_eq!(words.original(&(20..22)).map(|range| &text[range]), Some("12"));
+        assert_eq!(words.original(&(18..22)), None);
     }
 }

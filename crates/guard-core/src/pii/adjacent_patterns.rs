@@ -12,12 +12,12 @@ pub(super) const REACH: usize = 96;
 
 /// What one recognizer asks of the text beside its matches.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct AdjacentPatterns {
     before: Option<Regex>,
     behind: Option<Regex>,
 }
 
-impl Beside {
+impl AdjacentPatterns {
     /// # Errors
     ///
     /// A pattern that cannot be read.

@@ -7,7 +7,7 @@ use icu_properties::{CodePointMapData, CodePointSetData};
 use unicode_script::{Script, UnicodeScript};
 
 use super::kind::{Kind, is_pictograph};
-use super::{Need, Run, Suspect};
+use super::suspect::{Need, Run, Suspect};
 
 /// What stays of a run, up to a character.
 #[derive(Default)]

@@ -1,60 +1,58 @@
-//! Terms of rules as they stand in a text otherwise than written: with something else than one space between their words, as in
-//! "project_falcon", and backwards.
+//! Terms of rules with other separators between their words, as in "project_falcon", and terms written backwards.
 //!
-//! A view with other separators would differ from nearly every text, since nearly every text has line breaks. So the terms are looked
-//! for in the text as it is: the first words of all terms at once, and behind each of them the other words.
+//! Nearly every text has line breaks, so a view with normalized separators would exist for nearly every text. Instead, the
+//! original text is searched: first for the first words of all terms at once, then for the other words after each of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::backwards;
-use super::substrings::{MatchType, Substrings, fold, goes_on, is_word};
+use super::folding::{continues_word, fold, is_word};
+use super::literals::{Literals, MatchType};
 use crate::stop;
 
-/// What is looked for behind one first word.
+/// A term by its words after the first one.
 #[derive(Debug)]
 struct Term {
     rule: usize,
-    /// The name of the way in which it is written.
-    way: &'static str,
-    /// The words behind the first one, as [`fold`] writes them where case does not matter.
+    kind: &'static str,
+    /// The words after the first one, folded unless the case matters.
     rest: Vec<String>,
-    /// Whether a word character at its beginning and at its end must not have another one beside it.
+    /// Whether its beginning and its end need a word boundary.
     edges: (bool, bool),
 }
 
-/// One place of a term.
+/// A term in a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct VariantMatch {
     pub rule: usize,
     pub range: Range<usize>,
     /// "blanks" or "reversed".
-    pub way: &'static str,
+    pub kind: &'static str,
 }
 
-/// Terms, ready to be searched for.
+/// Variants of terms that are searched for together.
 #[derive(Debug)]
-pub(super) struct Otherwise {
-    /// The first words.
-    firsts: Substrings,
-    /// The terms that begin with each of them.
+pub(super) struct TermVariants {
+    first_words: Literals,
+    /// For each first word, the terms that begin with it.
     terms: Vec<Vec<Term>>,
     folds: bool,
 }
 
-impl Otherwise {
-    /// Prepares terms, each with the number of its rule, as they count anywhere or as `whole` words; `None` if none of them can be
-    /// written otherwise. Backwards, all of them count as whole words.
+impl TermVariants {
+    /// Compiles the variants of `terms`, each with the number of its rule. `whole` terms match only as whole words; backwards, all
+    /// terms do. Returns `None` if no term has a variant.
     pub fn new<'a>(terms: impl Iterator<Item = (usize, &'a str)>, whole: bool, case_sensitive: bool) -> Option<Self> {
         let mut all = Self {
-            firsts: Substrings::new(&[""; 0], MatchType::Str, case_sensitive).ok()?,
+            first_words: Literals::new(&[""; 0], MatchType::Str, case_sensitive).ok()?,
             terms: Vec::new(),
             folds: !case_sensitive,
         };
         let mut firsts = Vec::new();
         let mut places = HashMap::new();
         for (rule, term) in terms {
-            // White space at an edge is a part of the term.
+            // White space at an edge is part of the term.
             if term.contains(' ') && term.trim() == term {
                 all.add((rule, "blanks", term), whole, &mut places, &mut firsts);
             }
@@ -62,13 +60,13 @@ impl Otherwise {
                 all.add((rule, "reversed", &turned), true, &mut places, &mut firsts);
             }
         }
-        all.firsts = Substrings::new(&firsts, MatchType::Str, case_sensitive).ok()?;
+        all.first_words = Literals::new(&firsts, MatchType::Str, case_sensitive).ok()?;
         (!firsts.is_empty()).then_some(all)
     }
 
     fn add(
         &mut self,
-        (rule, way, text): (usize, &'static str, &str),
+        (rule, kind, text): (usize, &'static str, &str),
         whole: bool,
         places: &mut HashMap<String, usize>,
         firsts: &mut Vec<String>,
@@ -78,7 +76,7 @@ impl Otherwise {
         let Some(first) = words.next() else { return };
         let term = Term {
             rule,
-            way,
+            kind,
             rest: words.collect(),
             edges: (whole && text.starts_with(is_word), whole && text.ends_with(is_word)),
         };
@@ -90,10 +88,10 @@ impl Otherwise {
         self.terms[place].push(term);
     }
 
-    /// Where the terms stand. Between two words there is white space, or a single "_", "-" or "+" between letters or digits.
-    pub fn find(&self, text: &str) -> Vec<Found> {
+    /// Finds the variants in `text`. Two words are separated by white space, or by one "_", "-" or "+" between letters or digits.
+    pub fn find(&self, text: &str) -> Vec<VariantMatch> {
         let mut found = Vec::new();
-        for first in self.firsts.find(text, true) {
+        for first in self.first_words.find(text, true) {
             let Range { start, end } = first.range;
             let joined = text[..start].ends_with(is_word);
             let next = separator(text, end).map(|length| end + length);
@@ -111,12 +109,12 @@ impl Otherwise {
                     }),
                     _ => None,
                 };
-                if let Some(end) = end.filter(|&end| !(term.edges.1 && text[end..].starts_with(goes_on))) {
-                    let (rule, way) = (term.rule, term.way);
-                    found.push(Found {
+                if let Some(end) = end.filter(|&end| !(term.edges.1 && text[end..].starts_with(continues_word))) {
+                    let (rule, kind) = (term.rule, term.kind);
+                    found.push(VariantMatch {
                         rule,
                         range: start..end,
-                        way,
+                        kind,
                     });
                 }
             }
@@ -124,7 +122,7 @@ impl Otherwise {
         found
     }
 
-    /// Where `word` ends, if it stands at `at`.
+    /// The end of `word`, if it stands at `at`.
     fn word(&self, text: &str, at: usize, word: &str) -> Option<usize> {
         let mut rest = text[at..].chars();
         let is = |c: char, wanted: char| if self.folds { fold(c) == wanted } else { c == wanted };
@@ -133,7 +131,7 @@ impl Otherwise {
     }
 }
 
-/// The bytes of what separates two words at `at`.
+/// The length of the separator between two words at `at`.
 fn separator(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let blanks = rest.find(|c: char| !c.is_whitespace()).unwrap_or(rest.len());
@@ -150,7 +148,7 @@ mod tests {
     use super::*;
 
     fn finds(term: &str, text: &str) -> bool {
-        let phrases = Otherwise::new([(7, term)].into_iter(), true, false);
+        let phrases = TermVariants::new([(7, term)].into_iter(), true, false);
         phrases.is_some_and(|phrases| phrases.find(text).iter().any(|found| found.rule == 7))
     }
 
@@ -180,15 +178,15 @@ mod tests {
             assert!(!finds("open source", text), "{text}");
         }
         assert!(!finds(" open source", "open_source"));
-        let found = Otherwise::new([(3, "open source")].into_iter(), false, true)
+        let found = TermVariants::new([(3, "open source")].into_iter(), false, true)
             .unwrap()
             .find("reopen \n source, Open_source");
         assert_eq!(
             found,
-            [Found {
+            [VariantMatch {
                 rule: 3,
                 range: 2..15,
-                way: "blanks"
+                kind: "blanks"
             }]
         );
     }

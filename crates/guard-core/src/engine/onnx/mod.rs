@@ -1,5 +1,8 @@
 //! Models on ONNX Runtime: sessions, and tensors from rows.
 
+mod external;
+mod session;
+
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,9 +11,7 @@ use ort::session::Session;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::Tensor;
 
-use super::external::{ExternalFile, external_files, private_copy};
-use super::session::{Memory, Outputs, SharedSession};
-use super::{Backend, Batching, RowScores};
+use crate::engine::backend::{Backend, Batching, RowScores};
 use crate::engine::config::{ModelConfig, Source};
 use crate::engine::error::EngineError;
 use crate::engine::heads::{Head, Heads, Output};
@@ -20,6 +21,8 @@ use crate::engine::settings::per_run;
 use crate::model_files::ModelFileError;
 use crate::model_folder::ModelFolder;
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
+use external::{ExternalFile, external_files, private_copy};
+use session::{Memory, Outputs, SharedSession};
 
 /// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
 /// there as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a run of MiniLM).

@@ -1,11 +1,5 @@
 //! What the queue knows of a model: it makes rows of a question, and scores rows.
 
-mod external;
-mod onnx;
-mod session;
-
-pub use onnx::Model;
-
 use super::error::EngineError;
 use super::question::Question;
 use super::tags::RowSpan;
@@ -14,7 +8,7 @@ use crate::tokens::{Row, Rows, TokenizeError};
 /// What runs rows through a model.
 ///
 /// The [`Workers`](super::Workers) and their queue know nothing else of a model, so that tests bring models of their own; the
-/// one for real models is [`Model`], on ONNX Runtime.
+/// one for real models is [`Model`](super::Model), on ONNX Runtime.
 pub trait Backend: Send + Sync + 'static {
     /// Makes the rows of a question. It is called on a thread for tokenization.
     ///

@@ -1,0 +1,83 @@
+//! Checks of recognizer files against their own examples.
+
+use std::sync::Arc;
+
+use super::merge::merge;
+use super::options::Options;
+use super::recognizer::{Source, read, shared};
+use super::recognizers::Recognizers;
+use crate::rules::RuleErrorKind;
+use crate::rules::data::examples::{Examples, Failure};
+
+/// Checks the recognizers of a file that is written like those of `recognizers/`, each by itself, against its own
+/// examples.
+///
+/// # Errors
+///
+/// Why the file is no list of recognizers.
+pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
+    let sources = read(file, toml, &shared()?.abbreviations)?;
+    Ok(sources.into_iter().flat_map(check_source).collect())
+}
+
+fn check_source(source: Source) -> Vec<Failure> {
+    let source = Arc::new(source);
+    let fail = |problem: String| Failure {
+        rule: source.id.clone(),
+        example: String::new(),
+        problem,
+    };
+    let scores = [Some(source.score), source.context_score];
+    let lists = [&source.context, &source.not_after, &source.not_before];
+    let mut words = lists.into_iter().flat_map(|list| list.values().flatten());
+    let reaches = source.context_score.unwrap_or(source.score).max(source.score);
+    let mut failures = Vec::new();
+    for (holds, problem) in [
+        (
+            source.pattern.is_some() != source.finder.is_some(),
+            "expected a pattern or a finder",
+        ),
+        (source.source.len() > 5, "a recognizer needs a source"),
+        (
+            scores.iter().flatten().all(|score| (0.0..=1.0).contains(score)),
+            "expected scores from 0 to 1",
+        ),
+        (
+            source.context_score.is_some() != source.context.is_empty(),
+            "words of context need a score, and a score needs words",
+        ),
+        (
+            words.all(|word| word.to_lowercase() == **word),
+            "words are in lower case",
+        ),
+        (
+            reaches >= 0.5,
+            "no score reaches the default threshold of 0.5, so it finds nothing",
+        ),
+    ] {
+        failures.extend((!holds).then(|| fail(problem.to_owned())));
+    }
+    let options = Options {
+        entities: Some(vec![source.entity.clone()]),
+        languages: source.languages.first().cloned().into_iter().collect(),
+        ..Options::default()
+    };
+    let recognizers = match Recognizers::of(std::iter::once(Arc::clone(&source)), &options) {
+        Ok(recognizers) => recognizers,
+        Err(problem) => {
+            failures.push(fail(problem.to_string()));
+            return failures;
+        }
+    };
+    let examples = Examples {
+        id: &source.id,
+        matches: &source.matches,
+        misses: &source.misses,
+    };
+    // Of findings that overlap, such as an address with and without its postcode, people see what is left of them.
+    failures.extend(examples.check(|text| {
+        let findings = merge(text, recognizers.find(text)?, options.threshold);
+        Ok(findings.into_iter().map(|found| found.range).collect())
+    }));
+    failures
+}

@@ -1,0 +1,120 @@
+//! Rules that are searched for together.
+//!
+//! All keywords are found in one pass; a rule is only tried around its keywords, so the time grows with the length of the
+//! text and the number of keywords in it, not with the number of rules.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::time::Duration;
+
+use super::matches::Ahead;
+use super::rule::{Rule, Shape};
+use super::search::{Candidate, Search};
+use crate::rules::error::RuleErrorKind;
+use crate::rules::keywords::Keywords;
+use crate::stop;
+
+/// Rules with their keywords.
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    pub rules: Vec<Rule>,
+    keywords: Keywords,
+    /// For each keyword, the indices of the rules that have it.
+    owners: Vec<Vec<usize>>,
+    /// Rules without keywords, which look at all of a text.
+    everywhere: Vec<usize>,
+    /// Rules for strings in quotes.
+    quoted: Vec<usize>,
+}
+
+impl RuleSet {
+    pub fn new(rules: Vec<Rule>) -> Self {
+        let mut keywords: Vec<&str> = Vec::new();
+        let mut owners: Vec<Vec<usize>> = Vec::new();
+        let mut known = std::collections::HashMap::new();
+        for (index, rule) in rules.iter().enumerate() {
+            for keyword in &rule.source.keywords {
+                let number = *known.entry(keyword.as_str()).or_insert_with(|| {
+                    keywords.push(keyword);
+                    owners.push(Vec::new());
+                    owners.len() - 1
+                });
+                owners[number].push(index);
+            }
+        }
+        let keywords = Keywords::new(&keywords);
+        let having = |wanted: fn(&Rule) -> bool| {
+            let found = rules.iter().enumerate().filter(move |(_, rule)| wanted(rule));
+            found.map(|(index, _)| index).collect()
+        };
+        Self {
+            everywhere: having(|rule| rule.source.keywords.is_empty() && rule.shape == Shape::Pattern),
+            quoted: having(|rule| rule.shape == Shape::Quoted),
+            keywords,
+            owners,
+            rules,
+        }
+    }
+
+    /// What the enabled rules match in `text` and `accept` accepts, in no order. `limit` is the time that a rule may take to
+    /// search one piece of the text.
+    pub fn find(
+        &self,
+        text: &[u8],
+        enabled: impl Fn(usize) -> bool,
+        accept: impl Fn(&Rule, &[u8]) -> bool,
+        limit: Option<Duration>,
+    ) -> Result<Vec<Candidate>, RuleErrorKind> {
+        let mut search = Search {
+            rules: &self.rules,
+            text,
+            accept,
+            limit,
+            found: Vec::new(),
+            taken: HashMap::new(),
+            values: HashMap::new(),
+        };
+        // For each rule, the piece of text to be searched that is still growing.
+        let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
+        // For each rule whose matches have no greatest length, what its last search found.
+        let mut ahead: HashMap<usize, Ahead> = HashMap::new();
+        self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
+            stop::point();
+            for &index in &self.owners[keyword] {
+                if !enabled(index) {
+                    continue;
+                }
+                let compiled = self.rules[index].compiled()?;
+                if self.rules[index].shape == Shape::Assigned {
+                    search.assigned(index, compiled, hit.clone());
+                    continue;
+                }
+                let near = hit.start.saturating_sub(compiled.before)..(hit.start + compiled.after).min(text.len());
+                match &mut windows[index] {
+                    Some(window) if near.start <= window.end => window.end = window.end.max(near.end),
+                    Some(window) => {
+                        let reached = search.patterns(index, compiled, window.clone(), &mut ahead)?;
+                        *window = near.start.max(reached)..near.end.max(reached);
+                    }
+                    none => *none = Some(near),
+                }
+            }
+            Ok(())
+        })?;
+        for (index, window) in windows.into_iter().enumerate() {
+            stop::point();
+            if let Some(window) = window {
+                search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
+            }
+        }
+        for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
+            stop::point();
+            search.patterns(index, self.rules[index].compiled()?, 0..text.len(), &mut ahead)?;
+        }
+        let quoted: Vec<usize> = self.quoted.iter().copied().filter(|&index| enabled(index)).collect();
+        if !quoted.is_empty() {
+            search.quoted(&quoted)?;
+        }
+        Ok(search.found)
+    }
+}
