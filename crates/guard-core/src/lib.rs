@@ -1,8 +1,11 @@
-//! Everything in guard that is proportional to the length of a text.
+//! All work whose cost grows with the length of a text.
 //!
-//! This crate knows nothing of Node.js, HTTP or configuration files: it splits sentences, matches rules, counts and
-//! cuts tokens, and runs classifiers. All offsets are **bytes** of the UTF-8 text that a function was given; whoever
-//! shows them to a user converts them once, with [`text::offsets`].
+//! The crate splits sentences, matches rules, counts and cuts tokens, and runs classifiers. It knows nothing of
+//! Node.js, HTTP or configuration files. All offsets are **bytes** of the UTF-8 text; callers convert them once, with
+//! [`text::offsets`].
+//!
+//! Modules import downward only. `tests/imports.rs` holds their order, and checks that no files import each other in a
+//! circle.
 
 pub mod engine;
 pub mod lang;

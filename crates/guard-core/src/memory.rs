@@ -1,26 +1,25 @@
-//! Memory that is given back to the system.
+//! Returns freed memory to the system.
 
-/// Gives memory back that was freed, but that the allocator of the C library keeps for itself. Takes milliseconds.
+/// Returns memory that was freed, but that the C library's allocator still holds. Takes milliseconds.
 ///
-/// Models are loaded and run by ONNX Runtime, which takes memory with `malloc`. glibc keeps most of what was freed behind blocks that are
-/// still in use (`malloc_trim` in its manual, <https://man7.org/linux/man-pages/man3/malloc_trim.3.html>); other systems are left to
-/// themselves.
+/// ONNX Runtime allocates with `malloc`, and glibc holds most freed blocks below blocks that are still in use
+/// (`malloc_trim`, <https://man7.org/linux/man-pages/man3/malloc_trim.3.html>). Other systems are left alone.
 pub(crate) fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it may be called at any time, from any thread.
+    // SAFETY: `malloc_trim` may be called at any time, from any thread.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Lets the allocator of the C library have at most so many heaps, for a program that has only just begun.
+/// Limits the number of heaps of the C library's allocator. Call it when the program starts.
 ///
-/// glibc gives nearly every thread a heap of its own, up to eight for each processor (`M_ARENA_MAX` in the manual of `mallopt`,
-/// <https://man7.org/linux/man-pages/man3/mallopt.3.html>), each of which keeps room of its own between blocks that are in use: a server with
-/// two processors had 30 MB of such room after a load. Other systems are left to themselves.
+/// glibc gives nearly every thread a heap of its own, up to eight per processor (`M_ARENA_MAX`,
+/// <https://man7.org/linux/man-pages/man3/mallopt.3.html>), each with unused room between its blocks. A server on two
+/// processors held 30 MB of such room after a load. Other systems are left alone.
 pub fn limit_heaps(most: u16) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it may be called at any time, from any thread. Heaps that are there already stay.
+    // SAFETY: `mallopt` may be called at any time, from any thread. Existing heaps stay.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, i32::from(most));
     }

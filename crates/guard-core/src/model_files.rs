@@ -1,9 +1,9 @@
-//! What all kinds of models have in common: the files of a folder, and the errors of reading them.
+//! Errors of model files, and the labels of `config.json`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A file of a model folder that is missing or cannot be used.
+/// An error in a file of a model folder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFileError {
@@ -13,32 +13,32 @@ pub enum ModelFileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file cannot be read as what it should be.
-    #[error("the model file {} cannot be used: {message}", path.display())]
+    /// The file is invalid.
+    #[error("the model file {} is invalid: {message}", path.display())]
     Bad {
         /// The file.
         path: PathBuf,
-        /// The reason, from the library that reads it.
+        /// The reason, as the parser reports it.
         message: String,
     },
 }
 
-/// The labels of an `id2label` of Hugging Face's `config.json`, in the order of their numbers.
+/// The labels of `id2label` in a Hugging Face `config.json`, in the order of their numbers.
 ///
 /// # Errors
-/// Labels that are not numbered from 0 on.
+/// Returns an error unless the labels are numbered from 0 without gaps.
 pub(crate) fn ordered_labels(id2label: BTreeMap<String, String>) -> Result<Vec<String>, String> {
     let mut labels: Vec<(usize, String)> = id2label
         .into_iter()
         .map(|(id, label)| {
             id.parse()
                 .map(|id| (id, label))
-                .map_err(|_| format!("id2label has the id {id}"))
+                .map_err(|_| format!("id2label has the invalid id {id}"))
         })
         .collect::<Result<_, _>>()?;
     labels.sort_unstable();
     if labels.is_empty() || labels.iter().enumerate().any(|(at, (id, _))| at != *id) {
-        return Err("id2label must name every label from 0 on".to_owned());
+        return Err("id2label must number its labels from 0 without gaps".to_owned());
     }
     Ok(labels.into_iter().map(|(_, label)| label).collect())
 }

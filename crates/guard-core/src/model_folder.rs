@@ -1,16 +1,16 @@
-//! The files of a model folder, each compared with the folder's manifest when it is read.
+//! Reads the files of a model folder and verifies them against its manifest.
 //!
-//! A manifest is the file `manifest.json` of a folder. It says what the files were when the model was published: their sizes in bytes
-//! and their SHA-256 (FIPS 180-4) in hexadecimal. Names are paths in the folder with `/` between their parts; files that models share
-//! stand beside the folder, such as `../words/words.bin`.
+//! The manifest is the file `manifest.json` of the folder. It records the size in bytes and the SHA-256 (FIPS 180-4,
+//! hexadecimal) of each published file. Names are relative paths with `/`. Files that models share are next to the
+//! folder, such as `../words/words.bin`.
 //!
 //! ```json
 //! { "files": { "config.json": { "size": 1284, "sha256": "9f86d081..." } } }
 //! ```
 //!
-//! What is compared are the bytes that the caller gets, so that nobody can change a file between the comparison and its use. A folder
-//! without a manifest is read as it is, but for files of the cache of Hugging Face's tools: there large files are links to contents that
-//! are named by their SHA-256 (<https://huggingface.co/docs/huggingface_hub/guides/manage-cache>), which is compared.
+//! The bytes that the caller gets are verified, so no file can change between check and use. A folder without a
+//! manifest is not verified, except files in the cache of Hugging Face's tools. Large files there are links to contents
+//! named by their SHA-256 (<https://huggingface.co/docs/huggingface_hub/guides/manage-cache>), which is verified.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -22,14 +22,14 @@ use sha2::{Digest, Sha256};
 
 use crate::model_files::ModelFileError;
 
-/// The file that says what the other files are.
+/// The name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
 
-/// A folder of a model, or of anything else that has a manifest.
+/// A folder of model files, with or without a manifest.
 #[derive(Debug)]
 pub struct ModelFolder {
     path: PathBuf,
-    /// Absent where the folder has no manifest.
+    /// `None` if the folder has no manifest.
     listed: Option<BTreeMap<String, Listed>>,
 }
 
@@ -38,7 +38,7 @@ struct Manifest {
     files: BTreeMap<String, Listed>,
 }
 
-/// What a manifest says of a file.
+/// The manifest's entry for a file.
 #[derive(Debug, Deserialize)]
 struct Listed {
     size: u64,
@@ -47,15 +47,15 @@ struct Listed {
 
 /// The content of a file.
 pub struct Content {
-    /// Where it was read from.
+    /// The path of the file.
     pub path: PathBuf,
-    /// All of its bytes.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// Their SHA-256.
+    /// The SHA-256 of the bytes.
     pub digest: [u8; 32],
 }
 
-/// Without the bytes, which may be millions.
+/// Leaves out the bytes, which may be millions.
 impl std::fmt::Debug for Content {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{} ({} bytes)", self.path.display(), self.bytes.len())
@@ -63,10 +63,10 @@ impl std::fmt::Debug for Content {
 }
 
 impl ModelFolder {
-    /// Reads the manifest of a folder, if it has one. The folder itself need not exist: then its files are missing.
+    /// Opens a folder and reads its manifest, if there is one. The folder need not exist; its files are missing then.
     ///
     /// # Errors
-    /// [`ModelFileError::Bad`] for a manifest that cannot be used.
+    /// [`ModelFileError::Bad`] for an invalid manifest.
     pub fn open(path: &Path) -> Result<Self, ModelFileError> {
         let manifest = path.join(MANIFEST);
         let listed = read_if_there(&manifest)?
@@ -80,12 +80,12 @@ impl ModelFolder {
         })
     }
 
-    /// The path of a file, which need not exist.
+    /// The path of a file. The file need not exist.
     pub fn path_of(&self, file: &Path) -> PathBuf {
         self.path.join(file)
     }
 
-    /// Whether there is such a file.
+    /// Whether the file exists.
     pub fn has(&self, file: &Path) -> bool {
         self.path_of(file).is_file()
     }
@@ -93,17 +93,18 @@ impl ModelFolder {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`ModelFileError::Missing`]; [`ModelFileError::Bad`] for a file that cannot be read, or that differs from the manifest.
+    /// [`ModelFileError::Missing`], or [`ModelFileError::Bad`] for a file that is unreadable or differs from the
+    /// manifest.
     pub fn read(&self, file: &Path) -> Result<Content, ModelFileError> {
         self.read_optional(file)?.ok_or_else(|| ModelFileError::Missing {
             path: self.path_of(file),
         })
     }
 
-    /// Reads a file that need not exist. One that the manifest lists must.
+    /// Reads a file that may be missing, unless the manifest lists it.
     ///
     /// # Errors
-    /// Those of [`ModelFolder::read`], but for a missing file that the manifest does not list.
+    /// Those of [`ModelFolder::read`], except for a missing file that the manifest does not list.
     pub fn read_optional(&self, file: &Path) -> Result<Option<Content>, ModelFileError> {
         let path = self.path_of(file);
         let name = name_of(file);
@@ -125,12 +126,11 @@ impl ModelFolder {
             None => {}
             Some(None) => return Err(bad(&path, format!("{MANIFEST} does not list it"))),
             Some(Some(Listed { size, .. })) if *size != bytes.len() as u64 => {
-                let message = format!("it has {} bytes where {MANIFEST} says {size}", bytes.len());
+                let message = format!("it has {} bytes where {MANIFEST} lists {size}", bytes.len());
                 return Err(bad(&path, message));
             }
             Some(Some(Listed { sha256, .. })) if !sha256.eq_ignore_ascii_case(&HEXLOWER.encode(&digest)) => {
-                let message =
-                    format!("its SHA-256 is not the one of {MANIFEST}: the file is damaged or of another version");
+                let message = format!("its SHA-256 differs from {MANIFEST}: the file is damaged or of another version");
                 return Err(bad(&path, message));
             }
             Some(Some(_)) => {}
@@ -139,7 +139,7 @@ impl ModelFolder {
     }
 }
 
-/// The name of a file in a manifest: its parts without `.`, and without what a later `..` undoes.
+/// The name of a file in a manifest: its normalized path, without `.` and `..`.
 fn name_of(file: &Path) -> String {
     let mut parts: Vec<String> = Vec::new();
     for component in file.components() {
@@ -154,7 +154,8 @@ fn name_of(file: &Path) -> String {
     parts.join("/")
 }
 
-/// The SHA-256 of a file that is a link into the cache of Hugging Face's tools. Small files have the hash of Git there, which is shorter.
+/// The SHA-256 in the name of a link's target in the cache of Hugging Face's tools. Small files have the shorter hash
+/// of Git there.
 fn hash_in_cache(path: &Path) -> Option<String> {
     let content = std::fs::canonicalize(path).ok()?;
     let name = content.file_name()?.to_str()?;
@@ -185,7 +186,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name)
     }
 
-    /// A copy of the smallest embedded model in a folder of its own.
+    /// Copies the smallest embedded model into a new folder.
     fn copied(test: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("guard-{}-{test}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

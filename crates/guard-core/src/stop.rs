@@ -1,12 +1,11 @@
-//! Leaving work that nobody waits for any more.
+//! Cancels work that nobody waits for.
 //!
-//! Whoever starts work on a text gives it a [`Flag`], and work that is proportional to the text calls [`point`] between its
-//! steps: between rules, views, windows and matches. Once the flag is raised, the next point leaves the work by unwinding, so
-//! that no function needs another result for it. This is how the library salsa leaves queries whose input has changed
+//! The caller runs work under a [`Flag`]. Work whose cost grows with the text calls [`point`] between its steps:
+//! between rules, views, windows and matches. After the flag is raised, the next point unwinds, so functions need no
+//! extra result for cancellation. The salsa library cancels queries in the same way
 //! (<https://docs.rs/salsa/latest/salsa/struct.Cancelled.html>).
 //!
-//! A point reads one atomic variable, and no clock. Work under no flag passes its points at the cost of a look at a variable of
-//! the thread.
+//! A point reads one atomic variable and no clock. Without a flag, it reads one thread-local variable.
 //!
 //! ```
 //! use guard_core::stop::{self, Flag};
@@ -17,19 +16,20 @@
 //! assert_eq!(stop::under(&flag, || { stop::point(); 1 }), Err(stop::Stopped));
 //! ```
 //!
-//! What holds a lock, or has taken something out of its place for a while, has no point in it, or puts it back when it is dropped.
+//! Code that holds a lock, or that has temporarily moved a value out, must not contain a point, or must restore the
+//! value on drop.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Says whether work is still wanted. Clones are the same flag.
+/// A cancellation flag. Clones share the same state.
 #[derive(Debug, Clone, Default)]
 pub struct Flag(Arc<AtomicBool>);
 
 impl Flag {
-    /// Says that the work is not wanted any more, for good.
+    /// Cancels the work for good.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -40,27 +40,27 @@ impl Flag {
     }
 }
 
-/// The work was left because its flag was raised.
+/// The work was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped;
 
-/// What a point unwinds with. It is private, so that nothing else can be taken for it.
+/// The payload with which a point unwinds. It is private, so no other panic can carry it.
 struct Leaving;
 
 thread_local! {
-    /// The flag of the work that this thread does.
+    /// The flag of the work on this thread.
     static CURRENT: RefCell<Option<Flag>> = const { RefCell::new(None) };
 }
 
-/// Does `work`, and leaves it at the first [`point`] that it reaches after the flag was raised.
+/// Runs `work`, and stops it at the first [`point`] after the flag was raised.
 ///
 /// # Errors
 ///
-/// [`Stopped`] when the work was left. It may also have ended although the flag was raised.
+/// [`Stopped`] if the work was stopped. Work that ends before its next point succeeds even if the flag was raised.
 ///
 /// # Panics
 ///
-/// As `work` does.
+/// If `work` panics.
 pub fn under<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
     let outer = CURRENT.replace(Some(flag.clone()));
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -72,24 +72,24 @@ pub fn under<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
     }
 }
 
-/// Leaves the work when it is not wanted any more.
+/// Unwinds if the work was cancelled.
 #[inline]
 pub fn point() {
     #[cfg(any(test, fuzzing))]
     counting::pass();
     let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(Flag::is_raised));
     if leave {
-        // No panic is reported: nothing is wrong.
+        // Cancellation is no failure, so no panic is reported.
         resume_unwind(Box::new(Leaving));
     }
 }
 
-/// Items between which there is a [`point`]: `for line in stop::between(text.lines())`.
+/// Adds a [`point`] before each item: `for line in stop::between(text.lines())`.
 pub fn between<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().inspect(|_| point())
 }
 
-/// Counts points for tests and fuzzing, which say by it how often work could be left and how much work there was, without a clock.
+/// Counts points for tests and fuzzing: how often work can be stopped, and how much work there is, without a clock.
 #[cfg(any(test, fuzzing))]
 pub mod counting {
     use std::cell::{Cell, RefCell};
@@ -113,14 +113,15 @@ pub mod counting {
         });
     }
 
-    /// The points that `work` passes.
+    /// The number of points that `work` passes.
     pub fn points<T>(work: impl FnOnce() -> T) -> usize {
         let before = PASSED.replace(0);
         work();
         PASSED.replace(before)
     }
 
-    /// Does `work`, whose flag is raised just before its point of this number; returns how it ended and how many points it passed.
+    /// Runs `work` and raises its flag just before a numbered point. Returns the result and the number of points
+    /// passed.
     pub fn raised_at<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
         let flag = Flag::default();
         PASSED.set(0);
@@ -242,7 +243,7 @@ mod tests {
             let points = counting::points(&search);
             assert!(points > length / 1_000, "{name}: {points} points in {length} bytes");
             for at in [1, points / 2, points] {
-                // It is left at the very point before which the flag was raised.
+                // The work stops at the point before which the flag was raised.
                 assert_eq!(counting::raised_at(at, &search), (Err(Stopped), at), "{name}");
             }
             assert_eq!(search(), expected, "{name}");
@@ -254,7 +255,7 @@ mod tests {
         let flag = Flag::default();
         let caught = catch_unwind(AssertUnwindSafe(|| under(&flag, || resume_unwind(Box::new("a bug")))));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"a bug"));
-        // The flag of the thread is as it was.
+        // The flag of the thread is restored.
         flag.raise();
         point();
     }

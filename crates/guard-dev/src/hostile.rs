@@ -1,8 +1,8 @@
-//! `hostile SCANNER SIZE [FILE...]`: repeats what rules look for until a text has SIZE bytes, and prints what each text costs, and
-//! which texts cost more a byte than shorter ones of the same kind: their time is not linear.
+//! `hostile SCANNER SIZE [FILE...]`: measures scanners on texts that are made to be slow.
 //!
-//! SCANNER is `all` or one of those below. What is repeated is a list of its own and, of each rule of the files, its keywords and its
-//! examples: whole, cut in the middle of what is found, and without their last character.
+//! Each text repeats one piece up to SIZE bytes. The command prints the cost of the slowest texts, and the texts whose cost per byte
+//! is higher than that of a shorter text: their time is not linear. SCANNER is `all` or a name below. The pieces are a fixed list and,
+//! for each rule of the FILEs, its keywords and examples: whole, cut in the middle of the match, and without the last character.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use guard_core::pii::{self, Detector};
 use guard_core::rules::data::examples::Example;
-use guard_core::rules::overlap::{Options as OverlapOptions, overlap};
+use guard_core::rules::overlap::{Options as OverlapOptions, Overlap, overlap};
 use guard_core::rules::placeholders::{self, Matching};
 use guard_core::rules::secrets::{self, Secrets};
 use guard_core::rules::substrings::{MatchType, Substrings};
@@ -20,7 +20,7 @@ use guard_core::text::{invisible, json, reading_time, sentences, sentiment, view
 
 use crate::Outcome;
 
-/// Texts that are repeated besides those of the rules.
+/// Pieces in addition to those of the rules.
 const PIECES: &[&str] = &[
     "key=",
     "api_key=\"",
@@ -144,15 +144,20 @@ const PIECES: &[&str] = &[
     "Ann ",
 ];
 
-/// How many times longer a text is than the one that its cost is compared with.
+/// How many times longer a text is than the shorter one.
 const LONGER: usize = 8;
-/// From how many times the cost a byte of the shorter text on a text is named, and from how many seconds a MB on: less is noise.
+/// A text is reported if its cost per byte is this many times that of the shorter text, and at least [`NOTABLE`] seconds per MB.
 const GROWS: f64 = 2.5;
 const NOTABLE: f64 = 0.1;
 
 type Scan = Box<dyn Fn(&str)>;
 
-/// What is measured, by name.
+/// A scan that drops its result, which the optimizer must not skip.
+fn scan<T>(run: impl Fn(&str) -> T + 'static) -> Scan {
+    Box::new(move |text| drop(black_box(run(text))))
+}
+
+/// The scans by name.
 fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
     let secrets = || Secrets::new(&secrets::Options::default());
     let (plain, revealing) = (secrets()?, secrets()?);
@@ -163,73 +168,46 @@ fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
         phrases::HIJACKS.get()?,
     );
     let names = |kind| Substrings::new(&["bomb", "the secret plan", "aaa", "a a", "Ann Example"], kind, false);
-    let (str, word, name) = (names(MatchType::Str)?, names(MatchType::Word)?, names(MatchType::Name)?);
+    let lists = [names(MatchType::Str)?, names(MatchType::Word)?, names(MatchType::Name)?];
+    let search_lists = move |text: &str| {
+        let found = lists.iter().map(|list| list.find_across_views(text, true));
+        found.collect::<Vec<_>>()
+    };
     Ok(vec![
-        (
-            "secrets",
-            Box::new(move |text| drop(black_box(plain.find(text, false)))),
-        ),
+        ("secrets", scan(move |text| plain.find(text, false).is_ok())),
         (
             "secrets-deobfuscate",
-            Box::new(move |text| drop(black_box(revealing.find(text, true)))),
+            scan(move |text| revealing.find(text, true).is_ok()),
         ),
-        (
-            "pii",
-            Box::new(move |text| drop(black_box(detector.find(text, Vec::new(), &[])))),
-        ),
-        (
-            "refusals",
-            Box::new(move |text| drop(black_box(refusals.find_across_views(text)))),
-        ),
-        (
-            "orders",
-            Box::new(move |text| drop(black_box(orders.find_across_views(text)))),
-        ),
-        ("hijacks", Box::new(move |text| drop(black_box(hijacks.find(text))))),
-        (
-            "substrings",
-            Box::new(move |text| {
-                for substrings in [&str, &word, &name] {
-                    drop(black_box(substrings.find_across_views(text, true)));
-                }
-            }),
-        ),
-        ("urls", Box::new(|text| drop(black_box(urls::find(text))))),
-        ("views", Box::new(|text| drop(black_box(views::views(text))))),
-        ("json", Box::new(|text| drop(black_box(json::find(text))))),
-        ("invisible", Box::new(|text| drop(black_box(invisible::find(text))))),
-        ("sentences", Box::new(|text| drop(black_box(sentences::split(text))))),
-        (
-            "sentiment",
-            Box::new(|text| {
-                black_box(sentiment::compound(text));
-            }),
-        ),
-        (
-            "reading-time",
-            Box::new(|text| {
-                black_box(reading_time::measure(text, 10.0));
-            }),
-        ),
-        (
-            "placeholders",
-            Box::new(|text| {
-                let known = [
-                    "[REDACTED_PERSON_1]",
-                    "[REDACTED_PERSON_12]",
-                    "[REDACTED_EMAIL_ADDRESS_1]",
-                ];
-                drop(black_box(placeholders::find(text, &known, Matching::Fuzzy)));
-            }),
-        ),
-        (
-            "overlap",
-            Box::new(|text| {
-                let other = format!("{} and some other words", &text[..text.floor_char_boundary(400)]);
-                drop(black_box(overlap(text, &[&other], &OverlapOptions::default())));
-            }),
-        ),
+        ("pii", scan(move |text| detector.find(text, Vec::new(), &[]))),
+        ("refusals", scan(|text| refusals.find_across_views(text))),
+        ("orders", scan(|text| orders.find_across_views(text))),
+        ("hijacks", scan(|text| hijacks.find(text))),
+        ("substrings", scan(search_lists)),
+        ("urls", scan(urls::find)),
+        ("views", scan(views::views)),
+        ("json", scan(json::find)),
+        ("invisible", scan(invisible::find)),
+        ("sentences", scan(sentences::split)),
+        ("sentiment", scan(sentiment::compound)),
+        ("reading-time", scan(|text| reading_time::measure(text, 10.0))),
+        ("placeholders", scan(find_placeholders)),
+        ("overlap", scan(find_overlap)),
     ])
+}
+
+fn find_placeholders(text: &str) -> usize {
+    let known = [
+        "[REDACTED_PERSON_1]",
+        "[REDACTED_PERSON_12]",
+        "[REDACTED_EMAIL_ADDRESS_1]",
+    ];
+    placeholders::find(text, &known, Matching::Fuzzy).map_or(0, |result| result.found.len())
+}
+
+fn find_overlap(text: &str) -> Overlap {
+    let other = format!("{} and some other words", &text[..text.floor_char_boundary(400)]);
+    overlap(text, &[&other], &OverlapOptions::default())
 }
 
 pub fn run(arguments: &[String]) -> Outcome {
@@ -252,7 +230,7 @@ pub fn run(arguments: &[String]) -> Outcome {
             for separator in ["", " ", "\n"] {
                 let text = format!("{piece}{separator}").repeat(size / (piece.len() + separator.len()) + 1);
                 let shorter = &text[..text.floor_char_boundary(text.len() / LONGER)];
-                // The first look compiles patterns, which is no cost of the text.
+                // The first scan compiles patterns.
                 scan(shorter);
                 let before = cost(&scan, shorter, LONGER);
                 let cost = cost(&scan, &text, 1);
@@ -265,15 +243,15 @@ pub fn run(arguments: &[String]) -> Outcome {
         }
         costs.sort_by(|left, right| right.0.total_cmp(&left.0));
         for (cost, piece) in costs.iter().take(25) {
-            println!("{name}: {cost:.3} s of CPU a MB: {piece:?}");
+            println!("{name}: {cost:.3} s of CPU per MB: {piece:?}");
         }
         growing.sort_by(|left, right| right.0.total_cmp(&left.0));
         for (times, piece) in &growing {
-            println!("{name}: {times:.1} times the cost a byte of a text {LONGER} times shorter: {piece:?}");
+            println!("{name}: {times:.1} times the cost per byte of a text {LONGER} times shorter: {piece:?}");
         }
         let sum: f64 = costs.iter().map(|(cost, _)| cost).sum();
         println!(
-            "{name}: {:.4} s of CPU a MB on average of {} texts",
+            "{name}: {:.4} s of CPU per MB on average of {} texts",
             sum / costs.len() as f64,
             costs.len()
         );
@@ -281,7 +259,7 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Seconds of CPU a MB that a text costs which is looked at so many `times`: the clock ticks in milliseconds.
+/// Seconds of CPU per MB of a text. The clock ticks in milliseconds, so a text is scanned `times` times.
 fn cost(scan: &Scan, text: &str, times: usize) -> f64 {
     let started = cpu();
     for _ in 0..times {
@@ -314,12 +292,12 @@ fn read(file: &toml::Table, pieces: &mut BTreeSet<String>) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// Seconds of CPU time of this thread; of wall time where the system does not tell.
+/// Seconds of CPU time of this thread, or of wall time if the system does not report CPU time.
 fn cpu() -> f64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
-    told.map_or_else(
+    let measured = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let measured = measured.and_then(|line| line.split(' ').next()?.parse::<f64>().ok());
+    measured.map_or_else(
         || START.get_or_init(Instant::now).elapsed().as_secs_f64(),
         |ns| ns / 1e9,
     )

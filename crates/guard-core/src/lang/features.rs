@@ -248,7 +248,7 @@ impl Hash {
 impl Group {
     /// Counts the features of `text`. `url` keeps the text taken apart, if it is a URL, for the groups that need it.
     fn count(&self, text: &str, url: &OnceCell<Option<Parts>>, counter: &mut Counter) {
-        let url = || url.get_or_init(|| Parts::of(text)).as_ref();
+        let url = || url.get_or_init(|| Parts::parse(text)).as_ref();
         match *self {
             Self::Chars {
                 min,

@@ -1,11 +1,11 @@
-//! Which parts of a text a model can judge that was trained in a few languages only.
+//! Cuts a text into parts by language, for models that were trained in a few languages only.
 //!
-//! Such a model guesses about a text in another language, so that its probabilities mean something else there or nothing. A text may
-//! also mix languages: an order in English on a page in Thai must still be read as English. [`foreign`] therefore cuts a text into
-//! parts, and names the language of each part that the model was not trained in.
+//! The probabilities of such a model mean little for a text in another language. A text may also mix languages: an English
+//! instruction on a Thai page must still be read as English. So [`foreign`] cuts a text into parts, and names the language of each
+//! part that the model was not trained in.
 //!
-//! A cut is made between sentences, and inside of a sentence where the script changes for several words, because Thai, for example,
-//! has no full stops.
+//! Cuts are between sentences, and within a sentence where the script changes for several words. Thai, for example, has no full
+//! stops.
 
 use std::ops::Range;
 
@@ -19,38 +19,39 @@ use crate::text::sentences;
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its byte range in the text. The parts of a text follow one another without gaps, from its beginning to its end.
+    /// The byte range in the text. The parts cover the text without gaps.
     pub range: Range<usize>,
-    /// The language, where it is none of the known ones: its ISO 639-1 code; or `und-` and the ISO 15924 code of its script, such as
-    /// `und-Ethi`, where the language cannot be told (BCP 47, RFC 5646).
+    /// The language, unless it is a known one: an ISO 639-1 code; or `und-` and the ISO 15924 code of the script, such as `und-Ethi`,
+    /// if the language is undetermined (BCP 47, RFC 5646).
     pub foreign: Option<String>,
 }
 
-/// Letters that a run of another script needs to be a part of its own: about three words. Names of people and products, units and
+/// The fewest letters of a run in another script that becomes a part: about three words. Names of people and products, units and
 /// technical terms are shorter.
 const RUN: usize = 12;
 
-/// A sentence with fewer letters than this says little about its language, so that it counts as in the language of its neighbours.
+/// A sentence with fewer letters than this takes the language of its neighbours.
 const FEW: usize = 24;
 
-/// A piece is in a known language when the known ones have at least this share of it together. It is low, because a known language
-/// that is taken for another one is judged by a laxer measure, and an attack with many spelling mistakes looks like this.
+/// A piece is in a known language if the known languages together have at least this probability. The limit is low because foreign
+/// text is judged less strictly, and an attack with many spelling mistakes looks foreign.
 const KNOWN: f32 = 0.2;
 
-/// A language is named when it is this probable. Otherwise it may be one that the detector does not know: sentences in languages that
-/// it knows nearly always have more, and those in others nearly always less.
+/// The least probability at which a language is named. Sentences in the detector's languages nearly always reach it; sentences in
+/// other languages nearly never do.
 const NAMED: f32 = 0.9;
 
-/// Fewer letters than this in Latin script, which hundreds of languages are written in, tell no language: `OK`, `No.`, `Ja`.
+/// Fewer letters than this in Latin script don't tell a language: `OK`, `No.`, `Ja`. Hundreds of languages use that script.
 const TOO_FEW: usize = 8;
 
-/// How sure a short sentence must be to differ from its neighbours.
+/// The least confidence at which a short sentence may differ from its neighbours.
 const SURE: f32 = 0.9;
 
-/// Cuts `text` into parts that are in one of the languages `known`, or in a language that is named. A known language has an ISO 639-1
-/// code, or `und-` and the code of a script for all languages in that script that cannot be told. What has no letters belongs to the part beside it. A text in known languages is one part. It takes time linear in the length of the text.
+/// Cuts `text` into parts, each in one of the languages `known` or in one named language. A known language is an ISO 639-1 code, or
+/// `und-` and the code of a script for all undetermined languages in that script. Text without letters belongs to a neighbouring
+/// part. A text in known languages is one part. The time is linear in the length of the text.
 ///
-/// The languages `familiar` are named even where the detector is not sure of them.
+/// The languages `familiar` are named even if the detector is not sure.
 ///
 /// ```
 /// use std::path::Path;
@@ -68,105 +69,96 @@ pub fn foreign<Code: AsRef<str>>(model: &LinearModel, text: &str, known: &[Code]
     if text.is_empty() {
         return Vec::new();
     }
-    let judge = Judge { model, known, familiar };
+    let judge = LanguageJudge { model, known, familiar };
     let mut pieces: Vec<Piece> = Vec::new();
     for range in pieces_of(text) {
         stop::point();
-        let judged = judge.judge(&text[range.clone()]);
-        pieces.push(Piece { range, judged });
+        let judgement = judge.judge(&text[range.clone()]);
+        pieces.push(Piece { range, judgement });
     }
     follow_neighbours(&mut pieces, || judge.judge(text));
     merge(pieces, text.len())
 }
 
-/// What a piece of a text is in.
+/// The language of a piece of a text.
 #[derive(Debug, Clone, PartialEq)]
-struct Judged {
-    /// Letters, where a Han character counts twice.
+struct Judgement {
+    /// The number of letters; a Han character counts twice.
     letters: usize,
-    /// The script that most of its letters are in.
+    /// The script of most letters.
     script: Option<Script>,
-    /// The language, where it is a foreign one.
+    /// The language, if it is foreign.
     foreign: Option<String>,
-    /// How sure this is, from 0 to 1.
-    sure: f32,
+    /// From 0 to 1.
+    confidence: f32,
 }
 
 struct Piece {
     range: Range<usize>,
-    judged: Judged,
+    judgement: Judgement,
 }
 
-struct Judge<'a, Code> {
+struct LanguageJudge<'a, Code> {
     model: &'a LinearModel,
     known: &'a [Code],
     familiar: &'a [Code],
 }
 
-impl<Code: AsRef<str>> Judge<'_, Code> {
-    fn judge(&self, text: &str) -> Judged {
+impl<Code: AsRef<str>> LanguageJudge<'_, Code> {
+    fn judge(&self, text: &str) -> Judgement {
         let scripts = letters_by_script(text);
         let letters = scripts.iter().map(|(_, letters)| letters).sum();
         let Some((script, most)) = scripts.iter().copied().max_by_key(|(_, letters)| *letters) else {
-            return Judged {
+            return Judgement {
                 letters: 0,
                 script: None,
                 foreign: None,
-                sure: 0.0,
+                confidence: 0.0,
             };
         };
-        let unknown = |sure: f32| {
-            let code = format!("und-{}", script.short_name());
-            let is_known = self.known.iter().any(|known| known.as_ref() == code);
-            Judged {
-                letters,
-                script: Some(script),
-                foreign: (!is_known).then_some(code),
-                sure,
-            }
+        let (foreign, confidence) = if !natural::knows_script(script) {
+            // The detector ignores letters of scripts that none of its languages uses.
+            (self.unknown(script), most as f32 / letters as f32)
+        } else if script == Script::Latin && letters < TOO_FEW {
+            (None, 0.0)
+        } else {
+            self.detect(text, script)
         };
-        // The detector leaves out letters of scripts that none of its languages is written in.
-        if !natural::knows_script(script) {
-            return unknown(most as f32 / letters as f32);
+        Judgement {
+            letters,
+            script: Some(script),
+            foreign,
+            confidence,
         }
-        if script == Script::Latin && letters < TOO_FEW {
-            return Judged {
-                letters,
-                script: Some(script),
-                foreign: None,
-                sure: 0.0,
-            };
-        }
+    }
+
+    /// The foreign language of a text that is mostly in `script`, and how sure that is.
+    fn detect(&self, text: &str, script: Script) -> (Option<String>, f32) {
         let guesses = natural::detect(self.model, text);
         let is_known = |guess: &&Guess| is_among(guess, self.known);
         let is_familiar = |guess: &&Guess| is_among(guess, self.familiar);
         let known = share(guesses.iter().filter(is_known));
-        let named = |guess: &Guess, sure: f32| Judged {
-            letters,
-            script: Some(script),
-            foreign: Some(guess.language.clone()),
-            sure,
-        };
-        let familiar = guesses.iter().find(|guess| is_familiar(guess) && !is_known(guess));
-        match (familiar, guesses.iter().find(|guess| !is_known(guess))) {
-            _ if known >= KNOWN => Judged {
-                letters,
-                script: Some(script),
-                foreign: None,
-                sure: known,
-            },
-            (Some(guess), _) if share(guesses.iter().filter(is_familiar)) >= KNOWN => {
-                named(guess, share(guesses.iter().filter(is_familiar)))
-            }
-            (_, Some(guess)) if guess.probability >= NAMED => named(guess, guess.probability),
-            (_, Some(_)) => unknown(1.0 - known),
-            (_, None) => Judged {
-                letters,
-                script: Some(script),
-                foreign: None,
-                sure: known,
-            },
+        if known >= KNOWN {
+            return (None, known);
         }
+        let familiar = share(guesses.iter().filter(is_familiar));
+        if familiar >= KNOWN
+            && let Some(guess) = guesses.iter().find(|guess| is_familiar(guess) && !is_known(guess))
+        {
+            return (Some(guess.language.clone()), familiar);
+        }
+        match guesses.iter().find(|guess| !is_known(guess)) {
+            Some(guess) if guess.probability >= NAMED => (Some(guess.language.clone()), guess.probability),
+            Some(_) => (self.unknown(script), 1.0 - known),
+            None => (None, known),
+        }
+    }
+
+    /// The code for all languages in a script that can't be told apart; `None` if it counts as known.
+    fn unknown(&self, script: Script) -> Option<String> {
+        let code = format!("und-{}", script.short_name());
+        let is_known = self.known.iter().any(|known| known.as_ref() == code);
+        (!is_known).then_some(code)
     }
 }
 
@@ -178,7 +170,7 @@ fn share<'a>(guesses: impl Iterator<Item = &'a Guess>) -> f32 {
     guesses.map(|guess| guess.probability).sum()
 }
 
-/// The sentences of a text, cut where the script changes for several words. They cover the text without gaps.
+/// The sentences of a text, also cut where the script changes for several words. They cover the text without gaps.
 fn pieces_of(text: &str) -> Vec<Range<usize>> {
     let mut ends: Vec<usize> = sentences::split(text)
         .into_iter()
@@ -197,7 +189,7 @@ fn pieces_of(text: &str) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Letters in a row that are of one script, with everything between them.
+/// Consecutive letters of one script, with everything between them.
 struct Run {
     range: Range<usize>,
     script: Script,
@@ -231,7 +223,7 @@ fn cut_by_script(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usiz
             }
         }
     }
-    // A run that is too short for a part of its own joins the run before it, or the one after it.
+    // A run that is too short joins the run before it, or the one after it.
     let mut joined: Vec<Run> = Vec::new();
     for run in runs {
         match joined.last_mut() {
@@ -263,32 +255,33 @@ fn cut_by_script(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usiz
     }
 }
 
-/// Lets short and doubtful pieces count as in the language of the piece before them or, at the beginning, of the piece after them or
-/// of the whole text. `whole` judges all of the text, which is needed only where every piece is doubtful.
-fn follow_neighbours(pieces: &mut [Piece], whole: impl FnOnce() -> Judged) {
-    let is_doubtful = |judged: &Judged| judged.letters == 0 || judged.letters < FEW && judged.sure < SURE;
-    let first = pieces.iter().position(|piece| !is_doubtful(&piece.judged));
-    let mut current = first.map_or_else(whole, |first| pieces[first].judged.clone());
+/// Gives short, doubtful pieces the language of the piece before or, at the start, of the first certain piece. If every piece is
+/// doubtful, `whole` judges the whole text.
+fn follow_neighbours(pieces: &mut [Piece], whole: impl FnOnce() -> Judgement) {
+    let is_doubtful =
+        |judgement: &Judgement| judgement.letters == 0 || judgement.letters < FEW && judgement.confidence < SURE;
+    let first = pieces.iter().position(|piece| !is_doubtful(&piece.judgement));
+    let mut current = first.map_or_else(whole, |first| pieces[first].judgement.clone());
     for piece in pieces {
         stop::point();
-        // Another script is another language, however short the piece is.
-        let is_other_script = piece.judged.script.is_some() && piece.judged.script != current.script;
-        if is_doubtful(&piece.judged) && !is_other_script {
-            piece.judged.foreign.clone_from(&current.foreign);
+        // Another script is another language, even for a short piece.
+        let is_other_script = piece.judgement.script.is_some() && piece.judgement.script != current.script;
+        if is_doubtful(&piece.judgement) && !is_other_script {
+            piece.judgement.foreign.clone_from(&current.foreign);
         } else {
-            current = piece.judged.clone();
+            current = piece.judgement.clone();
         }
     }
 }
 
 fn merge(pieces: Vec<Piece>, length: usize) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
-    for Piece { range, judged } in pieces {
+    for Piece { range, judgement } in pieces {
         match parts.last_mut() {
-            Some(last) if last.foreign == judged.foreign => last.range.end = range.end,
+            Some(last) if last.foreign == judgement.foreign => last.range.end = range.end,
             _ => parts.push(Part {
                 range,
-                foreign: judged.foreign,
+                foreign: judgement.foreign,
             }),
         }
     }
@@ -296,7 +289,7 @@ fn merge(pieces: Vec<Piece>, length: usize) -> Vec<Part> {
     parts
 }
 
-/// The script of a letter, and how much it counts. Kana count as Han, since both are written in one sentence.
+/// The script of a letter, and its weight. Kana count as Han, since one sentence mixes both.
 fn letter(character: char) -> Option<(Script, usize)> {
     if character.is_ascii() {
         return character.is_ascii_alphabetic().then_some((Script::Latin, 1));

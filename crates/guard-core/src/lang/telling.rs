@@ -417,66 +417,24 @@ impl Prose {
 /// `--save`, `/etc`, `print(`, `a.b`, `\frac` and `x = 1` are none.
 fn words(text: &str) -> Vec<(Word, bool)> {
     let mut found: Vec<(Word, bool)> = Vec::new();
-    let mut characters = text.char_indices().peekable();
     let mut before = ' ';
     // Whether the next word begins a sentence, and the index of the last word that did.
     let (mut is_beginning, mut begins) = (true, None);
-    while let Some((start, first)) = characters.next() {
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
         stop::point();
         let Some(script) = natural::script_of(first) else {
+            at += first.len_utf8();
             before = first;
             is_beginning |= matches!(first, '.' | '!' | '?' | '…' | ':' | '¿' | '¡' | '\n');
             continue;
         };
-        let mut end = start + first.len_utf8();
-        let mut letters = 1;
-        let mut last = first;
-        let (mut camel, mut in_capitals) = (false, first.is_uppercase());
-        while let Some(&(at, character)) = characters.peek() {
-            let is_letter = natural::script_of(character) == Some(script);
-            // Marks and joiners belong to words, and apostrophes and hyphens between letters.
-            let joins = !is_letter
-                && (is_mark(character)
-                    || matches!(character, '\'' | '’' | '-' | '‑' | '·')
-                        && text[at + character.len_utf8()..]
-                            .chars()
-                            .next()
-                            .is_some_and(|next| natural::script_of(next) == Some(script)));
-            if !is_letter && !joins {
-                break;
-            }
-            camel |= last.is_lowercase() && character.is_uppercase();
-            in_capitals &= !character.is_lowercase();
-            letters += usize::from(is_letter);
-            last = character;
-            end = at + character.len_utf8();
-            characters.next();
-        }
-        let mut after = text[end..].chars();
-        let (next, second) = (after.next().unwrap_or(' '), after.next().unwrap_or(' '));
-        let is_code = camel
-            || matches!(
-                before,
-                '_' | '\\' | '/' | '$' | '#' | '@' | '-' | '=' | '<' | '&' | '0'..='9'
-            )
-            || before == '.' && found.last().is_some_and(|(word, _)| word.range.end + 1 == start)
-            || matches!(next, '_' | '\\' | '/' | '(' | '=' | '[' | '{' | '>' | '0'..='9')
-            || matches!(next, '.' | ':') && (second.is_alphanumeric() || second == ':')
-            || next == ';' && second.is_alphabetic()
-            || next == '"' && second == ':';
-        let word = Word {
-            range: start..end,
-            script,
-            letters: if matches!(script, Script::Han | Script::Hangul) {
-                2 * letters
-            } else {
-                letters
-            },
-            begins_small: !first.is_uppercase(),
-            begins_sentence: false,
-            in_capitals,
-        };
-        // A capital at the beginning of a sentence says nothing, if the next word has none.
+        let start = at;
+        let RawWord { word, is_camel, last } = read_word(text, start, first, script);
+        at = word.range.end;
+        let touches_word = before == '.' && found.last().is_some_and(|(word, _)| word.range.end + 1 == start);
+        let is_code = is_camel || touches_word || marks_code_before(before) || marks_code_after(&text[at..]);
+        // A capital at the start of a sentence is no sign of a name if the next word starts small.
         if word.begins_small
             && begins.is_some_and(|begins| begins + 1 == found.len())
             && let Some((first, _)) = found.last_mut()
@@ -491,6 +449,71 @@ fn words(text: &str) -> Vec<(Word, bool)> {
         before = last;
     }
     found
+}
+
+/// A word before it is decided whether it is prose.
+struct RawWord {
+    word: Word,
+    /// Whether a capital follows a small letter, as in `userName`.
+    is_camel: bool,
+    last: char,
+}
+
+/// Reads the word at `start`, which begins with the letter `first` of `script`.
+fn read_word(text: &str, start: usize, first: char, script: Script) -> RawWord {
+    let of_script = |character: char| natural::script_of(character) == Some(script);
+    let mut end = start + first.len_utf8();
+    let mut letters = 1;
+    let mut last = first;
+    let (mut is_camel, mut in_capitals) = (false, first.is_uppercase());
+    for character in text[end..].chars() {
+        let is_letter = of_script(character);
+        // Marks and joiners are parts of words. So are apostrophes and hyphens between letters.
+        let joins = !is_letter
+            && (is_mark(character)
+                || matches!(character, '\'' | '’' | '-' | '‑' | '·')
+                    && text[end + character.len_utf8()..].starts_with(of_script));
+        if !is_letter && !joins {
+            break;
+        }
+        is_camel |= last.is_lowercase() && character.is_uppercase();
+        in_capitals &= !character.is_lowercase();
+        letters += usize::from(is_letter);
+        last = character;
+        end += character.len_utf8();
+    }
+    let weight = if matches!(script, Script::Han | Script::Hangul) {
+        2
+    } else {
+        1
+    };
+    let word = Word {
+        range: start..end,
+        script,
+        letters: weight * letters,
+        begins_small: !first.is_uppercase(),
+        begins_sentence: false,
+        in_capitals,
+    };
+    RawWord { word, is_camel, last }
+}
+
+/// Whether a character before a word marks it as code.
+fn marks_code_before(before: char) -> bool {
+    matches!(
+        before,
+        '_' | '\\' | '/' | '$' | '#' | '@' | '-' | '=' | '<' | '&' | '0'..='9'
+    )
+}
+
+/// Whether the text after a word marks it as code.
+fn marks_code_after(after: &str) -> bool {
+    let mut after = after.chars();
+    let (next, second) = (after.next().unwrap_or(' '), after.next().unwrap_or(' '));
+    matches!(next, '_' | '\\' | '/' | '(' | '=' | '[' | '{' | '>' | '0'..='9')
+        || matches!(next, '.' | ':') && (second.is_alphanumeric() || second == ':')
+        || next == ';' && second.is_alphabetic()
+        || next == '"' && second == ':'
 }
 
 /// Combining marks and joiners, which stand inside words. They are no letters to Unicode's property `Alphabetic`.

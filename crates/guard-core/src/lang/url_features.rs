@@ -1,7 +1,7 @@
-//! What a URL looks like, for the classifier of malicious URLs.
+//! Features of URLs, for the classifier of malicious URLs.
 //!
-//! The scheme, `www.` and a slash at the end say more about who wrote a URL down than about where it leads, and no feature sees
-//! them. The registered domain is found with the [Public Suffix List](https://publicsuffix.org/), so that
+//! Features ignore the scheme, `www.` and a trailing slash: these depend on who wrote the URL down, not on where it leads. The
+//! registered domain is found with the [Public Suffix List](https://publicsuffix.org/), so that
 //! `login.example.co.uk` has the domain `example` and the subdomain `login`.
 
 use serde::Deserialize;
@@ -19,7 +19,7 @@ pub enum Part {
     Query,
 }
 
-/// A URL taken apart, in lower case.
+/// The parts of a URL, in lower case.
 #[derive(Debug)]
 pub struct Parts {
     url: Url,
@@ -34,8 +34,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Takes a URL apart. Without a scheme, it is taken for one of `http`.
-    pub fn of(text: &str) -> Option<Self> {
+    /// Splits a URL into its parts. The default scheme is `http`.
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let url = Url::parse(text)
             .ok()
@@ -73,7 +73,7 @@ impl Parts {
     }
 }
 
-/// The characters of a part, with a mark at each end. All digits are the same, except in hosts.
+/// The characters of a part, with a mark at each end. All digits are `0`, except in hosts.
 pub fn characters(parts: &Parts, part: Part) -> Vec<u64> {
     let (text, digits) = match part {
         Part::Host => (parts.host.as_str(), false),
@@ -93,7 +93,7 @@ pub fn characters(parts: &Parts, part: Part) -> Vec<u64> {
         .collect()
 }
 
-/// Passes each word of a URL to `add`, after the part that it stands in: `name:paypal` and `subdomain:paypal` are different
+/// Passes each word of a URL to `add`, with the part that contains it: `name:paypal` and `subdomain:paypal` are different
 /// features.
 pub fn words(parts: &Parts, mut add: impl FnMut(&str, &str)) {
     add("suffix", &parts.suffix);
@@ -105,7 +105,7 @@ pub fn words(parts: &Parts, mut add: impl FnMut(&str, &str)) {
     if let Some((_, ending)) = parts.path[segments.len()..].rsplit_once('.') {
         add("ending", ending);
     }
-    // Phishing kits and malware families move to new names but keep their layout.
+    // Phishing kits and malware families move to new hosts but keep their layout.
     add("layout", &layout(&parts.path));
     add("keys", &keys(&parts.query));
     for (part, text) in [
@@ -127,9 +127,9 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Passes what stands together in a URL to `add`, by the kind of the pair: neighbouring words of the path, the suffix and what follows
-/// it, names of parameters with the form of their values. Whole names of hosts are not among them: a name that was bad once is not
-/// used for long, but the next one is built and filled like it.
+/// Passes pairs of properties to `add`, with the kind of the pair: neighbouring words of the path, the suffix with the path's form,
+/// parameter names with the form of their values. Full host names are left out: attackers change hosts often, but the next one is
+/// built and filled like the last.
 pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
     let (name, suffix, subdomain) = (&parts.name, &parts.suffix, &parts.subdomain);
     let segments: Vec<&str> = parts.path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -188,7 +188,7 @@ pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
     }
 }
 
-/// The kinds of characters in their order: `/wp-content/a1.php` becomes `/a-a/a0.a`.
+/// The sequence of character kinds: `/wp-content/a1.php` becomes `/a-a/a0.a`.
 fn layout(path: &str) -> String {
     let mut kinds: Vec<char> = path
         .chars()
@@ -202,7 +202,7 @@ fn layout(path: &str) -> String {
     kinds.into_iter().collect()
 }
 
-/// The names of the parameters of a query, in their order.
+/// The parameter names of a query, in order.
 fn keys(query: &str) -> String {
     let names: Vec<&str> = query
         .split('&')
@@ -211,8 +211,8 @@ fn keys(query: &str) -> String {
     names.join("&")
 }
 
-/// The brands that phishing pages imitate most often. Among them are those of the yearly reports of the Anti-Phishing Working
-/// Group and of Check Point's Brand Phishing Report (2023, 2024).
+/// The brands that phishing pages imitate most often, including those of the yearly reports of the Anti-Phishing Working Group
+/// and of Check Point's Brand Phishing Report (2023, 2024).
 pub(super) const BRANDS: [&str; 64] = [
     "adobe",
     "aliexpress",
@@ -287,44 +287,54 @@ pub(super) const LURES: [&str; 30] = [
     "sign-in", "signin", "support", "suspend", "unlock", "update", "verif", "webscr",
 ];
 
-/// Endings of files that run when they are opened, or contain files that do.
+/// Extensions of files that run when opened, or that contain such files.
 const EXECUTABLE: [&str; 22] = [
     "apk", "bat", "bin", "cab", "cmd", "dll", "dmg", "elf", "exe", "hta", "iso", "jar", "js", "jse", "lnk", "msi",
     "ps1", "rar", "scr", "vbs", "wsf", "zip",
 ];
 
-/// Whether anyone gets a name under this suffix at once and for free.
+/// Whether anyone can register a name under this suffix immediately and for free.
 pub(super) fn is_free_host(host: &str, suffix: &str) -> bool {
     guard_suffixes::suffix(host).is_some_and(|found| found.typ() == Some(guard_suffixes::Type::Private))
         || matches!(suffix, "tk" | "ml" | "ga" | "cf" | "gq")
 }
 
-/// Passes properties of the whole URL to `add`, by their names. Numbers are rounded to steps.
+/// Passes properties of the whole URL to `add`, by name. Numbers are rounded to steps.
 pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
+    add("bias", 0);
+    add_measures(parts, &mut add);
+    add_signs(parts, &mut add);
+    add_lures(parts, &mut add);
+    add_brands(parts, &mut add);
+}
+
+/// Lengths, counts and shares.
+fn add_measures(parts: &Parts, add: &mut impl FnMut(&str, u64)) {
     let Parts {
-        url,
         host,
         name,
         subdomain,
         suffix,
         path,
         query,
+        ..
     } = parts;
     let step = |number: usize| (usize::BITS - number.leading_zeros()) as u64;
     let tenths = |part: usize, whole: usize| (part * 10 / whole.max(1)) as u64;
     let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
-    let count = |text: &str, byte: u8| text.bytes().filter(|found| *found == byte).count();
+    let labels = subdomain.split('.').filter(|label| !label.is_empty()).count();
+    let parameters = if query.is_empty() {
+        0
+    } else {
+        1 + count(query, b'&').min(8)
+    };
 
-    add("bias", 0);
     add("host length", (host.len() / 4).min(16) as u64);
     add("name length", (name.len() / 3).min(12) as u64);
     add("path length", step(path.len()));
     add("query length", step(query.len()));
     add("depth", count(path, b'/').min(9) as u64);
-    add(
-        "labels",
-        subdomain.split('.').filter(|label| !label.is_empty()).count().min(5) as u64,
-    );
+    add("labels", labels.min(5) as u64);
     add("host digits", tenths(digits(host), host.len()));
     add("path digits", tenths(digits(path), path.len()));
     add("name entropy", entropy(name));
@@ -332,16 +342,23 @@ pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
     add("hyphens in host", count(host, b'-').min(4) as u64);
     add("consonants", longest_without_vowel(name).min(9) as u64);
     add("percent signs", step(count(path, b'%') + count(query, b'%')));
-    add(
-        "parameters",
-        if query.is_empty() {
-            0
-        } else {
-            1 + count(query, b'&').min(8) as u64
-        },
-    );
+    add("parameters", parameters as u64);
     add("bare host", u64::from(path.is_empty() && query.is_empty()));
     add("suffix length", suffix.len().min(9) as u64);
+}
+
+/// Properties that a URL has or lacks.
+fn add_signs(parts: &Parts, add: &mut impl FnMut(&str, u64)) {
+    let Parts {
+        url,
+        host,
+        subdomain,
+        suffix,
+        path,
+        query,
+        ..
+    } = parts;
+    let has_any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     for (name, holds) in [
         ("address", !matches!(url.host(), Some(Host::Domain(_)))),
         ("user", !url.username().is_empty() || url.password().is_some()),
@@ -351,22 +368,15 @@ pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
         ("home folder", path.contains("/~")),
         (
             "content folder",
-            ["wp-content", "wp-includes", "wp-admin"]
-                .iter()
-                .any(|folder| path.contains(folder)),
+            has_any(path, &["wp-content", "wp-includes", "wp-admin"]),
         ),
         ("double slash", path.contains("//")),
         ("url in url", path.contains("http") || query.contains("http")),
         ("mail in url", path.contains('@') || query.contains('@')),
-        (
-            "domain in path",
-            [".com", ".net", ".org"].iter().any(|end| path.contains(end)),
-        ),
+        ("domain in path", has_any(path, &[".com", ".net", ".org"])),
         (
             "domain in subdomain",
-            [".com", "-com", "www", "https"]
-                .iter()
-                .any(|end| subdomain.contains(end)),
+            has_any(subdomain, &[".com", "-com", "www", "https"]),
         ),
     ] {
         if holds {
@@ -376,9 +386,13 @@ pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
     if let Some((_, ending)) = path.rsplit('/').next().and_then(|file| file.rsplit_once('.')) {
         add("executable", u64::from(EXECUTABLE.contains(&ending)));
     }
+}
+
+/// Words that ask for something.
+fn add_lures(parts: &Parts, add: &mut impl FnMut(&str, u64)) {
     let mut lures = 0;
     for lure in LURES {
-        for (part, text) in [("host", host), ("path", path), ("query", query)] {
+        for (part, text) in [("host", &parts.host), ("path", &parts.path), ("query", &parts.query)] {
             if text.contains(lure) {
                 lures += 1;
                 add(&format!("lure in {part}"), 1);
@@ -386,16 +400,22 @@ pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
         }
     }
     add("lures", lures.min(5));
-    let lured = LURES.iter().any(|lure| name.contains(lure));
-    if lured {
-        add("words beside lure in name", count(name, b'-').min(4) as u64);
+    if has_lure(&parts.name) {
+        add("words beside lure in name", count(&parts.name, b'-').min(4) as u64);
     }
+}
+
+fn add_brands(parts: &Parts, add: &mut impl FnMut(&str, u64)) {
+    let Parts {
+        name, subdomain, path, ..
+    } = parts;
+    let has_lure = has_lure(name);
     for brand in BRANDS {
         if name == brand {
             add("brand's own", 1);
         } else if names(name, brand) {
             add("brand in name", 1);
-            if lured {
+            if has_lure {
                 add("brand and lure in name", 1);
             }
         }
@@ -411,7 +431,15 @@ pub fn shape(parts: &Parts, mut add: impl FnMut(&str, u64)) {
     }
 }
 
-/// Whether `text` contains a brand. A brand of up to four letters must stand alone, since ordinary words contain it too.
+fn count(text: &str, byte: u8) -> usize {
+    text.bytes().filter(|found| *found == byte).count()
+}
+
+fn has_lure(name: &str) -> bool {
+    LURES.iter().any(|lure| name.contains(lure))
+}
+
+/// Whether `text` contains a brand. A brand of up to four letters must be a whole word, since ordinary words contain it too.
 pub(super) fn names(text: &str, brand: &str) -> bool {
     if brand.len() > 4 {
         text.contains(brand)
@@ -445,7 +473,7 @@ fn longest_without_vowel(name: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// Whether one letter was changed, added, left out or swapped with its neighbour: `paypa1`, `gooogle`, `facebok`.
+/// Whether one letter is changed, added, missing or swapped with its neighbour: `paypa1`, `gooogle`, `facebok`.
 pub(super) fn is_nearly(name: &str, brand: &str) -> bool {
     let (a, b) = (name.as_bytes(), brand.as_bytes());
     if a == b || b.len() < 5 || a.len().abs_diff(b.len()) > 1 {
@@ -469,7 +497,7 @@ mod tests {
 
     fn shape_of(url: &str) -> Vec<(String, u64)> {
         let mut found = Vec::new();
-        shape(&Parts::of(url).unwrap(), |name, value| {
+        shape(&Parts::parse(url).unwrap(), |name, value| {
             found.push((name.to_owned(), value))
         });
         found
@@ -489,7 +517,7 @@ mod tests {
         ] {
             assert_eq!(shape_of(other), shape_of("http://example.com/a/b"), "{other}");
             for part in [Part::Host, Part::Path, Part::Query] {
-                let of = |url| characters(&Parts::of(url).unwrap(), part);
+                let of = |url| characters(&Parts::parse(url).unwrap(), part);
                 assert_eq!(of(other), of("http://example.com/a/b"), "{other}");
             }
         }
@@ -497,7 +525,7 @@ mod tests {
 
     fn pairs_of(url: &str) -> Vec<String> {
         let mut found = Vec::new();
-        pairs(&Parts::of(url).unwrap(), |kind, one, two| {
+        pairs(&Parts::parse(url).unwrap(), |kind, one, two| {
             found.push(format!("{kind}: {one} {two}"))
         });
         found
@@ -527,13 +555,13 @@ mod tests {
         let one = pairs_of("http://abcdef.com/a/login.php?id=1");
         assert_eq!(one, pairs_of("https://www.ghijkl.com/a/login.php?id=23"));
         assert_ne!(one, pairs_of("http://abc-def.com/a/login.php?id=1"));
-        assert!(Parts::of("").is_none());
+        assert!(Parts::parse("").is_none());
     }
 
     #[test]
     fn words_know_their_part() {
         let mut found = Vec::new();
-        let parts = Parts::of("http://login.paypal.evil.co.uk/a/index.php?id=5").unwrap();
+        let parts = Parts::parse("http://login.paypal.evil.co.uk/a/index.php?id=5").unwrap();
         words(&parts, |part, word| found.push(format!("{part}:{word}")));
         for expected in [
             "suffix:co.uk",
@@ -571,7 +599,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_fine(text in "\\PC*|https?://\\PC*|[a-z.:/?@#%0-9]{0,60}") {
-            if let Some(parts) = Parts::of(&text) {
+            if let Some(parts) = Parts::parse(&text) {
                 shape(&parts, |_, _| ());
                 words(&parts, |_, _| ());
                 pairs(&parts, |_, _, _| ());

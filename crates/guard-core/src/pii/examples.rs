@@ -20,22 +20,16 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     Ok(sources.into_iter().flat_map(check_source).collect())
 }
 
-fn check_source(source: Source) -> Vec<Failure> {
-    let source = Arc::new(source);
-    let fail = |problem: String| Failure {
-        rule: source.id.clone(),
-        example: String::new(),
-        problem,
-    };
+/// The fields of a recognizer that are wrong by themselves.
+fn problems(source: &Source) -> Vec<&'static str> {
     let scores = [Some(source.score), source.context_score];
     let lists = [&source.context, &source.not_after, &source.not_before];
     let mut words = lists.into_iter().flat_map(|list| list.values().flatten());
-    let reaches = source.context_score.unwrap_or(source.score).max(source.score);
-    let mut failures = Vec::new();
-    for (holds, problem) in [
+    let highest = source.context_score.unwrap_or(source.score).max(source.score);
+    let checks = [
         (
             source.pattern.is_some() != source.finder.is_some(),
-            "expected a pattern or a finder",
+            "expected either a pattern or a finder",
         ),
         (source.source.len() > 5, "a recognizer needs a source"),
         (
@@ -44,25 +38,38 @@ fn check_source(source: Source) -> Vec<Failure> {
         ),
         (
             source.context_score.is_some() != source.context.is_empty(),
-            "words of context need a score, and a score needs words",
+            "context words need a context_score, and a context_score needs words",
         ),
         (
             words.all(|word| word.to_lowercase() == **word),
-            "words are in lower case",
+            "words must be in lower case",
         ),
         (
-            reaches >= 0.5,
+            highest >= 0.5,
             "no score reaches the default threshold of 0.5, so it finds nothing",
         ),
-    ] {
-        failures.extend((!holds).then(|| fail(problem.to_owned())));
-    }
+    ];
+    let failed = checks.into_iter().filter(|(holds, _)| !holds);
+    failed.map(|(_, problem)| problem).collect()
+}
+
+fn check_source(source: Source) -> Vec<Failure> {
+    let source = Arc::new(source);
+    let fail = |problem: String| Failure {
+        rule: source.id.clone(),
+        example: String::new(),
+        problem,
+    };
+    let mut failures: Vec<Failure> = problems(&source)
+        .into_iter()
+        .map(|problem| fail(problem.to_owned()))
+        .collect();
     let options = Options {
         entities: Some(vec![source.entity.clone()]),
         languages: source.languages.first().cloned().into_iter().collect(),
         ..Options::default()
     };
-    let recognizers = match Recognizers::of(std::iter::once(Arc::clone(&source)), &options) {
+    let recognizers = match Recognizers::from_sources(std::iter::once(Arc::clone(&source)), &options) {
         Ok(recognizers) => recognizers,
         Err(problem) => {
             failures.push(fail(problem.to_string()));
@@ -74,7 +81,7 @@ fn check_source(source: Source) -> Vec<Failure> {
         matches: &source.matches,
         misses: &source.misses,
     };
-    // Of findings that overlap, such as an address with and without its postcode, people see what is left of them.
+    // Merge overlapping findings, such as an address with and without its postcode, like a detector does.
     failures.extend(examples.check(|text| {
         let findings = merge(text, recognizers.find(text)?, options.threshold);
         Ok(findings.into_iter().map(|found| found.range).collect())

@@ -24,14 +24,14 @@ pub(super) struct Recognizer {
 
 /// Patterns that are searched for together.
 #[derive(Debug)]
-pub(super) struct Together {
+pub(super) struct PatternGroup {
     pub prefixes: Arc<Prefixes>,
     /// For each pattern, the index of its recognizer.
     pub of_pattern: Vec<usize>,
 }
 
-impl Together {
-    /// The patterns of recognizers that are [of words](Source::of_words) or not; `None` where there are none.
+impl PatternGroup {
+    /// Compiles the patterns of recognizers that are [of words](Source::of_words) or not; `None` where there are none.
     fn new(recognizers: &[Recognizer], of_words: bool) -> Result<Option<Self>, RuleErrorKind> {
         let (of_pattern, patterns): (Vec<usize>, Vec<String>) = recognizers
             .iter()
@@ -50,11 +50,89 @@ impl Together {
     }
 }
 
-/// A pattern of the user in use.
+/// The patterns of the user.
+#[derive(Debug)]
+pub(super) struct CustomPatterns {
+    pub patterns: Vec<Custom>,
+    /// All expressions of all patterns.
+    pub expressions: Patterns,
+    /// For each expression, the index of its pattern.
+    pub of_expression: Vec<usize>,
+}
+
+/// A pattern of the user.
 #[derive(Debug)]
 pub(super) struct Custom {
     pub entity: Arc<str>,
     pub score: f64,
+    context: Vec<String>,
+}
+
+impl CustomPatterns {
+    /// The patterns of `options` that apply to its languages.
+    fn new(options: &Options) -> Result<Self, RuleError> {
+        for (index, pattern) in options.patterns.iter().enumerate() {
+            if !(0.0..=1.0).contains(&pattern.score) {
+                return Err(RuleErrorKind::Score.at(format!("patterns.{index}.score")));
+            }
+        }
+        let wanted = options.patterns.iter().enumerate();
+        let wanted: Vec<_> = wanted
+            .filter(|(_, pattern)| options.wants_language(&pattern.languages))
+            .collect();
+        let numbered = wanted.iter().enumerate().flat_map(|(own, (index, pattern))| {
+            let expressions = pattern.expressions.iter().enumerate();
+            expressions
+                .map(move |(number, expression)| (own, format!("patterns.{index}.expressions.{number}"), expression))
+        });
+        let numbered: Vec<(usize, String, &String)> = numbered.collect();
+        let expressions: Vec<&str> = numbered.iter().map(|(.., expression)| expression.as_str()).collect();
+        let expressions = Patterns::compile(&expressions).map_err(|error| {
+            let path = numbered[error.pattern()].1.clone();
+            RuleErrorKind::from(error).at(path)
+        })?;
+        let patterns = wanted.iter().map(|(_, pattern)| Custom {
+            entity: pattern.entity.as_str().into(),
+            score: pattern.score,
+            context: pattern.context.clone(),
+        });
+        Ok(Self {
+            patterns: patterns.collect(),
+            expressions,
+            of_expression: numbered.iter().map(|(own, ..)| *own).collect(),
+        })
+    }
+}
+
+/// The context words of all recognizers and custom patterns; [`Recognizers::others`] explains their owners.
+fn vocabulary(
+    recognizers: &[Recognizer],
+    custom: &CustomPatterns,
+    options: &Options,
+) -> Result<Vocabulary, RuleErrorKind> {
+    let own_words = custom.patterns.iter().enumerate().flat_map(|(own, pattern)| {
+        let owner = recognizers.len() + own;
+        pattern.context.iter().map(move |word| (word.as_str(), owner))
+    });
+    let words = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
+        let languages = recognizer
+            .source
+            .context
+            .iter()
+            .filter(|(language, _)| options.reads(language));
+        languages.flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), index)))
+    });
+    let others = recognizers.len() + custom.patterns.len();
+    let other_words = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
+        let lists = [&recognizer.source.not_after, &recognizer.source.not_before];
+        lists.into_iter().enumerate().flat_map(move |(side, list)| {
+            let languages = list.iter().filter(move |(language, _)| options.reads(language));
+            languages
+                .flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), others + 2 * index + side)))
+        })
+    });
+    let words = words.chain(own_words).chain(other_words);
+    Vocabulary::new(words, compounds()?.iter().map(String::as_str))
 }
 
 /// Recognizers ready to be searched for.
@@ -62,13 +140,10 @@ pub(super) struct Custom {
 pub struct Recognizers {
     pub(super) recognizers: Vec<Recognizer>,
     /// The patterns that need a digit.
-    pub(super) with_digits: Option<Together>,
+    pub(super) with_digits: Option<PatternGroup>,
     /// Those that need none.
-    pub(super) of_words: Option<Together>,
-    pub(super) custom: Vec<Custom>,
-    /// All expressions of the user, and for each the index in `custom`.
-    pub(super) expressions: Patterns,
-    pub(super) of_expression: Vec<usize>,
+    pub(super) of_words: Option<PatternGroup>,
+    pub(super) custom: CustomPatterns,
     pub(super) vocabulary: Vocabulary,
     /// In the vocabulary, words of context belong to the index of their recognizer or, after those, of their custom pattern. From
     /// `others` on, each recognizer has two more numbers: one for words before a finding that say it is something else, and
@@ -94,11 +169,14 @@ impl Recognizers {
         let wanted = sources()?
             .iter()
             .filter(|source| is_wanted(source) && options.wants_language(&source.languages));
-        Self::of(wanted.cloned(), options)
+        Self::from_sources(wanted.cloned(), options)
     }
 
-    /// These recognizers, with the options of the user.
-    pub(super) fn of(sources: impl Iterator<Item = Arc<Source>>, options: &Options) -> Result<Self, RuleError> {
+    /// Compiles recognizers from `sources`, with the options of the user.
+    pub(super) fn from_sources(
+        sources: impl Iterator<Item = Arc<Source>>,
+        options: &Options,
+    ) -> Result<Self, RuleError> {
         let recognizer = |source: Arc<Source>| -> Result<Recognizer, RuleErrorKind> {
             Ok(Recognizer {
                 entity: source.entity.as_str().into(),
@@ -108,68 +186,16 @@ impl Recognizers {
             })
         };
         let recognizers: Vec<Recognizer> = sources.map(recognizer).collect::<Result<_, _>>()?;
-        let with_digits = Together::new(&recognizers, false)?;
-        let of_words = Together::new(&recognizers, true)?;
-
-        for (index, pattern) in options.patterns.iter().enumerate() {
-            if !(0.0..=1.0).contains(&pattern.score) {
-                return Err(RuleErrorKind::Score.at(format!("patterns.{index}.score")));
-            }
-        }
-        let wanted = options.patterns.iter().enumerate();
-        let wanted: Vec<_> = wanted
-            .filter(|(_, pattern)| options.wants_language(&pattern.languages))
-            .collect();
-        let custom = wanted.iter().map(|(_, pattern)| Custom {
-            entity: pattern.entity.as_str().into(),
-            score: pattern.score,
-        });
-        let numbered = wanted.iter().enumerate().flat_map(|(own, (index, pattern))| {
-            let expressions = pattern.expressions.iter().enumerate();
-            expressions
-                .map(move |(number, expression)| (own, format!("patterns.{index}.expressions.{number}"), expression))
-        });
-        let numbered: Vec<(usize, String, &String)> = numbered.collect();
-        let expressions: Vec<&str> = numbered.iter().map(|(.., expression)| expression.as_str()).collect();
-        let expressions = Patterns::compile(&expressions).map_err(|error| {
-            let path = numbered[error.pattern()].1.clone();
-            RuleErrorKind::from(error).at(path)
-        })?;
-
-        let own_words = wanted.iter().enumerate().flat_map(|(own, (_, pattern))| {
-            let owner = recognizers.len() + own;
-            pattern.context.iter().map(move |word| (word.as_str(), owner))
-        });
-        let words = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
-            let languages = recognizer
-                .source
-                .context
-                .iter()
-                .filter(|(language, _)| options.reads(language));
-            languages.flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), index)))
-        });
-        let compounds = compounds()?;
-        let others = recognizers.len() + wanted.len();
-        let other_words = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
-            let lists = [&recognizer.source.not_after, &recognizer.source.not_before];
-            lists.into_iter().enumerate().flat_map(move |(side, list)| {
-                let languages = list.iter().filter(move |(language, _)| options.reads(language));
-                languages.flat_map(move |(_, words)| {
-                    words.iter().map(move |word| (word.as_str(), others + 2 * index + side))
-                })
-            })
-        });
-        let words = words.chain(own_words).chain(other_words);
-        let vocabulary = Vocabulary::new(words, compounds.iter().map(String::as_str))?;
-
+        let with_digits = PatternGroup::new(&recognizers, false)?;
+        let of_words = PatternGroup::new(&recognizers, true)?;
+        let custom = CustomPatterns::new(options)?;
+        let vocabulary = vocabulary(&recognizers, &custom, options)?;
         Ok(Self {
             with_digits,
             of_words,
-            custom: custom.collect(),
-            expressions,
-            of_expression: numbered.iter().map(|(own, ..)| *own).collect(),
+            others: recognizers.len() + custom.patterns.len(),
+            custom,
             vocabulary,
-            others,
             phones: options.phones()?,
             allowed: options.allowed.iter().map(|value| spelled(value)).collect(),
             threshold: options.threshold,

@@ -9,7 +9,7 @@ use super::context::Mentions;
 use super::finding::Finding;
 use super::narrow::{Narrow, spelled};
 use super::recognizer::Finder;
-use super::recognizers::{Recognizer, Recognizers, Together};
+use super::recognizers::{PatternGroup, Recognizer, Recognizers};
 use super::whole::whole;
 use super::{domain, email};
 use crate::rules::regex::MatchType;
@@ -173,14 +173,14 @@ impl<'a> Search<'a> {
     fn patterns(&mut self) -> Result<(), RuleError> {
         let of = self.of;
         if next_digit(self.text, 0).is_some() || self.text.contains('#') {
-            self.together(of.with_digits.as_ref(), true)?;
+            self.pattern_group(of.with_digits.as_ref(), true)?;
         }
-        self.together(of.of_words.as_ref(), false)
+        self.pattern_group(of.of_words.as_ref(), false)
     }
 
     /// Adds what some patterns match, of which all or none need a digit.
-    fn together(&mut self, patterns: Option<&Together>, has_digit: bool) -> Result<(), RuleError> {
-        let Some(Together { prefixes, of_pattern }) = patterns else {
+    fn pattern_group(&mut self, patterns: Option<&PatternGroup>, has_digit: bool) -> Result<(), RuleError> {
+        let Some(PatternGroup { prefixes, of_pattern }) = patterns else {
             return Ok(());
         };
         let of = self.of;
@@ -215,15 +215,15 @@ impl<'a> Search<'a> {
     /// Adds what the patterns of the user match.
     pub fn expressions(&mut self) -> Result<(), RuleError> {
         let of = self.of;
-        if of.of_expression.is_empty() {
+        if of.custom.of_expression.is_empty() {
             return Ok(());
         }
-        let found = of.expressions.find(self.text, MatchType::All);
+        let found = of.custom.expressions.find(self.text, MatchType::All);
         let found = found.map_err(|error| RuleErrorKind::from(error).at("patterns"))?;
         for found in found {
             stop::point();
-            let own = of.of_expression[found.pattern];
-            let custom = &of.custom[own];
+            let own = of.custom.of_expression[found.pattern];
+            let custom = &of.custom.patterns[own];
             let near = self.distance(of.recognizers.len() + own, &found.range, false);
             let score = near.map_or(custom.score, |_| {
                 (custom.score + CONTEXT_ADDS).clamp(CONTEXT_LEAST, 1.0)

@@ -9,7 +9,7 @@ use super::folding::{FoldedText, Folding, continues_word, is_word};
 use crate::stop;
 
 /// Bytes of a text that are lower-cased at a time, and that the automaton reads where a literal may begin.
-const BLOCK: usize = 4096;
+pub(super) const BLOCK: usize = 4096;
 
 /// Bytes of a literal that count as its beginning: enough to be rare, few enough to be compared at once.
 const BEGINNING: usize = 8;

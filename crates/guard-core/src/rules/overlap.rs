@@ -1,4 +1,4 @@
-//! Passages of a text that repeat other texts, whatever their case, punctuation, white space and accents.
+//! Finds passages of a text that repeat other texts, ignoring case, punctuation, white space and accents.
 //!
 //! ```
 //! use guard_core::rules::overlap::{Options, overlap};
@@ -10,11 +10,11 @@
 //! assert_eq!(found.passages[0].words, 12);
 //! ```
 //!
-//! Texts are compared as sequences of units. A unit is a word, or a character of a script that writes no spaces between words,
-//! which counts as half a word. That is a rule of thumb: most words of written Chinese have two characters. Every window of at
-//! least the minimum of consecutive units of the other texts is kept as a hash, and
-//! every window of the text is looked up (Karp and Rabin, "Efficient randomized pattern-matching algorithms", IBM Journal of
-//! Research and Development 31(2), 1987). The time is linear in the length of all texts together.
+//! Texts are compared as sequences of units. A unit is a word, or a character of a script without spaces between words. Such a
+//! character counts as half a word, since most words of written Chinese have two characters. The hashes of all windows of
+//! consecutive units of the other texts are indexed, and every window of the text is looked up (Karp and Rabin, "Efficient
+//! randomized pattern-matching algorithms", IBM Journal of Research and Development 31(2), 1987). The time is linear in the total
+//! length of the texts.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -31,27 +31,27 @@ use unicode_script::{Script, UnicodeScript};
 use super::across::{RuleMatch, Sighting, Wanted, across_views};
 use crate::stop;
 
-/// What a passage is counted in.
+/// The unit in which passages are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Count {
     /// Words; a character of a script without spaces between words counts as half a word.
     #[default]
     Words,
-    /// Letters and digits, whatever stands between them. It finds passages whose spaces were removed, or that begin in the middle
-    /// of a word.
+    /// Letters and digits, ignoring everything between them. This finds passages without spaces, and passages that begin in the
+    /// middle of a word.
     Letters,
 }
 
-/// What to look for.
+/// Options of [`overlap`].
 #[derive(Debug, Clone, Default)]
 pub struct Options<'a> {
-    /// The shortest passage that counts, in what `count` says. 0 stands for [`LEAST`].
+    /// The length of the shortest passage, in units of `count`. 0 means [`LEAST`].
     pub minimum: usize,
-    /// What a passage is counted in.
+    /// The unit of lengths.
     pub count: Count,
-    /// Texts that anybody may repeat: what stands in them as well is no repetition of the other texts.
+    /// Public texts: passages that are also in these do not count.
     pub except: &'a [&'a str],
-    /// Whether the views of the text are searched as well ([`crate::text::views`]): what it says when disguises are undone.
+    /// Whether to search the views of the text too ([`crate::text::views`]).
     pub deobfuscate: bool,
 }
 
@@ -61,93 +61,50 @@ pub const LEAST: usize = 8;
 /// A passage of a text that repeats another text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The bytes of the text; where it was found in a view, what that part of the view was made from.
+    /// The bytes of the text. For a passage in a view, the bytes from which that part of the view was made.
     pub range: Range<usize>,
-    /// The index of the other text that the passage, or its first part, repeats. Where several have it, the first one counts.
+    /// The index of the first text that contains the passage, or the first part of it.
     pub other: usize,
-    /// How many words it has, or letters, rounded down.
+    /// Its number of words or letters, rounded down.
     pub words: usize,
-    /// How the view was made that it was found in; `None` for the text itself.
+    /// The name of the view that contains it; `None` for the text itself.
     pub view: Option<String>,
 }
 
 /// How much of another text is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeated {
-    /// How many of its words are, or of its letters.
+    /// The number of repeated words or letters.
     pub words: usize,
-    /// How many it has.
+    /// The total number of words or letters.
     pub of: usize,
 }
 
-/// What a text repeats.
+/// The passages that a text repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
-    /// The passages: those of the text itself first, in order and without overlaps, then those that only its views have.
+    /// The passages: first those of the text itself, in order and without overlaps, then those that only views have.
     pub passages: Vec<Passage>,
-    /// The share of the words of the text that the passages cover, 0 to 1.
+    /// The share of the text's words that the passages cover, from 0 to 1.
     pub share: f64,
-    /// How much of each of the other texts is repeated, in the text or in its views, in their order.
+    /// For each of the other texts, how much of it is repeated in the text or in its views.
     pub others: Vec<Repeated>,
 }
 
 /// Finds the passages of `text` that repeat one of `others`.
 ///
 /// Texts are compared in compatibility decomposition (NFKD) and lower case, without marks, white space, punctuation, symbols and
-/// characters that are ignorable by default (Unicode, DerivedCoreProperties). A passage of at least `minimum` words that stands on
-/// word boundaries is always found. In a passage that mixes words with characters that count half, the last such character may be
-/// left out of it.
+/// characters that are ignorable by default (Unicode, DerivedCoreProperties). A passage of at least `minimum` words on word boundaries
+/// is always found. If a passage mixes words with characters that count half, its last such character may be missing.
 ///
-/// Chance makes two different windows equal with a probability of about 2^-61 for each pair.
+/// Two different windows have the same hash with a probability of about 2^-61.
 pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
     let count = options.count;
-    let least = match options.minimum {
-        0 => LEAST,
-        minimum => minimum,
-    };
-    let windows = Windows::new(least.saturating_mul(usize::from(WORD)));
-    let mut excepted: HashSet<u64> = HashSet::new();
-    for text in options.except {
-        excepted.extend(windows.of(&Units::new(text, count)).map(|(hash, _)| hash));
-    }
-    let others: Vec<Units> = others.iter().map(|other| Units::new(other, count)).collect();
-    let mut known: HashMap<u64, usize> = HashMap::new();
-    for (index, other) in others.iter().enumerate() {
-        for (hash, _) in windows.of(other).filter(|(hash, _)| !excepted.contains(hash)) {
-            stop::point();
-            known.entry(hash).or_insert(index);
-        }
-    }
-    let mut seen: HashSet<u64> = HashSet::new();
-    let mut find = |text: &str| -> Result<Vec<Run>, Infallible> {
-        // Without anything to find, no text is worth a look.
-        if known.is_empty() {
-            return Ok(Vec::new());
-        }
-        let units = Units::new(text, count);
-        let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
-        for (hash, range) in windows.of(&units) {
-            stop::point();
-            let Some(&other) = known.get(&hash) else { continue };
-            seen.insert(hash);
-            match runs.last_mut() {
-                Some((last, _)) if range.start <= last.end || units.share_a_character(last.end, range.start) => {
-                    last.end = range.end;
-                }
-                _ => runs.push((range, other)),
-            }
-        }
-        let run = |(range, other): (Range<usize>, usize)| Run {
-            words: units.words(range.clone()),
-            range: units.bytes(range),
-            other,
-        };
-        Ok(runs.into_iter().map(run).collect())
-    };
-    let found = if options.deobfuscate && !known.is_empty() {
-        across_views(text, Wanted::All, find)
+    let mut index = WindowIndex::new(others, options);
+    let found = if options.deobfuscate && !index.is_empty() {
+        across_views(text, Wanted::All, |text| Ok::<_, Infallible>(index.find(text)))
     } else {
-        find(text).map(|runs| runs.into_iter().map(plain).collect())
+        Ok(index.find(text).into_iter().map(plain).collect())
     };
     let Ok(sightings) = found;
     let passage = |Sighting { found, range, view }| {
@@ -162,8 +119,85 @@ pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
     let passages: Vec<Passage> = sightings.into_iter().map(passage).collect();
     Overlap {
         share: share(text, count, &passages),
-        others: others.iter().map(|other| windows.repeated(other, &seen)).collect(),
+        others: index.repeated(),
         passages,
+    }
+}
+
+/// The windows of the other texts.
+struct WindowIndex {
+    windows: Windows,
+    count: Count,
+    others: Vec<Units>,
+    /// For each hash of a window, the first text that has it.
+    known: HashMap<u64, usize>,
+    /// The hashes that were found.
+    seen: HashSet<u64>,
+}
+
+impl WindowIndex {
+    fn new(others: &[&str], options: &Options) -> Self {
+        let count = options.count;
+        let least = match options.minimum {
+            0 => LEAST,
+            minimum => minimum,
+        };
+        let windows = Windows::new(least.saturating_mul(usize::from(WORD)));
+        let mut excepted: HashSet<u64> = HashSet::new();
+        for text in options.except {
+            excepted.extend(windows.of(&Units::new(text, count)).map(|(hash, _)| hash));
+        }
+        let others: Vec<Units> = others.iter().map(|other| Units::new(other, count)).collect();
+        let mut known: HashMap<u64, usize> = HashMap::new();
+        for (index, other) in others.iter().enumerate() {
+            for (hash, _) in windows.of(other).filter(|(hash, _)| !excepted.contains(hash)) {
+                stop::point();
+                known.entry(hash).or_insert(index);
+            }
+        }
+        Self {
+            windows,
+            count,
+            others,
+            known,
+            seen: HashSet::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The passages of a text that consist of known windows.
+    fn find(&mut self, text: &str) -> Vec<Run> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let units = Units::new(text, self.count);
+        let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
+        for (hash, range) in self.windows.of(&units) {
+            stop::point();
+            let Some(&other) = self.known.get(&hash) else { continue };
+            self.seen.insert(hash);
+            match runs.last_mut() {
+                Some((last, _)) if range.start <= last.end || units.share_a_character(last.end, range.start) => {
+                    last.end = range.end;
+                }
+                _ => runs.push((range, other)),
+            }
+        }
+        let run = |(range, other): (Range<usize>, usize)| Run {
+            words: units.words(range.clone()),
+            range: units.bytes(range),
+            other,
+        };
+        runs.into_iter().map(run).collect()
+    }
+
+    /// How much of each of the other texts was found.
+    fn repeated(&self) -> Vec<Repeated> {
+        let others = self.others.iter();
+        others.map(|other| self.windows.repeated(other, &self.seen)).collect()
     }
 }
 
@@ -215,14 +249,14 @@ fn share(text: &str, count: Count, passages: &[Passage]) -> f64 {
             covered += usize::from(unit.weight);
         }
     }
-    // What is written in invisible characters covers no unit.
+    // Invisible characters cover no unit.
     if all == 0 { 1.0 } else { covered as f64 / all as f64 }
 }
 
-/// The weight of a word. A character of a script without spaces weighs 1.
+/// The weight of a word. A character of a script without spaces has the weight 1.
 const WORD: u8 = 2;
 
-/// A word or a character that is compared as one.
+/// A word or a character.
 #[derive(Debug, Clone, Copy)]
 struct Unit {
     hash: u64,
@@ -239,7 +273,7 @@ struct Units {
 impl Units {
     fn new(text: &str, count: Count) -> Self {
         let mut units: Vec<Unit> = Vec::new();
-        // The word that the last character belongs to goes on with the next letter.
+        // Whether the next letter continues the last unit.
         let mut is_open = false;
         for (start, character) in text.char_indices() {
             let (start, end) = (start as u32, (start + character.len_utf8()) as u32);
@@ -251,7 +285,7 @@ impl Units {
                 continue;
             }
             if is_left_out(character) {
-                // A mark belongs to the letter before it, which is redacted with it.
+                // A mark is redacted with the letter before it.
                 if let Some(last) = units
                     .last_mut()
                     .filter(|last| last.end == start && is_combining_mark(character))
@@ -279,7 +313,7 @@ impl Units {
         weights.sum::<usize>() / usize::from(WORD)
     }
 
-    /// Whether the unit before `end` and the one at `start` come from one character, such as a ligature of several words.
+    /// Whether the units at `end - 1` and at `start` come from one character, such as a ligature of several words.
     fn share_a_character(&self, end: usize, start: usize) -> bool {
         self.units[start].start < self.units[end - 1].end
     }
@@ -290,7 +324,7 @@ impl Units {
     }
 }
 
-/// Adds a letter or digit to the last unit or as a new one. Returns whether the next one may belong to the same unit.
+/// Adds a letter or digit to the last unit, or as a new one. Returns whether the next letter may belong to the same unit.
 fn add(units: &mut Vec<Unit>, character: char, start: u32, end: u32, is_open: bool, count: Count) -> bool {
     let is_alone = count == Count::Letters || !character.is_ascii() && is_unspaced(character);
     let digit = u64::from(u32::from(character)) + 1;
@@ -309,19 +343,19 @@ fn add(units: &mut Vec<Unit>, character: char, start: u32, end: u32, is_open: bo
     !is_alone
 }
 
-/// Characters that make no difference: marks that do not take space of their own, and those that are not shown.
+/// Whether comparison ignores a character: non-spacing marks, and characters that are not shown.
 fn is_left_out(character: char) -> bool {
     !character.is_ascii()
         && (is_combining_mark(character) && !is_spacing_mark(character)
             || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character))
 }
 
-/// Vowel signs of Indic scripts, which stand within words.
+/// Whether a character is a vowel sign of an Indic script, which is part of a word.
 fn is_spacing_mark(character: char) -> bool {
     unicode_general_category::get_general_category(character) == unicode_general_category::GeneralCategory::SpacingMark
 }
 
-/// The lower case of a character, with the letters that case folding makes equal (Unicode, CaseFolding).
+/// The case folding of a character (Unicode, CaseFolding).
 fn folded(character: char) -> impl Iterator<Item = char> {
     let folded = character.to_lowercase().flat_map(|lower| match lower {
         'ß' => ['s', 's'],
@@ -350,7 +384,7 @@ fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// The windows of at least a weight: for each unit, the shortest one that begins with it.
+/// For each unit, the shortest window that begins with it and has a minimum weight.
 struct Windows {
     least: usize,
 }
@@ -365,7 +399,7 @@ impl Windows {
         let least = self.least;
         let units = &units.units;
         let (mut end, mut weight, mut hash) = (0, 0, 0);
-        // The base to the power of the window's length, by which its first unit is taken away.
+        // The base to the power of the window's length, to subtract the first unit.
         let mut power = 1;
         (0..units.len()).map_while(move |start| {
             if start > 0 {
@@ -385,7 +419,7 @@ impl Windows {
         })
     }
 
-    /// How much of another text lies in windows with these hashes.
+    /// How much of another text is in windows with these hashes.
     fn repeated(&self, other: &Units, seen: &HashSet<u64>) -> Repeated {
         let mut weight = 0;
         let mut end = 0;
@@ -407,7 +441,7 @@ impl Windows {
 /// The modulus of hashes, a Mersenne prime.
 const PRIME: u64 = (1 << 61) - 1;
 
-/// The base of hashes. It is random, so that nobody can make texts whose windows are equal by design.
+/// The base of hashes. It is random, so that nobody can construct texts with equal hashes.
 fn base() -> u64 {
     keys().0
 }

@@ -1,7 +1,7 @@
-//! Placeholders in a text, and what they stand for.
+//! Finds placeholders in a text, and replaces them with the original values.
 //!
-//! All replacements are made in one pass over the text, so that a restored value is never taken for a placeholder, and where
-//! placeholders overlap the longer one wins: `[REDACTED_PERSON_10]` is not `[REDACTED_PERSON_1` and `0]`.
+//! One pass over the text makes all replacements, so a restored value is never mistaken for a placeholder. Of overlapping
+//! placeholders, the longer one wins: `[REDACTED_PERSON_10]` is not `[REDACTED_PERSON_1` and `0]`.
 //!
 //! ```
 //! use guard_core::rules::placeholders::{Matching, find, replace};
@@ -14,7 +14,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use aho_corasick::AhoCorasick;
 
@@ -26,21 +26,21 @@ use crate::stop;
 const MAX_EDITS: usize = 3;
 /// Characters of a placeholder for each edit: "Anna" may differ in one, and only "Keanu Reeves" in three.
 const CHARACTERS_PER_EDIT: usize = 4;
-/// Placeholders that are looked for one after the other, since to make an automaton of them would take longer.
+/// Up to this many placeholders are searched for one by one, which is faster than building an automaton.
 const FEW: usize = 16;
 /// Cells of the distance tables of one text, about two seconds of work.
 const WORK: usize = 400_000_000;
 
-/// How placeholders are recognized.
+/// How exactly a placeholder must be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Matching {
-    /// As they are written.
+    /// Exactly as written.
     Exact,
     /// In any case.
     CaseInsensitive,
-    /// With a few characters wrong. Exact occurrences come first, then those with the fewest edits. The digits have to be
-    /// right: `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. A text that could be one
-    /// placeholder as well as another stays as it is.
+    /// With a few wrong characters. Exact occurrences come first, then those with the fewest edits. The digits must be right:
+    /// `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. A text that is equally close to two
+    /// placeholders stays unchanged.
     Fuzzy,
 }
 
@@ -53,16 +53,16 @@ pub struct Occurrence {
     pub range: Range<usize>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrences {
-    /// In the order of the text; they do not overlap.
+    /// The occurrences in the order of the text, without overlaps.
     pub found: Vec<Occurrence>,
-    /// How far the text was searched, in bytes: all of it, unless a fuzzy search met a text made to be slow.
+    /// How far the text was searched, in bytes. Less than the whole text only if a fuzzy search hit a text that is made to be slow.
     pub searched: usize,
 }
 
-/// Finds placeholders; an empty placeholder is never found.
+/// Finds placeholders. An empty placeholder has no occurrences.
 ///
 /// # Errors
 ///
@@ -83,7 +83,7 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
         true => one_by_one(text, &literals),
         false => Substrings::new(&literals, substrings::MatchType::Str, sensitive)?.find(text, true),
     };
-    // Of placeholders that differ in case only, the one that is written like the text comes first.
+    // Of placeholders that differ only in case, the one with the case of the text comes first.
     all.sort_by_key(|found| {
         (
             found.range.start,
@@ -116,7 +116,7 @@ pub fn find<S: AsRef<str>>(text: &str, placeholders: &[S], matching: Matching) -
     Ok(Occurrences { found, searched })
 }
 
-/// The same as [`Substrings::find`] finds, without the automaton that it makes before.
+/// Like [`Substrings::find`], without building an automaton.
 fn one_by_one(text: &str, literals: &[&str]) -> Vec<SubstringMatch> {
     let found = literals.iter().enumerate().flat_map(|(substring, literal)| {
         stop::point();
@@ -128,7 +128,7 @@ fn one_by_one(text: &str, literals: &[&str]) -> Vec<SubstringMatch> {
     found.collect()
 }
 
-/// Replaces occurrences by what their placeholders stand for.
+/// Replaces occurrences with the original values of their placeholders.
 pub fn replace<S: AsRef<str>>(text: &str, found: &[Occurrence], originals: &[S]) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut end = 0;
@@ -140,17 +140,17 @@ pub fn replace<S: AsRef<str>>(text: &str, found: &[Occurrence], originals: &[S])
     replaced + &text[end..]
 }
 
-/// A placeholder to be found with errors.
+/// A placeholder that may have errors.
 struct Pattern {
     characters: Vec<char>,
     edits: usize,
     numbers: Vec<String>,
 }
 
-/// Where a placeholder may be, because a part of it is there.
+/// A placeholder that has a certain piece.
 struct Seed {
     placeholder: usize,
-    /// Where the part begins in the placeholder, in characters.
+    /// The position of the piece in the placeholder, in characters.
     offset: usize,
 }
 
@@ -161,83 +161,26 @@ struct Near {
     range: Range<usize>,
 }
 
-/// Finds occurrences with errors between those that are exact.
+/// Finds occurrences with errors between those that are exact. Returns them and how far the text was searched, in bytes.
 ///
-/// Of a placeholder cut into one piece more than there may be errors, one piece is there without an error; one with digits has
-/// its first number there. Only around those is the distance computed (Sellers 1980, "The theory and computation of
-/// evolutionary distances: pattern recognition", Journal of Algorithms 1(4)).
+/// A placeholder is cut into one piece more than it may have errors, so that one piece occurs without an error; a placeholder with
+/// digits has its first number there. Only around these pieces is the distance computed (Sellers 1980, "The theory and computation
+/// of evolutionary distances: pattern recognition", Journal of Algorithms 1(4)).
 fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec<Occurrence>, usize), SubstringsError> {
     let patterns: Vec<Pattern> = literals.iter().map(|literal| pattern(literal)).collect();
-    let mut seeds: HashMap<String, Vec<Seed>> = HashMap::new();
-    for (placeholder, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| pattern.edits > 0) {
-        for (offset, piece) in pieces(pattern) {
-            seeds.entry(piece).or_default().push(Seed { placeholder, offset });
+    let seeds = Seeds::new(&patterns)?;
+    let mut search = NearSearch::new(text, &patterns, exact);
+    for hit in seeds.automaton.find_overlapping_iter(text) {
+        let pattern = hit.pattern().as_usize();
+        let is_number = seeds.pieces[pattern].starts_with(|c: char| c.is_ascii_digit());
+        let is_done = search.look(hit.range(), is_number, &seeds.of_piece[pattern]);
+        if is_done.is_break() {
+            break;
         }
     }
-    let (parts, seeds): (Vec<String>, Vec<Vec<Seed>>) = seeds.into_iter().unzip();
-    let automaton = AhoCorasick::new(&parts).map_err(|error| SubstringsError::TooLarge(error.to_string()))?;
-
-    let starts: Vec<usize> = text
-        .char_indices()
-        .map(|(start, _)| start)
-        .chain([text.len()])
-        .collect();
-    let characters: Vec<char> = text.chars().collect();
-    let at = |byte: usize| starts.partition_point(|&start| start < byte);
-    let taken: Vec<Range<usize>> = exact
-        .iter()
-        .map(|found| at(found.range.start)..at(found.range.end))
-        .collect();
-
-    let mut near = Vec::new();
-    let mut work = WORK;
-    let mut searched = text.len();
-    // Where the last window of each placeholder began. Its pieces lie side by side, so one look finds all of them.
-    let mut looked: Vec<Option<usize>> = vec![None; patterns.len()];
-    'hits: for hit in automaton.find_overlapping_iter(text) {
-        let start_of_hit = at(hit.start());
-        let next = taken.partition_point(|range| range.end <= start_of_hit);
-        if taken.get(next).is_some_and(|range| range.start <= start_of_hit) {
-            continue;
-        }
-        let gap = next.checked_sub(1).map_or(0, |before| taken[before].end)
-            ..taken.get(next).map_or(characters.len(), |range| range.start);
-        let number = parts[hit.pattern()].starts_with(|c: char| c.is_ascii_digit());
-        let end = at(hit.end());
-        let is_digit = |at: Option<&char>| at.is_some_and(char::is_ascii_digit);
-        if number && (is_digit(characters.get(end)) || start_of_hit > 0 && is_digit(characters.get(start_of_hit - 1))) {
-            continue;
-        }
-        for &Seed { placeholder, offset } in &seeds[hit.pattern()] {
-            stop::point();
-            let pattern = &patterns[placeholder];
-            let start = start_of_hit.saturating_sub(offset + pattern.edits).max(gap.start);
-            if looked[placeholder].is_some_and(|last| last >= start && last <= start_of_hit) && !number {
-                continue;
-            }
-            looked[placeholder] = Some(start);
-            // Two windows may be looked at as one, which leaves room for the edits of both.
-            let window = start..(start_of_hit + pattern.characters.len() - offset + 2 * pattern.edits).min(gap.end);
-            let cells = window.len() * (pattern.characters.len() + 1);
-            let Some(rest) = work.checked_sub(cells) else {
-                searched = starts[start];
-                break 'hits;
-            };
-            work = rest;
-            let part = &characters[window.clone()];
-            if !has_characters(pattern, part) {
-                continue;
-            }
-            if let Some((edits, range)) = nearest(pattern, part) {
-                let range = range.start + window.start..range.end + window.start;
-                near.push(Near {
-                    edits,
-                    placeholder,
-                    range,
-                });
-            }
-        }
-    }
+    let NearSearch {
+        starts, near, searched, ..
+    } = search;
     let chosen = choose(near)
         .into_iter()
         .map(|Near { placeholder, range, .. }| Occurrence {
@@ -245,6 +188,131 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
             range: starts[range.start]..starts[range.end],
         });
     Ok((chosen.collect(), searched))
+}
+
+/// The pieces of all placeholders, of which one occurs wherever a placeholder does.
+struct Seeds {
+    automaton: AhoCorasick,
+    pieces: Vec<String>,
+    /// For each piece, the placeholders that have it.
+    of_piece: Vec<Vec<Seed>>,
+}
+
+impl Seeds {
+    fn new(patterns: &[Pattern]) -> Result<Self, SubstringsError> {
+        let mut seeds: HashMap<String, Vec<Seed>> = HashMap::new();
+        for (placeholder, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| pattern.edits > 0) {
+            for (offset, piece) in pieces(pattern) {
+                seeds.entry(piece).or_default().push(Seed { placeholder, offset });
+            }
+        }
+        let (pieces, of_piece): (Vec<String>, Vec<Vec<Seed>>) = seeds.into_iter().unzip();
+        Ok(Self {
+            automaton: AhoCorasick::new(&pieces).map_err(|error| SubstringsError::TooLarge(error.to_string()))?,
+            pieces,
+            of_piece,
+        })
+    }
+}
+
+/// A search of one text for occurrences with errors. Positions are in characters unless noted.
+struct NearSearch<'a> {
+    patterns: &'a [Pattern],
+    /// The byte offset of each character, and the length of the text.
+    starts: Vec<usize>,
+    characters: Vec<char>,
+    /// The ranges of exact occurrences, in order.
+    taken: Vec<Range<usize>>,
+    near: Vec<Near>,
+    /// How many cells of distance tables may still be computed.
+    work: usize,
+    /// How far the text was searched, in bytes.
+    searched: usize,
+    /// The start of the last window of each placeholder. Its pieces are side by side, so one look finds all of them.
+    windows: Vec<Option<usize>>,
+}
+
+impl<'a> NearSearch<'a> {
+    fn new(text: &str, patterns: &'a [Pattern], exact: &[Occurrence]) -> Self {
+        let mut search = Self {
+            patterns,
+            starts: text
+                .char_indices()
+                .map(|(start, _)| start)
+                .chain([text.len()])
+                .collect(),
+            characters: text.chars().collect(),
+            taken: Vec::new(),
+            near: Vec::new(),
+            work: WORK,
+            searched: text.len(),
+            windows: vec![None; patterns.len()],
+        };
+        let ranges = exact
+            .iter()
+            .map(|found| search.at(found.range.start)..search.at(found.range.end));
+        search.taken = ranges.collect();
+        search
+    }
+
+    /// The character at a byte offset.
+    fn at(&self, byte: usize) -> usize {
+        self.starts.partition_point(|&start| start < byte)
+    }
+
+    /// Looks for placeholders around a piece that occurs at the bytes `hit`. Breaks if the work is used up.
+    fn look(&mut self, hit: Range<usize>, is_number: bool, seeds: &[Seed]) -> ControlFlow<()> {
+        let start = self.at(hit.start);
+        let next = self.taken.partition_point(|range| range.end <= start);
+        if self.taken.get(next).is_some_and(|range| range.start <= start) {
+            return ControlFlow::Continue(());
+        }
+        let gap = next.checked_sub(1).map_or(0, |before| self.taken[before].end)
+            ..self.taken.get(next).map_or(self.characters.len(), |range| range.start);
+        let is_digit = |at: Option<usize>| {
+            at.and_then(|at| self.characters.get(at))
+                .is_some_and(char::is_ascii_digit)
+        };
+        let end = self.at(hit.end);
+        if is_number && (is_digit(Some(end)) || is_digit(start.checked_sub(1))) {
+            return ControlFlow::Continue(());
+        }
+        for seed in seeds {
+            stop::point();
+            self.look_for(seed, start, &gap, is_number)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Looks for one placeholder around its piece at `hit`, within `gap`.
+    fn look_for(&mut self, seed: &Seed, hit: usize, gap: &Range<usize>, is_number: bool) -> ControlFlow<()> {
+        let &Seed { placeholder, offset } = seed;
+        let pattern = &self.patterns[placeholder];
+        let start = hit.saturating_sub(offset + pattern.edits).max(gap.start);
+        if self.windows[placeholder].is_some_and(|last| last >= start && last <= hit) && !is_number {
+            return ControlFlow::Continue(());
+        }
+        self.windows[placeholder] = Some(start);
+        // One window may stand for two, so it leaves room for the edits of both.
+        let window = start..(hit + pattern.characters.len() - offset + 2 * pattern.edits).min(gap.end);
+        let cells = window.len() * (pattern.characters.len() + 1);
+        let Some(rest) = self.work.checked_sub(cells) else {
+            self.searched = self.starts[start];
+            return ControlFlow::Break(());
+        };
+        self.work = rest;
+        let part = &self.characters[window.clone()];
+        if has_characters(pattern, part)
+            && let Some((edits, range)) = nearest(pattern, part)
+        {
+            self.near.push(Near {
+                edits,
+                placeholder,
+                range: range.start + window.start..range.end + window.start,
+            });
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn pattern(literal: &str) -> Pattern {
@@ -265,7 +333,7 @@ fn numbers(characters: &[char]) -> Vec<String> {
         .collect()
 }
 
-/// The parts of a placeholder, with their offsets, of which at least one stands in the text without an error.
+/// The pieces of a placeholder with their offsets. At least one piece occurs in the text without an error.
 fn pieces(
     Pattern {
         characters,
@@ -283,8 +351,8 @@ fn pieces(
         .collect()
 }
 
-/// Whether `text` has so many of the pattern's characters, in any order, that a part of it may differ in so few edits: each edit
-/// replaces or takes away one character of the pattern at most. This takes a fraction of the time of [`nearest`].
+/// Whether `text` has enough of the pattern's characters, in any order, to match within the allowed edits: each edit replaces or
+/// removes at most one character of the pattern. This takes a fraction of the time of [`nearest`].
 fn has_characters(pattern: &Pattern, text: &[char]) -> bool {
     let mut counts = [0_i32; 128];
     let count = |character: char| (character as usize) % 128;
@@ -300,13 +368,13 @@ fn has_characters(pattern: &Pattern, text: &[char]) -> bool {
     missing <= pattern.edits
 }
 
-/// The part of `text` that differs least from the pattern; where several do, the longest one, then the first.
+/// The part of `text` that differs least from the pattern. Of several, it is the longest one, then the first.
 ///
-/// Characters that only replace those at the edges of the pattern are left out: of `(REDACTED_PERSON_1)`, the parentheses that
-/// stand for its brackets.
+/// Characters that only replace the edges of the pattern are left out, such as the parentheses of `(REDACTED_PERSON_1)` in place
+/// of brackets.
 fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     let length = pattern.characters.len();
-    // For each beginning of the pattern: the edits to a part of the text that ends here, and where that part starts.
+    // For each prefix of the pattern: the edits to the best part of the text that ends here, and the start of that part.
     let mut column: Vec<(usize, usize)> = (0..=length).map(|edits| (edits, 0)).collect();
     let mut best: Option<(usize, Range<usize>)> = None;
     for (at, &character) in text.iter().enumerate() {
@@ -320,7 +388,7 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
                 (column[row - 1].0 + 1, column[row - 1].1),
             ];
             diagonal = column[row];
-            // Of options with equally many edits, the part that starts first.
+            // Of options with equally many edits, the part that starts first wins.
             column[row] = options.into_iter().min().unwrap_or(diagonal);
         }
         let (edits, start) = column[length];
@@ -340,8 +408,8 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     best
 }
 
-/// A part of the text without those characters at its edges that only replace characters of the pattern. Such a character is
-/// unlike all of the pattern near that edge, and is no misspelt letter of a word.
+/// Removes the characters at the edges that only replace characters of the pattern. Such a character differs from all characters of
+/// the pattern near that edge, and is not a misspelt letter of a word.
 fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize> {
     let Pattern { characters, edits, .. } = pattern;
     let foreign = |edge: &[char], outermost: Option<&char>, character: &char| {
@@ -360,12 +428,12 @@ fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize
     range.start + leading..range.end - trailing
 }
 
-/// The occurrences with the fewest edits. Of several that overlap and have equally many edits none is chosen, unless they are of
-/// the same placeholder.
+/// Chooses the occurrences with the fewest edits. Overlapping ones with equally many edits are ambiguous: none is chosen unless they
+/// are of the same placeholder.
 fn choose(mut near: Vec<Near>) -> Vec<Near> {
     near.sort_unstable_by_key(|found| (found.edits, found.range.start, found.range.end, found.placeholder));
     near.dedup_by(|a, b| a.placeholder == b.placeholder && a.range == b.range);
-    // What is decided, by where it ends: occurrences that were chosen and ranges that are ambiguous.
+    // The starts of chosen occurrences and of ambiguous ranges, by their ends.
     let mut decided: std::collections::BTreeMap<usize, usize> = std::collections::BTreeMap::new();
     let mut chosen = Vec::new();
     for group in near.chunk_by(|a, b| a.edits == b.edits) {

@@ -89,6 +89,8 @@ impl Substrings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::folding::fold;
+    use crate::rules::literals::BLOCK;
     use proptest::prelude::*;
 
     fn find<'a>(

@@ -1,21 +1,21 @@
-//! JSON in a text: in prose, in code fences, or the text itself.
+//! Finds JSON in prose, in code fences, or as the whole text.
 //!
-//! Only the outermost objects and arrays are found, by the grammar of RFC 8259. The surroundings decide what counts:
+//! It finds the outermost objects and arrays by the grammar of RFC 8259. The surroundings decide which count:
 //!
-//! - In a fence (CommonMark 0.31, section 4.5) that is tagged as JSON, every object and array counts, valid or broken.
-//! - In a fence that is tagged as another language, only valid JSON counts, since `{ return 1 }` there is code and not broken JSON.
-//! - In prose, and in a fence without a tag, an invalid object is *broken JSON* when its first key is in quotes and followed by a
-//!   colon, or is cut off, and an invalid array when its first element is such an object. It is not where what stands before it
-//!   says that it is a part of a program (`x = {`, `f({`, `{{`), or where the value of a key is a name (`{"a": x}`).
-//! - A text that is one object or array as a whole, or that was cut off within it, may also have keys without quotes, if their
-//!   values are such as JSON has: `{a: 1}` is broken JSON, and `{ color: red; }` and `{ a: string; b: number }` are not. An
+//! - In a fence (CommonMark 0.31, section 4.5) tagged as JSON, every object and array counts, valid or broken.
+//! - In a fence tagged as another language, only valid JSON counts: `{ return 1 }` is code there, not broken JSON.
+//! - In prose, and in a fence without a tag, an invalid object is *broken JSON* if its first key is quoted and followed
+//!   by a colon, or is cut off. An invalid array is broken JSON if its first element is such an object. Neither counts
+//!   if the text before it shows a program (`x = {`, `f({`, `{{`), or if the value of a key is a name (`{"a": x}`).
+//! - A text that is one object or array, or that is cut off within it, may also have keys without quotes if their
+//!   values are JSON values: `{a: 1}` is broken JSON, but `{ color: red; }` and `{ a: string; b: number }` are not. An
 //!   array may also begin with a string.
 //!
-//! So templates (`{name}`, `{{#each items}}`), sets (`{"a", "b"}`), style sheets, types, formulas (`\frac{a}{b}`) and programs are left
-//! alone. A reference mark (`[1]`), a check box (`[ ]`), the label of a link and an index (`a["b"]`) are no JSON, even where the
-//! grammar would accept them.
+//! So templates (`{name}`, `{{#each items}}`), sets (`{"a", "b"}`), style sheets, types, formulas (`\frac{a}{b}`) and
+//! programs do not count. A reference mark (`[1]`), a check box (`[ ]`), a link label and an index (`a["b"]`) do not
+//! count either, even where the grammar accepts them.
 //!
-//! Reading takes time and memory linear in the length of the text, whatever it contains.
+//! Time and memory are linear in the length of any text.
 //!
 //! ```
 //! use guard_core::text::json::find;
@@ -32,37 +32,38 @@ use std::ops::Range;
 use crate::stop;
 use memchr::memchr2;
 
-/// JSON that is nested deeper than this is not accepted, so that programs which recurse over it do not fail. Python has the same
-/// limit, and RFC 8259, section 9, allows one.
+/// The greatest nesting depth, which protects programs that recurse over the JSON. Python has the same limit, and RFC
+/// 8259, section 9, allows one.
 pub const MAX_DEPTH: usize = 1000;
-/// How often a byte may be read on average before the rest of a text is given up as broken. Real texts need 2 or 3.
+/// How often a byte may be read on average, before the rest of a text is reported as broken. Real texts need 2 or 3.
 const WORK: usize = 16;
 
-/// Why a piece of JSON is broken.
+/// An error in a piece of JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The byte offset in the text where reading ended.
     pub at: usize,
-    /// What is wrong there.
+    /// The reason.
     pub message: &'static str,
-    /// Whether a repair may be tried. It may not where the JSON is nested too deeply or too tangled to read.
+    /// Whether a repair may be tried: not if the JSON is nested too deeply or too tangled to read.
     pub repairable: bool,
 }
 
-/// A piece of a text that is JSON, or was meant to be.
+/// A piece of a text that is JSON, valid or broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Its UTF-8 byte range, on character boundaries.
+    /// The UTF-8 byte range, on character boundaries.
     pub range: Range<usize>,
-    /// What is wrong with it; `None` when it is valid.
+    /// The error; `None` if the piece is valid.
     pub problem: Option<Problem>,
 }
 
-/// What surrounds a piece of JSON.
+/// The surroundings of a piece of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Surroundings {
     Prose,
-    /// A text that begins and ends like JSON, or begins so and is cut off. It may also be several pieces of JSON.
+    /// A text that begins and ends like JSON, or that begins like JSON and is cut off. It may also be several pieces of
+    /// JSON.
     Whole,
     /// A fence tagged as JSON.
     Json,
@@ -70,7 +71,7 @@ enum Surroundings {
     Code,
 }
 
-/// Finds the outermost objects and arrays of a text, in order; they do not overlap.
+/// Finds the outermost objects and arrays of a text, in order and without overlaps.
 pub fn find(text: &str) -> Vec<Candidate> {
     let mut finder = Finder {
         bytes: text.as_bytes(),
@@ -80,7 +81,7 @@ pub fn find(text: &str) -> Vec<Candidate> {
     let trimmed = text.trim();
     let encloses = |open, close| trimmed.starts_with(open) && trimmed.ends_with(close);
     let segments = segments(text);
-    // What is cut off has no end, and fences are parts of a text that is not JSON as a whole.
+    // Cut-off JSON has no end. Fences are parts of a text that is not JSON as a whole.
     let is_cut_off = segments.len() == 1 && trimmed.starts_with(['{', '[']);
     if encloses('{', '}') || encloses('[', ']') || is_cut_off {
         let start = text.len() - text.trim_start().len();
@@ -129,7 +130,7 @@ fn segments(text: &str) -> Vec<(Range<usize>, Surroundings)> {
     segments
 }
 
-/// What a fence with this info string contains.
+/// The content type of a fence with this info string.
 fn surroundings_of(info: &str) -> Surroundings {
     let tag = info.split(|c: char| c.is_whitespace() || c == '{').next().unwrap_or("");
     match tag.to_ascii_lowercase().as_str() {
@@ -142,91 +143,135 @@ fn surroundings_of(info: &str) -> Surroundings {
 struct Finder<'a> {
     bytes: &'a [u8],
     found: Vec<Candidate>,
-    /// How many bytes may still be read in vain.
+    /// How many bytes may still be read without result.
     work: usize,
 }
 
 impl Finder<'_> {
-    fn read(&mut self, segment: Range<usize>, surroundings: Surroundings) {
-        let end = segment.end;
-        let bytes = &self.bytes[..end];
-        let mut at = segment.start;
-        let mut pairs: Option<Vec<(usize, usize)>> = None;
-        while let Some(start) = memchr2(b'{', b'[', &bytes[at..]).map(|offset| at + offset) {
+    fn read(&mut self, range: Range<usize>, surroundings: Surroundings) {
+        let mut segment = Segment {
+            bytes: &self.bytes[..range.end],
+            range,
+            surroundings,
+            pairs: None,
+        };
+        let mut at = segment.range.start;
+        while let Some(start) = memchr2(b'{', b'[', &segment.bytes[at..]).map(|offset| at + offset) {
             stop::point();
             at = start + 1;
-            if is_escaped(&bytes[segment.start..start]) {
+            if is_escaped(segment.before(start)) {
                 continue;
             }
-            let (failed_at, message) = match valid(bytes, start) {
+            at = match valid(segment.bytes, start) {
                 Ok(end) => {
-                    at = end;
-                    let is_all = surroundings == Surroundings::Whole && (start..end) == segment;
-                    if surroundings == Surroundings::Json || is_all || counts(bytes, start..end, surroundings) {
+                    if segment.accepts_valid(start..end) {
                         self.push(start..end, None);
                     }
-                    continue;
+                    end
                 }
-                Err(error) => error,
+                Err((failed_at, message)) => self.read_broken(&mut segment, start, failed_at, message),
             };
-            let mut problem = Problem {
-                at: failed_at,
-                message,
-                repairable: message != TOO_DEEP,
-            };
-            let walked = failed_at - start;
-            let is_whole = surroundings == Surroundings::Whole && start == segment.start;
-            let closed = if self.work > walked {
-                self.work -= walked;
-                let begins = match surroundings {
-                    Surroundings::Json => true,
-                    Surroundings::Code => false,
-                    _ => alike(bytes, start, is_whole) && (is_whole || !in_program(&bytes[segment.start..start])),
-                };
-                if begins {
-                    match closing(bytes, start) {
-                        Some(close) => Some(close),
-                        None => {
-                            self.work = self.work.saturating_sub(end - start);
-                            let pairs = pairs.get_or_insert_with(|| brace_pairs(bytes, segment.start));
-                            let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
-                            // If nothing closes it, it is an answer that was cut off, and goes on to the end.
-                            Some(pair.map_or(end, |pair| pairs[pair].1))
-                        }
-                    }
-                } else {
-                    None
-                }
-            } else {
-                problem.repairable = false;
-                problem.message = TOO_TANGLED;
-                Some(end)
-            };
-            if let Some(close) = closed
-                && surroundings != Surroundings::Json
-                && problem.message != TOO_DEEP
-                && problem.message != TOO_TANGLED
-                && !is_meant(bytes, start..close, is_whole && close == end)
-            {
-                // What is left alone is left alone as a whole, unless it is only taken for cut off.
-                if close < end {
-                    at = close;
-                } else {
-                    self.work = self.work.saturating_sub(close - start);
-                }
-                continue;
-            }
-            if let Some(close) = closed {
-                let close = close - trailing_space(&bytes[start..close]);
-                problem.at = problem.at.min(close);
-                self.push(start..close, Some(problem));
-                at = close.max(start + 1);
-            }
         }
+    }
+
+    /// Adds the invalid piece at `start` if it is meant as JSON. Returns where to go on.
+    fn read_broken(
+        &mut self,
+        segment: &mut Segment<'_>,
+        start: usize,
+        failed_at: usize,
+        message: &'static str,
+    ) -> usize {
+        let end = segment.range.end;
+        let mut problem = Problem {
+            at: failed_at,
+            message,
+            repairable: message != TOO_DEEP,
+        };
+        let walked = failed_at - start;
+        let close = if self.work > walked {
+            self.work -= walked;
+            if !segment.begins_like_json(start) {
+                return start + 1;
+            }
+            closing(segment.bytes, start).unwrap_or_else(|| {
+                self.work = self.work.saturating_sub(end - start);
+                segment.close_of(start)
+            })
+        } else {
+            problem.repairable = false;
+            problem.message = TOO_TANGLED;
+            end
+        };
+        let is_read = !matches!(problem.message, TOO_DEEP | TOO_TANGLED);
+        if segment.surroundings != Surroundings::Json && is_read && !segment.is_meant(start..close) {
+            // Nothing within it counts either, unless its end is unknown.
+            if close < end {
+                return close;
+            }
+            self.work = self.work.saturating_sub(close - start);
+            return start + 1;
+        }
+        let close = close - trailing_space(&segment.bytes[start..close]);
+        problem.at = problem.at.min(close);
+        self.push(start..close, Some(problem));
+        close.max(start + 1)
     }
 
     fn push(&mut self, range: Range<usize>, problem: Option<Problem>) {
         self.found.push(Candidate { range, problem });
+    }
+}
+
+/// A stretch of prose, or the content of a fence.
+struct Segment<'a> {
+    /// The text up to the end of the segment.
+    bytes: &'a [u8],
+    range: Range<usize>,
+    surroundings: Surroundings,
+    /// The pairs of brackets; computed when a piece is not closed outside of strings.
+    pairs: Option<Vec<(usize, usize)>>,
+}
+
+impl Segment<'_> {
+    fn before(&self, start: usize) -> &[u8] {
+        &self.bytes[self.range.start..start]
+    }
+
+    /// Whether a piece at `start` may be the whole text.
+    fn may_be_whole(&self, start: usize) -> bool {
+        self.surroundings == Surroundings::Whole && start == self.range.start
+    }
+
+    /// Whether valid JSON counts here.
+    fn accepts_valid(&self, range: Range<usize>) -> bool {
+        let is_all = self.surroundings == Surroundings::Whole && range == self.range;
+        self.surroundings == Surroundings::Json || is_all || is_more_than_mark(self.bytes, range, self.surroundings)
+    }
+
+    /// Whether the invalid piece at `start` begins like JSON.
+    fn begins_like_json(&self, start: usize) -> bool {
+        let is_whole = self.may_be_whole(start);
+        match self.surroundings {
+            Surroundings::Json => true,
+            Surroundings::Code => false,
+            _ => begins_like_json(self.bytes, start, is_whole) && (is_whole || !in_program(self.before(start))),
+        }
+    }
+
+    /// The end of the piece at `start` by its brackets, in strings or not. A piece that nothing closes is an answer that was cut off,
+    /// so it ends with the segment.
+    fn close_of(&mut self, start: usize) -> usize {
+        let pairs = self
+            .pairs
+            .get_or_insert_with(|| brace_pairs(self.bytes, self.range.start));
+        let pair = pairs.binary_search_by_key(&start, |&(open, _)| open);
+        pair.map_or(self.range.end, |pair| pairs[pair].1)
+    }
+
+    fn is_meant(&self, range: Range<usize>) -> bool {
+        let is_whole = self.may_be_whole(range.start) && range.end == self.range.end;
+        is_meant(self.bytes, range, is_whole)
     }
 }
 
@@ -247,7 +292,7 @@ fn skip_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Whether valid JSON in prose or code is more than a reference mark, a label or an index.
-fn counts(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool {
+fn is_more_than_mark(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool {
     let inner = &bytes[range.start + 1..range.end - 1];
     let empty = skip_space(inner, 0) == inner.len();
     if bytes[range.start] == b'{' {
@@ -263,32 +308,32 @@ fn counts(bytes: &[u8], range: Range<usize>, surroundings: Surroundings) -> bool
     !(empty || number || indexed || label)
 }
 
-/// A key is at most so long, in bytes. The limit bounds the work.
+/// The most bytes of a key. The limit bounds the work.
 const KEY: usize = 256;
-/// The first key stands within so many bytes, if comments are before it.
+/// The most bytes before the end of the first key, including comments.
 const HEAD: usize = 2048;
 
-/// Whether invalid text begins like JSON: with an object that has a key in quotes, or an array of such objects. If `is_whole`,
-/// also with a key without quotes, or an array of strings.
-fn alike(bytes: &[u8], start: usize, is_whole: bool) -> bool {
+/// Whether invalid text begins like JSON: with an object that has a quoted key, or an array of such objects. If
+/// `is_whole`, a key without quotes or an array of strings will do too.
+fn begins_like_json(bytes: &[u8], start: usize, is_whole: bool) -> bool {
     let bytes = head(bytes, start);
     let at = skip_comments(bytes, start + 1);
     let rest = &bytes[at..];
     match bytes[start] {
         _ if rest.is_empty() => false,
-        b'[' if rest[0] == b'{' => alike(bytes, at, is_whole),
-        // A long row of brackets is looked through once by its innermost one.
+        b'[' if rest[0] == b'{' => begins_like_json(bytes, at, is_whole),
+        // Of a long row of brackets, only the innermost one is examined.
         b'[' => is_whole && (quote_end(rest, 0).is_some_and(|end| after_item(rest, end)) || rest[0] == b'['),
         _ => has_quoted_key(bytes, start) || is_whole && bare_key(rest).is_some_and(|end| rest.get(end) == Some(&b':')),
     }
 }
 
-/// What is looked at of a piece that begins at `start`, to tell whether it begins like JSON.
+/// The first bytes of the piece at `start`, which tell whether it begins like JSON.
 fn head(bytes: &[u8], start: usize) -> &[u8] {
     &bytes[..bytes.len().min(start + HEAD)]
 }
 
-/// Whether an object begins with a key in quotes and a colon, or is cut off within the key.
+/// Whether an object begins with a quoted key and a colon, or is cut off within the key.
 fn has_quoted_key(bytes: &[u8], start: usize) -> bool {
     let bytes = head(bytes, start);
     let at = skip_comments(bytes, start + 1);
@@ -303,13 +348,14 @@ fn has_quoted_key(bytes: &[u8], start: usize) -> bool {
         )
 }
 
-/// Whether a string that ends at `at` may be an element of an array: a comma, the end of the array or the end of the text follows.
+/// Whether a string that ends at `at` may be an array element: a comma, the end of the array or the end of the text
+/// follows.
 fn after_item(bytes: &[u8], at: usize) -> bool {
     let at = skip_space(bytes, at);
     bytes.get(at).is_none_or(|byte| matches!(byte, b',' | b']'))
 }
 
-/// The end of a key without quotes, and of the white space behind it.
+/// The end of an unquoted key and the white space after it.
 fn bare_key(rest: &[u8]) -> Option<usize> {
     let word = rest
         .iter()
@@ -323,7 +369,8 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..)
 }
 
-/// The length of the quote with which `rest` begins. It may be escaped or typographic (U+2018, U+2019, U+201C, U+201D).
+/// The length of the quote at the start of `rest`, which may be escaped or typographic (U+2018, U+2019, U+201C,
+/// U+201D).
 fn quote_of(rest: &[u8]) -> Option<usize> {
     match rest {
         [b'"' | b'\'', ..] => Some(1),
@@ -333,7 +380,7 @@ fn quote_of(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The end of the short string that begins at `at`, whatever its quotes.
+/// The end of the short string at `at`, with any kind of quotes.
 fn quote_end(bytes: &[u8], at: usize) -> Option<usize> {
     let opening = quote_of(&bytes[at..])?;
     let first = bytes[at];
@@ -365,9 +412,9 @@ fn skip_comments(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether what stands before a piece says that it is a part of a program or a template.
+/// Whether the text before a piece shows that it is part of a program or a template.
 fn in_program(before: &[u8]) -> bool {
-    // The line may be long, and its end is enough.
+    // The end of a long line is enough.
     let near = &before[before.len().saturating_sub(KEY)..];
     let line = near
         .iter()
@@ -383,29 +430,29 @@ fn in_program(before: &[u8]) -> bool {
         || line.ends_with(b"return")
 }
 
-/// Whether an object or array, of which the end is known now, is meant as JSON. What is the whole text and has a key in quotes is.
+/// Whether an object or array with a known end is meant as JSON. A whole text with a quoted key is.
 fn is_meant(bytes: &[u8], range: Range<usize>, is_whole: bool) -> bool {
     if is_whole && has_quoted_key(bytes, range.start) {
         return true;
     }
-    alike(bytes, range.start, is_whole) && !has_names(&bytes[range])
+    begins_like_json(bytes, range.start, is_whole) && !has_names(&bytes[range])
 }
 
-/// Whether a value is a name, or text is where only values can stand, as in programs, types and style sheets.
+/// Whether a value is a name, or text stands in place of a value, as in programs, types and style sheets.
 fn has_names(piece: &[u8]) -> bool {
     let mut at = 0;
-    // What the last token was: a bracket, comma or colon, after which a value begins.
+    // Whether the last token was a bracket, comma or colon, so that a value begins.
     let mut begins_value = false;
     while at < piece.len() {
         let byte = piece[at];
         match byte {
             b'"' | b'\'' => {
                 let Some(end) = string_end(piece, at) else {
-                    // Text after a string that does not end cannot be told from names.
+                    // After an unterminated string, text and names can't be told apart.
                     return false;
                 };
                 if piece.get(end).is_some_and(|&next| is_name(next)) {
-                    // A quote within a string that was not escaped: from here on strings and the rest cannot be told apart.
+                    // The string has an unescaped quote, so strings and names can't be told apart from here on.
                     return false;
                 }
                 at = end;
@@ -426,7 +473,7 @@ fn has_names(piece: &[u8]) -> bool {
                     begins_value = false;
                     continue;
                 }
-                // Either a value, or behind one, as in `0 auto`.
+                // The word is a value, or follows one, as in `0 auto`.
                 if is_call || !is_key && !is_value(word) && (begins_value || word.is_ascii()) {
                     return true;
                 }
@@ -447,7 +494,7 @@ fn has_names(piece: &[u8]) -> bool {
     false
 }
 
-/// The end of the string that begins at `at`; none where it has no end in its line.
+/// The end of the string at `start`; `None` if it does not end in its line.
 fn string_end(piece: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     while at < piece.len() && piece[at] != b'\n' {
@@ -459,7 +506,7 @@ fn string_end(piece: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// Whether a word is a value that JSON has, or that other languages write in its place.
+/// Whether a word is a JSON value, or one that other languages write in its place.
 fn is_value(word: &[u8]) -> bool {
     word[0].is_ascii_digit()
         || [
@@ -475,7 +522,7 @@ fn is_value(word: &[u8]) -> bool {
         .any(|value| word.eq_ignore_ascii_case(value))
 }
 
-/// The end of the object or array that begins at `start`, by its brackets outside of strings. A closing bracket also closes all
+/// The end of the object or array at `start`, by its brackets outside of strings. A closing bracket also closes all
 /// brackets that were opened after its own.
 fn closing(bytes: &[u8], start: usize) -> Option<usize> {
     let mut stack = Vec::new();
@@ -486,7 +533,7 @@ fn closing(bytes: &[u8], start: usize) -> Option<usize> {
         let byte = bytes[at];
         at += 1;
         match byte {
-            // The escaped byte may begin a longer character. Its other bytes are none of those that are looked for here.
+            // The escaped byte may begin a longer character, whose other bytes are never brackets or quotes.
             b'\\' => at += 1,
             b'"' => in_string = !in_string,
             b'{' | b'[' if !in_string => {
@@ -515,8 +562,8 @@ fn closing(bytes: &[u8], start: usize) -> Option<usize> {
     None
 }
 
-/// The pairs of brackets that belong together, in strings or not, as the offset of the opening one and the end of the pair, in
-/// the order of the opening ones.
+/// The matching pairs of brackets, in strings or not: the offset of the opening one and the end of the pair, in the
+/// order of the opening ones.
 fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     let (mut braces, mut brackets) = (Vec::new(), Vec::new());
@@ -536,7 +583,7 @@ fn brace_pairs(bytes: &[u8], from: usize) -> Vec<(usize, usize)> {
 const TOO_DEEP: &str = "nested deeper than 1000 levels";
 const TOO_TANGLED: &str = "too tangled to read";
 
-/// What the grammar allows next.
+/// The tokens that the grammar allows next.
 #[derive(Clone, Copy)]
 enum Next {
     Value,
@@ -649,8 +696,8 @@ fn scalar(bytes: &[u8], start: usize) -> Result<usize, (usize, &'static str)> {
             .count()
     };
     let mut at = usize::from(rest.first() == Some(&b'-'));
-    // No digit may follow a leading 0. The digits after it are not read: the work is counted up to the offset that is reported,
-    // and they are behind it.
+    // No digit may follow a leading 0. The digits after it are not read, since the work is counted up to the reported
+    // offset.
     let is_zero = rest.get(at) == Some(&b'0');
     let whole = if is_zero { 1 } else { digits(at) };
     if whole == 0 || is_zero && rest.get(at + 1).is_some_and(u8::is_ascii_digit) {

@@ -1,14 +1,15 @@
-//! What can be said of a text without knowing what it is about.
+//! Analysis of texts that does not depend on their subject.
 //!
 //! - [`sentences`] cuts a text into sentences, [`json`] finds the JSON values in it.
-//! - [`invisible`] finds the characters that a reader does not see, [`views`] decodes what is disguised: base64, rot13,
-//!   look-alike letters and so on.
-//! - [`names`] says which names are taken for each other, [`ordinary_case`] writes in small letters what is written in capitals.
-//! - [`redact`] replaces spans, [`offsets`] converts byte offsets to those of other languages.
-//! - [`reading_time`] says how long a reader needs, [`sentiment`] how positive a text sounds.
+//! - [`invisible`] finds characters that a person can't see; [`views`] decodes disguises: base64, rot13, look-alike
+//!   letters and so on.
+//! - [`names`] tells which names look alike; [`ordinary_case`] lower-cases text in capitals.
+//! - [`redact`] replaces spans; [`offsets`] converts byte offsets to those of other languages.
+//! - [`reading_time`] estimates how long a person reads; [`sentiment`] how positive a text sounds; [`repeats`] removes
+//!   repeated parts.
 //!
-//! All ranges are half-open ranges of UTF-8 bytes on character boundaries. Every function takes time linear in the length of
-//! the text, and none panics, whatever the text is.
+//! All ranges are half-open UTF-8 byte ranges on character boundaries. Every function takes time linear in the length
+//! of the text, and none panics on any text.
 //!
 //! ```
 //! use guard_core::text::{invisible, redact, sentences, views};

@@ -1,4 +1,4 @@
-//! Names of programs, such as those of tools: which of them a reader takes for each other.
+//! Compares names of programs and tools, and finds those that readers confuse.
 //!
 //! ```
 //! use guard_core::text::names::{is_disguised, skeleton};
@@ -14,11 +14,11 @@ use unicode_script::{Script, UnicodeScript};
 
 use crate::text::views::latin_double;
 
-/// What is left of a name when nothing counts that readers overlook: letter case, signs between words, and which of several
-/// characters that look alike was used. Names with the same skeleton are confusable.
+/// The form of a name without the differences that readers overlook: letter case, signs between words, and look-alike
+/// characters. Names with the same skeleton are confusable.
 ///
-/// The characters are those of UTS #39, section 4: the skeleton is that of the name in lower case, since names that differ in case
-/// alone are confusable too. Signs between two digits stay, so that `v1_10` is not `v11_0`.
+/// Characters map as in UTS #39, section 4, after lower-casing, since names that differ only in case are confusable
+/// too. Signs between two digits stay, so that `v1_10` differs from `v11_0`.
 pub fn skeleton(name: &str) -> String {
     let lower: Vec<char> = name.nfkc().flat_map(char::to_lowercase).collect();
     let is_between_digits =
@@ -31,8 +31,8 @@ pub fn skeleton(name: &str) -> String {
         .collect()
 }
 
-/// Whether a word of a name mixes Latin letters with letters of another script that only look Latin, as in `pay` with a Cyrillic
-/// "а". No language writes so, and browsers show no such name in letters either (UTS #39, section 5.2, restriction levels).
+/// Whether a word of a name mixes Latin letters with look-alikes of another script, such as a Cyrillic "а" in `pay`. No
+/// language does that, and browsers don't show such names in letters either (UTS #39, section 5.2, restriction levels).
 pub fn is_disguised(name: &str) -> bool {
     let is_latin = |c: char| c.is_alphabetic() && c.script() == Script::Latin;
     let is_other = |c: &char| !c.is_ascii() && c.is_alphabetic() && c.script() != Script::Latin;

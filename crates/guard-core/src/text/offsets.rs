@@ -1,7 +1,7 @@
-//! Byte offsets as other languages count them.
+//! Converts byte offsets to the units of other languages.
 //!
-//! JavaScript strings are indexed in UTF-16 code units and Python strings in code points, while everything in this
-//! crate counts UTF-8 bytes. The conversion happens once, at the border, for all offsets of a text together.
+//! JavaScript indexes strings in UTF-16 code units and Python in code points, while this crate counts UTF-8 bytes. All
+//! offsets of a text are converted together, once, at the border.
 //!
 //! ```
 //! use guard_core::text::offsets::{Unit, convert, convert_back};
@@ -13,7 +13,7 @@
 //! assert_eq!(offsets, [0, 4, 5]);
 //! ```
 
-/// What an offset counts.
+/// The unit of an offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// UTF-16 code units, as in JavaScript, Java and .NET: a character outside the Basic Multilingual Plane counts 2.
@@ -22,11 +22,11 @@ pub enum Unit {
     CodePoint,
 }
 
-/// Replaces every UTF-8 byte offset in `offsets` with the offset of the same position of `text` in `unit`.
+/// Converts every UTF-8 byte offset in `offsets` to `unit`.
 ///
-/// The offsets may come in any order and repeat. One beyond the end becomes the end, and one inside a character becomes the
-/// start of that character, so that no input panics. It takes O(n + k log k) for n bytes and k offsets, O(n + k) when the
-/// offsets already ascend, and O(k) after one vectorized scan when the text is ASCII.
+/// The offsets may be in any order and repeat. An offset beyond the end becomes the end; one within a character becomes
+/// the start of that character. The time is O(n + k log k) for n bytes and k offsets, O(n + k) if the offsets ascend,
+/// and O(k) after one vectorized scan if the text is ASCII.
 pub fn convert(text: &str, unit: Unit, offsets: &mut [usize]) {
     if text.is_ascii() {
         for offset in offsets {
@@ -47,8 +47,8 @@ pub fn convert(text: &str, unit: Unit, offsets: &mut [usize]) {
     }
 }
 
-/// Replaces every offset in `offsets`, counted in `unit`, with the UTF-8 byte offset of the same position of `text`. This is the
-/// inverse of [`convert`], at the same cost. An offset beyond the end becomes the end, and one inside a character its start.
+/// Converts every offset in `offsets` from `unit` to UTF-8 bytes: the inverse of [`convert`], at the same cost. An
+/// offset beyond the end becomes the end; one within a character becomes the start of that character.
 pub fn convert_back(text: &str, unit: Unit, offsets: &mut [usize]) {
     if text.is_ascii() {
         for offset in offsets {
@@ -100,8 +100,8 @@ impl<'a> Walk<'a> {
     fn advance(&mut self, to: usize) -> usize {
         let to = self.text.floor_char_boundary(to);
         let passed = &self.text.as_bytes()[self.byte..to];
-        // Every byte but a continuation byte (10xxxxxx) starts a character, and exactly the four-byte characters
-        // (starting with 11110xxx) take a surrogate pair in UTF-16 (RFC 3629, section 3).
+        // Every byte except a continuation byte (10xxxxxx) starts a character. Exactly the four-byte characters
+        // (11110xxx) take a surrogate pair in UTF-16 (RFC 3629, section 3).
         self.units += match self.unit {
             Unit::CodePoint => passed.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
             Unit::Utf16 => passed

@@ -1,27 +1,27 @@
-//! Texts in capitals, in the letters that other texts are written in.
+//! Lower-cases texts in capitals and in odd case.
 //!
-//! Models learn from few texts in capitals, and many of these are attacks or insults. So they take `PLEASE SUMMARISE THIS` for an attack,
-//! and miss an attack in `lEtTeRs lIkE tHeSe` or In Words Like These. What is written in such letters says the same in small ones.
+//! Models see few texts in capitals during training, and many of these are attacks or insults. So they mistake `PLEASE
+//! SUMMARISE THIS` for an attack, and miss an attack in `lEtTeRs lIkE tHeSe` or In Words Like These.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::stop;
 
-/// How a word is written.
+/// The letter case of a word.
 #[derive(Clone, Copy, PartialEq)]
 enum Case {
-    /// In small letters.
+    /// Small letters.
     Small,
-    /// In small letters behind one capital.
+    /// One capital, then small letters.
     Title,
-    /// In capitals, or with a capital behind a small letter.
+    /// Capitals, or a capital after a small letter.
     Odd,
-    /// It has one letter with a case, or none.
-    Untold,
+    /// At most one letter with a case.
+    Unclear,
 }
 
-/// What a word tells of the words around it.
+/// What the case of a word means for the words around it.
 #[derive(Clone, Copy, PartialEq)]
 enum Tells {
     Odd,
@@ -29,14 +29,14 @@ enum Tells {
     Nothing,
 }
 
-/// Which words become small.
+/// A style of writing, and when its words become small.
 struct Style {
     tells: fn(Case) -> Tells,
-    /// Odd words that must stand together beside ordinary ones: names, abbreviations and headings are shorter.
-    together: usize,
-    /// Odd words that a text must have which has no ordinary ones.
-    alone: usize,
-    /// For each ordinary word among them there must be so many odd ones.
+    /// The fewest adjacent odd words next to ordinary ones. Names, abbreviations and headings are shorter.
+    adjacent: usize,
+    /// The fewest odd words of a text without ordinary ones.
+    whole_text: usize,
+    /// The fewest odd words for each ordinary word among them.
     odd_for_ordinary: usize,
 }
 
@@ -44,34 +44,34 @@ const CAPITALS: Style = Style {
     tells: |case| match case {
         Case::Odd => Tells::Odd,
         Case::Title | Case::Small => Tells::Ordinary,
-        Case::Untold => Tells::Nothing,
+        Case::Unclear => Tells::Nothing,
     },
-    together: 3,
-    alone: 1,
+    adjacent: 3,
+    whole_text: 1,
     odd_for_ordinary: 2,
 };
 
-/// Names are written like this too, but seldom so many in a row.
+/// Names have this case too, but seldom so many in a row.
 const TITLES: Style = Style {
     tells: |case| match case {
         Case::Title => Tells::Odd,
         Case::Small => Tells::Ordinary,
-        Case::Odd | Case::Untold => Tells::Nothing,
+        Case::Odd | Case::Unclear => Tells::Nothing,
     },
-    together: 6,
-    alone: 4,
+    adjacent: 6,
+    whole_text: 4,
     odd_for_ordinary: 3,
 };
 
-/// Words one after another that are odd, but for few of them.
+/// Consecutive words that are mostly odd.
 #[derive(Default)]
 struct Stretch {
     words: Vec<Range<usize>>,
-    /// How many of the words come before what follows the last odd one.
+    /// The number of words up to the last odd one.
     until: usize,
     odd: usize,
     ordinary: usize,
-    /// Ordinary words behind the last odd one.
+    /// The number of ordinary words after the last odd one.
     behind: usize,
 }
 
@@ -93,17 +93,17 @@ impl Stretch {
 
     fn is_odd(&self, style: &Style, is_all: bool) -> bool {
         let enough = if is_all && self.ordinary + self.behind == 0 {
-            style.alone
+            style.whole_text
         } else {
-            style.together
+            style.adjacent
         };
         self.odd >= enough && self.odd >= style.odd_for_ordinary * self.ordinary
     }
 }
 
-/// The text with small letters where at least three words stand together, or all words of the text, that are written in capitals or have a
-/// capital behind a small letter, and where six stand together that begin with a capital, or four that are all of the text. A letter whose
-/// small form takes another number of bytes stays, so that all offsets are the same.
+/// Lower-cases stretches of text in capitals or odd case: at least three adjacent words, or a whole text, in capitals
+/// or with a capital after a small letter; and at least six adjacent words, or four as the whole text, that begin with
+/// a capital. A letter stays if its small form has another length in bytes, so all offsets stay the same.
 ///
 /// ```
 /// use guard_core::text::ordinary_case::ordinary_case;
@@ -141,7 +141,7 @@ fn lower(text: &mut Cow<'_, str>, style: &Style) {
     *text = Cow::Owned(result);
 }
 
-/// The words that become small, in the order of the text.
+/// The words that become small, in order.
 fn odd_words(text: &str, style: &Style) -> Vec<Range<usize>> {
     let mut odd: Vec<Range<usize>> = Vec::new();
     let mut stretch = Stretch::default();
@@ -155,7 +155,7 @@ fn odd_words(text: &str, style: &Style) -> Vec<Range<usize>> {
             continue;
         }
         stretch.add(word, tells);
-        // Two ordinary words in a row end it.
+        // Two adjacent ordinary words end the stretch.
         if stretch.behind == 2 {
             if stretch.is_odd(style, false) {
                 odd.extend(stretch.words.drain(..stretch.until));
@@ -170,22 +170,22 @@ fn odd_words(text: &str, style: &Style) -> Vec<Range<usize>> {
     odd
 }
 
-/// Whether a text may have letters with a case that are not those of ASCII, by a glance at its bytes.
+/// Whether a text may have cased letters outside ASCII, by a look at its bytes.
 fn may_have_other_letters(text: &str) -> bool {
     text.bytes()
         .any(|byte| matches!(byte, 0xC3..=0xD6 | 0xE1 | 0xE2 | 0xEA | 0xEF | 0xF0))
 }
 
-/// Whether a text may have two capitals in a row, or a capital behind a small letter.
+/// Whether a text may have two adjacent capitals, or a capital after a small letter.
 fn may_have_capitals(text: &str) -> bool {
     let in_word = |pair: &[u8]| pair[0].is_ascii_alphabetic() && pair[1].is_ascii_uppercase();
     text.as_bytes().windows(2).any(in_word) || may_have_other_letters(text)
 }
 
-/// Whether a text may have as many words that begin with a capital as have to stand together.
+/// Whether a text may have enough words that begin with a capital.
 fn may_have_titles(text: &str) -> bool {
     let begins = |pair: &&[u8]| pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase();
-    let enough = TITLES.together.min(TITLES.alone);
+    let enough = TITLES.adjacent.min(TITLES.whole_text);
     text.as_bytes().windows(2).filter(begins).nth(enough - 1).is_some() || may_have_other_letters(text)
 }
 
@@ -216,14 +216,14 @@ fn case_of(word: &str) -> Case {
         was_small = is_small;
     }
     match cased {
-        0 | 1 => Case::Untold,
+        0 | 1 => Case::Unclear,
         _ if has_turn || capitals == cased => Case::Odd,
         _ if begins_with_capital => Case::Title,
         _ => Case::Small,
     }
 }
 
-/// The small form of a letter, where it takes as many bytes.
+/// The small form of a letter if it has the same length in bytes; otherwise the letter.
 fn small(c: char) -> char {
     let mut forms = c.to_lowercase();
     match (forms.next(), forms.next()) {

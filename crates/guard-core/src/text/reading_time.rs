@@ -1,13 +1,13 @@
-//! How many minutes a person needs to read a text silently.
+//! Estimates how many minutes a person needs to read a text silently.
 //!
-//! Words between white space are counted at 200 a minute, as in llm-guard 0.3.16. (Adults read 238 words of English a minute:
-//! Brysbaert 2019, "How many words do we read per minute?", Journal of Memory and Language 109.)
+//! Words between white space count at 200 per minute, as in llm-guard 0.3.16. (Adults read 238 words of English per
+//! minute: Brysbaert 2019, "How many words do we read per minute?", Journal of Memory and Language 109.)
 //!
-//! Scripts without spaces are counted in characters: 255 a minute for Chinese and 357 for Japanese (Trauzettel-Klosinski and
-//! Dietz 2012, "Standardized assessment of reading performance: the new international reading speed texts IReST",
-//! Investigative Ophthalmology & Visual Science 53(9), table 2). Thai, Lao, Khmer and Burmese are not among the languages
-//! measured there. They are counted at 200 words a minute with the mean length of their words, which is 3.0 to 3.2 grapheme
-//! clusters in the first articles of the Universal Declaration of Human Rights when ICU's dictionaries cut it into words.
+//! Scripts without spaces count in characters: 255 per minute for Chinese and 357 for Japanese (Trauzettel-Klosinski
+//! and Dietz 2012, "Standardized assessment of reading performance: the new international reading speed texts IReST",
+//! Investigative Ophthalmology & Visual Science 53(9), table 2). That study has no Thai, Lao, Khmer or Burmese. These
+//! count at 200 words per minute, with the mean word length of 3.0 to 3.2 grapheme clusters that ICU's dictionaries
+//! give for the first articles of the Universal Declaration of Human Rights.
 //!
 //! ```
 //! use guard_core::text::reading_time::measure;
@@ -24,23 +24,23 @@ use unicode_segmentation::UnicodeSegmentation;
 const WORDS_PER_MINUTE: f64 = 200.0;
 const CHINESE_PER_MINUTE: f64 = 255.0;
 const JAPANESE_PER_MINUTE: f64 = 357.0;
-/// 200 words of 3.1 grapheme clusters: characters as a reader sees them.
+/// Grapheme clusters per minute: 200 words of 3.1 clusters.
 const SOUTH_EAST_ASIAN_PER_MINUTE: f64 = 620.0;
 
 /// The first character of the scripts without spaces.
 const FIRST_COUNTED: char = '\u{E00}';
 
-/// The time that a text takes to read.
+/// The result of [`measure`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadingTime {
-    /// Minutes for all of the text.
+    /// Minutes for the whole text.
     pub minutes: f64,
-    /// The byte offset where the longest beginning ends that takes no longer than the limit. It is the end of a whole word, or
-    /// in a script without spaces the end of a grapheme cluster.
+    /// The byte offset of the longest prefix that fits the limit. It ends with a whole word or, in a script without
+    /// spaces, with a grapheme cluster.
     pub end: usize,
 }
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     words: usize,
@@ -49,20 +49,20 @@ struct Count {
     south_east_asian: usize,
 }
 
-/// How the characters of a script are counted.
+/// The unit in which a script is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Spaced,
     Han,
     Kana,
     SouthEastAsian,
-    /// Punctuation and other signs, which take no time of their own.
+    /// Punctuation and other signs, which take no time.
     None,
 }
 
 /// Measures a text against a limit in minutes.
 pub fn measure(text: &str, limit: f64) -> ReadingTime {
-    // Kanji are read at the pace of Japanese. A text with any kana is taken for Japanese.
+    // A text with any kana is Japanese, and its Kanji are read at that pace.
     let is_kana = |c: char| c >= FIRST_COUNTED && script(c) == Script::Kana;
     let han = match !text.is_ascii() && text.chars().any(is_kana) {
         true => JAPANESE_PER_MINUTE,
@@ -77,10 +77,10 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
     let all = minutes(&count(text, |_, _| true));
     let mut end = 0;
     if all <= limit {
-        // All of the text fits, also signs at its end that belong to no script.
+        // The whole text fits, including signs at its end that belong to no script.
         end = text.trim_end_matches(is_space).len();
     } else {
-        // Only a text that takes too long is asked where it may end, and only up to there.
+        // Only a text over the limit needs a second pass for its end.
         count(text, |count, at| {
             let fits = minutes(count) <= limit;
             end = if fits { at } else { end };
@@ -90,7 +90,8 @@ pub fn measure(text: &str, limit: f64) -> ReadingTime {
     ReadingTime { minutes: all, end }
 }
 
-/// Counts what is in a text, and tells `goes_on` what it has counted wherever a beginning of the text may end, until that is false.
+/// Counts the units of a text. Wherever a prefix may end, it passes the counts to `goes_on`, and stops when that
+/// returns false.
 fn count(text: &str, mut goes_on: impl FnMut(&Count, usize) -> bool) -> Count {
     let mut count = Count::default();
     for word in text.split(is_space).filter(|word| !word.is_empty()) {
@@ -115,9 +116,9 @@ fn count(text: &str, mut goes_on: impl FnMut(&Count, usize) -> bool) -> Count {
                 Script::Spaced | Script::None => {}
             }
             in_word = script == Script::Spaced;
-            // A beginning of nothing but punctuation is not offered: measured by itself, it would count as a word.
+            // A prefix of nothing but punctuation is skipped: by itself, it would count as a word.
             begun |= script != Script::None;
-            // A Latin word inside Chinese text, as in "用GPT4做", is not cut: the beginning may end only where the word does.
+            // A Latin word within Chinese text, as in "用GPT4做", is not cut.
             let next = word[offset + cluster.len()..]
                 .chars()
                 .next()
@@ -130,7 +131,7 @@ fn count(text: &str, mut goes_on: impl FnMut(&Count, usize) -> bool) -> Count {
     count
 }
 
-/// Whether a character is counted by itself, as those of scripts without spaces are.
+/// Whether a character counts by itself, as in scripts without spaces.
 fn is_counted(c: char) -> bool {
     c >= FIRST_COUNTED && !matches!(script(c), Script::Spaced | Script::None)
 }
@@ -203,7 +204,7 @@ mod tests {
         fn the_beginning_keeps_to_the_limit(text in "([a-z]{1,3}|[ \n汉の字นี้😀é-]){0,60}", limit in 0.0f64..0.2) {
             let ReadingTime { minutes, end } = measure(&text, limit);
             let cut = text.get(..end).expect("a character boundary");
-            // Without its kana, what was Japanese counts as Chinese, whose pace is slower.
+            // Without kana, Japanese text counts as Chinese, whose pace is slower.
             prop_assert!(text.contains('の') || measure(cut, limit).minutes <= minutes.min(limit) + 1e-9);
             prop_assert!(minutes > limit || end == text.trim_end_matches(is_space).len());
         }

@@ -1,4 +1,4 @@
-//! Redaction: replacing the spans that were found, and nothing else.
+//! Replaces spans of a text.
 //!
 //! ```
 //! use guard_core::text::redact::{REDACTED, redact};
@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-/// What replaces a span by default. llm-guard uses the same text.
+/// The default replacement, the same as in llm-guard.
 pub const REDACTED: &str = "[REDACTED]";
 
 /// Returns `text` with every span replaced by `replacement`.
@@ -18,11 +18,12 @@ pub const REDACTED: &str = "[REDACTED]";
 /// - Spans that share at least one byte become one replacement. Spans that only touch become two, so that two secrets next to
 ///   each other still look like two.
 /// - Empty and reversed spans are ignored. A span that reaches beyond the text ends with it.
-/// - A span that cuts a character takes all of it: to show too little is safe, to show a part of a secret is not.
+/// - A span that cuts a character is widened to the whole character: hiding too much is safe, showing part of a secret
+///   is not.
 /// - A span inside an earlier replacement is ignored. Otherwise a rule that matches capital letters would turn "[REDACTED]"
 ///   into "[[REDACTED]]".
 ///
-/// It takes O(n + k log k) for n bytes and k spans.
+/// The time is O(n + k log k) for n bytes and k spans.
 pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;

@@ -1,58 +1,58 @@
-//! Repeated parts of a text, which a classifier reads once.
+//! Removes repeated parts of a text, so that a classifier reads them once.
 //!
-//! Classifiers learn from texts that say a thing once. What is said over and over, as in filler text, logs and copied paragraphs, is
-//! unlike anything that they have learnt, and a harmless sentence becomes an attack by being repeated: "hello world this is some
-//! ordinary text." has a probability of 0.003 alone and 0.999 three times. What a text says does not change with the repetition, so the
-//! classifier reads each part where it stands first.
+//! Classifiers are trained on texts without repetition. Filler text, logs and copied paragraphs are unlike those, and a
+//! harmless sentence becomes an attack by repetition: "hello world this is some ordinary text." has a probability of
+//! 0.003 once and 0.999 three times. Repetition does not change what a text says, so the classifier reads each part
+//! only where it occurs first.
 //!
-//! Two kinds of repeats are left out:
+//! Two kinds of repeats are removed:
 //!
-//! - A sentence or a line of at least [`UNIT_WORDS`] words that stood before, wherever that was.
-//! - A word, or a phrase of at most [`PHRASE_WORDS`] words, that stands at least [`RUN`] times in a row.
+//! - A sentence or line of at least [`UNIT_WORDS`] words that occurred before, anywhere.
+//! - A word, or a phrase of at most [`PHRASE_WORDS`] words, that occurs at least [`RUN`] times in a row.
 //!
-//! Words are what white space divides, and compared as they are written. Nothing else changes: a text without repeats stays as it is.
+//! Words are separated by white space and compared exactly. A text without repeats stays unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::stop;
 
-/// The fewest words of a sentence or line that is left out where it stands again. Shorter ones are often alike for good reasons, such as
-/// the lines of a table or of a program.
+/// The fewest words of a sentence or line that is removed. Shorter ones often repeat for good reason, as in tables and
+/// programs.
 const UNIT_WORDS: usize = 4;
-/// The most words of a phrase that is left out where it follows itself.
+/// The most words of a phrase that is removed.
 const PHRASE_WORDS: usize = 32;
-/// How often a phrase must stand in a row: twice is how people stress a thing.
+/// How often a phrase must repeat. People say a thing twice for emphasis.
 const RUN: usize = 3;
-/// What ends a sentence; in scripts without spaces also inside of what white space divides.
+/// The ends of sentences; in scripts without spaces, these need no white space after them.
 const ENDS: &[char] = &['.', '!', '?', '…', '。', '！', '？'];
 const WIDE_ENDS: &[char] = &['。', '！', '？'];
-/// The fewest characters of a sentence in such a script, in place of words.
+/// The fewest characters of a sentence in a script without spaces.
 const WIDE_CHARS: usize = 8;
 
 /// A text without its repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Once {
-    /// What is left.
+    /// The remaining text.
     pub text: String,
     parts: Vec<Part>,
 }
 
-/// A part of the original text that is left. All numbers are bytes.
+/// A remaining part of the original text. All numbers are bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
-    /// Where it begins in the text that is left.
+    /// The start in the remaining text.
     place: usize,
-    /// Where it stands in the original text: from its first word to the one behind its last.
+    /// The range in the original text, from its first word to the word after its last.
     range: Range<usize>,
-    /// Where its last word ends in the original text.
+    /// The end of its last word in the original text.
     last: usize,
-    /// Where the last of the repeats behind it ends in the original text.
+    /// The end of the last repeat after it in the original text.
     until: usize,
 }
 
 impl Once {
-    /// Leaves the repeats of a text out; nothing where it has none.
+    /// Removes the repeats of a text. Returns `None` if there are none.
     pub fn of(text: &str) -> Option<Self> {
         let words = words(text);
         let mut order: Vec<usize> = (0..words.len()).collect();
@@ -79,7 +79,7 @@ impl Once {
             if let Some(part) = once.parts.last_mut() {
                 part.until = words[first - 1].range.end;
             }
-            // White space goes with the word before it, so that words do not grow together. The text ends with a word.
+            // White space belongs to the word before it, so that words stay apart. The text ends with a word.
             let is_end = order.last() == Some(&last);
             let behind = words.get(last + 1).filter(|_| !is_end);
             let range = start..behind.map_or(words[last].range.end, |word| word.range.start);
@@ -94,20 +94,20 @@ impl Once {
         Some(once)
     }
 
-    /// What was left out of `text`, the text itself, each part of it once.
+    /// The removed parts of `text`, each once.
     pub fn repeated(&self, text: &str) -> String {
         let left_out: String = self.parts.iter().map(|part| &text[part.last..part.until]).collect();
         Self::of(&left_out).map_or(left_out, |once| once.text)
     }
 
-    /// Where `range`, which is of the text that is left, stands in the original text: from its first byte to its last one, and to the last
-    /// of the repeats behind that.
+    /// The original range of `range` in the remaining text: from its first byte to its last one, and to the end of the
+    /// repeats after that.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
         let start = self.at(range.start);
         if range.is_empty() {
             return start..start;
         }
-        // The last byte tells the part that the range ends in; its end may be the beginning of the next part.
+        // The last byte decides which part the range ends in; its end may be the start of the next part.
         let end = self.at(range.end - 1) + 1;
         let part = self.part(range.end - 1);
         start..if end >= part.last { end.max(part.until) } else { end }
@@ -126,11 +126,11 @@ impl Once {
 
 struct Word {
     range: Range<usize>,
-    /// Equal for equal words.
+    /// The same for equal words.
     id: u32,
-    /// Whether a sentence or line ends with it.
+    /// Whether it ends a sentence or line.
     ends: bool,
-    /// Whether it is a sentence of a script without spaces.
+    /// Whether it is a sentence in a script without spaces.
     is_wide: bool,
 }
 
@@ -173,7 +173,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Leaves out sentences and lines that stood before.
+/// Removes sentences and lines that occurred before.
 fn leave_out_units(words: &[Word], order: &mut Vec<usize>) {
     let mut known: HashSet<Vec<u32>> = HashSet::new();
     let mut left = Vec::with_capacity(order.len());
@@ -186,7 +186,7 @@ fn leave_out_units(words: &[Word], order: &mut Vec<usize>) {
     *order = left;
 }
 
-/// Leaves out phrases of `period` words that follow themselves, but for the first of each run.
+/// Removes repeats of phrases of `period` words, except the first of each run.
 fn leave_out_runs(words: &[Word], order: &mut Vec<usize>, period: usize) {
     stop::point();
     let same = |order: &[usize], at: usize| words[order[at]].id == words[order[at + period]].id;
@@ -202,7 +202,7 @@ fn leave_out_runs(words: &[Word], order: &mut Vec<usize>, period: usize) {
             left.extend_from_slice(&order[begin..begin + period]);
             at = begin + times * period;
         } else {
-            // Every word up to here begins no run, for a run that begins later would end where this one does.
+            // No word up to here begins a run, since a later run would end where this one does.
             at = at.max(begin + 1).min(order.len());
             left.extend_from_slice(&order[begin..at]);
         }
@@ -311,7 +311,7 @@ mod tests {
                     let shown = text.get(once.original(at..at + character.len_utf8()));
                     prop_assert!(shown.is_some_and(|shown| shown.starts_with(character)));
                 }
-                // Words of the original text are in the range of all that is left.
+                // The range of the whole remaining text covers all original words.
                 prop_assert_eq!(once.original(0..once.text.len()), 0..text.trim_end().len());
             }
         }

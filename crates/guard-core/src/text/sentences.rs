@@ -1,25 +1,24 @@
-//! Splitting a text into sentences.
+//! Splits a text into sentences.
 //!
-//! The splitter consists of rules and needs no model. Like Punkt (Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary
-//! Detection", 2006), it decides at each full stop whether that ends an abbreviation, a number or a sentence, by the word
-//! before it and the word after it. Unlike Punkt it learns nothing: it has fixed lists of abbreviations and of words that often
-//! start a sentence, for English, Russian, German, French and Spanish. It differs from UAX #29, chapter 5, by these lists and by
-//! its rules for list numbers and line breaks.
+//! The splitter uses rules and no model. Like Punkt (Kiss and Strunk, "Unsupervised Multilingual Sentence Boundary
+//! Detection", 2006), it looks at the words around each full stop to decide whether that ends an abbreviation, a number
+//! or a sentence. Unlike Punkt it has fixed lists of abbreviations and sentence starters, for English, Russian, German,
+//! French and Spanish. It differs from UAX #29, chapter 5, by these lists and by its rules for list numbers and line
+//! breaks.
 //!
 //! A sentence ends:
 //!
-//! * After `.`, `!`, `?`, `…` and their relatives in other scripts, together with the quotes and brackets that close after
-//!   them, when white space follows and then something that can start a sentence.
-//! * After an ellipsis too, when the next word is not in lower case and more than one word stands before it: behind a single
-//!   word, as in "Yes... No.", it is a pause. Punkt (Kiss and Strunk, Unsupervised Multilingual Sentence Boundary Detection, 2006)
-//!   takes "Yes... No." for one sentence as well.
-//! * After `。`, `！`, `？` and `｡` with their closing quotes, unless what follows shows that the sentence goes on, such as a
+//! * After `.`, `!`, `?`, `…` and their relatives in other scripts, with the closing quotes and brackets after them, if
+//!   white space follows and then something that can start a sentence.
+//! * After an ellipsis, if the next word is not in lower case and more than one word precedes it. After a single word,
+//!   as in "Yes... No.", it is a pause; Punkt treats this as one sentence too.
+//! * After `。`, `！`, `？` and `｡` with their closing quotes, unless the following text continues the sentence, such as a
 //!   comma or the Japanese quoting particle.
 //! * At a blank line and at a paragraph separator.
-//! * At a single line break when the next line is an item of a list, a heading or a quotation of Markdown, or when the line
-//!   before it is a heading. Other line breaks can be the wrapping of a paragraph and end nothing.
+//! * At a single line break, if the next line is a list item, a heading or a quotation of Markdown, or if the line
+//!   before it is a heading. Other line breaks may wrap a paragraph, and end nothing.
 //!
-//! Each byte is looked at a bounded number of times, so that the time is linear in the length of the text.
+//! Each byte is read a bounded number of times, so the time is linear in the length of the text.
 //!
 //! ```
 //! use guard_core::text::sentences::split;
@@ -34,11 +33,11 @@ use std::ops::Range;
 
 /// Returns the sentences of `text` as UTF-8 byte ranges on character boundaries.
 ///
-/// The ranges ascend, do not overlap, are not empty, do not start or end with white space, and together they cover every
+/// The ranges ascend without overlaps, are not empty, have no white space at their edges, and together cover every
 /// character that is not white space.
 pub fn split(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
-    // Where the sentence starts, and where its line does. The white space before it is left out, since it could be long.
+    // The start of the sentence, and of its line. The white space before it is excluded, since it could be long.
     let (mut start, mut line) = first_word(text, 0, 0);
     let mut at = start;
     let mut quoted = false;
@@ -72,8 +71,8 @@ pub fn split(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// The offset of the next character from `at` on that is not white space, and the start of its line, which is `line` if no line
-/// ends before it.
+/// The offset of the next character from `at` on that is not white space, and the start of its line, which is `line` if
+/// no line ends before it.
 fn first_word(text: &str, at: usize, line: usize) -> (usize, usize) {
     let rest = &text[at..];
     let space = &rest[..rest.len() - rest.trim_start().len()];
@@ -84,7 +83,7 @@ fn first_word(text: &str, at: usize, line: usize) -> (usize, usize) {
     )
 }
 
-/// Adds a range without the white space around it, unless nothing is left.
+/// Adds a range without the white space around it, unless nothing remains.
 fn push(text: &str, start: usize, end: usize, sentences: &mut Vec<Range<usize>>) {
     let part = &text[start..end];
     let start = start + (part.len() - part.trim_start().len());
@@ -95,7 +94,7 @@ fn push(text: &str, start: usize, end: usize, sentences: &mut Vec<Range<usize>>)
 }
 
 fn char_at(text: &str, at: usize) -> Option<char> {
-    // This is the inner loop, so that ASCII is not decoded.
+    // In this inner loop, ASCII is not decoded.
     match text.as_bytes().get(at)? {
         byte if byte.is_ascii() => Some(char::from(*byte)),
         _ => text[at..].chars().next(),
@@ -140,20 +139,20 @@ fn is_terminator(c: char) -> bool {
     }
 }
 
-/// Where the run of terminators at `at` ends.
+/// The end of the run of terminators at `at`.
 fn run_end(text: &str, at: usize) -> usize {
     let run = &text[at..];
     at + run.find(|c| !is_terminator(c)).unwrap_or(run.len())
 }
 
-/// Scripts that are written without spaces and in which a sentence can follow a full stop directly.
+/// Whether a script has no spaces between words, so that a sentence can follow a full stop directly.
 fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' |
         '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The characters that may stand between the end of a sentence and the white space after it. They include quotes of both
-/// directions, since German closes with the mark that English opens with, and the marks of emphasis in Markdown.
+/// Whether a character may stand between the end of a sentence and the white space after it. This includes quotes of
+/// both directions, since German closes with the mark that English opens with, and the emphasis marks of Markdown.
 fn is_closer(c: char) -> bool {
     matches!(
         c,
@@ -168,7 +167,7 @@ fn is_wide_closer(c: char) -> bool {
     )
 }
 
-/// The characters that may stand before the first word of a sentence.
+/// Whether a character may stand before the first word of a sentence.
 fn is_opener(c: char) -> bool {
     matches!(
         c,
@@ -221,8 +220,8 @@ fn is_heading(line: &str) -> bool {
     (1..=6).contains(&marks) && line[marks..].starts_with(' ')
 }
 
-/// Whether a line begins with the marker of a list item, a heading, a quotation or a fence, as in CommonMark, or with
-/// the number or letter that plain text uses for items.
+/// Whether a line begins with the marker of a list item, heading, quotation or fence, as in CommonMark, or with an item
+/// number or letter of plain text.
 fn starts_item(line: &str) -> bool {
     let Some(first) = line.chars().next() else { return false };
     let after = &line[first.len_utf8()..];
@@ -263,8 +262,8 @@ fn prefix(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }
 
-/// Where a sentence ends with the terminators at `run`, or `None` if it goes on. It starts at `start`, and its last line at
-/// `line`.
+/// The end of the sentence with the terminators at `run`, or `None` if the sentence continues. It starts at `start`,
+/// and its last line at `line`.
 fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quoted: bool) -> Option<usize> {
     let Range { start: at, end } = run;
     let run = &text[at..end];
@@ -282,7 +281,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
         return Some(close);
     };
     if !next.is_whitespace() {
-        // This is for Chinese and Japanese with ASCII punctuation. An ellipsis does not end such a sentence.
+        // Chinese and Japanese with ASCII punctuation. An ellipsis does not end such a sentence.
         let stop = run.chars().count() == 1 && run != "…";
         let tight = stop && before.is_some_and(is_cjk) && (is_cjk(next) || is_opener(next) && !next.is_ascii());
         return tight.then_some(close);
@@ -301,7 +300,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
             let closed = close > end;
             let emphatic = run.contains(['!', '?', '؟']) && !run.contains('…');
             let ends = if emphatic {
-                // Before a word in lower case, `"Why?" he asked` and «Куда? — спросил он» go on.
+                // Before a word in lower case, `"Why?" he asked` and «Куда? — спросил он» continue.
                 !closed && !start_of_next.dashed
             } else {
                 run == "."
@@ -318,13 +317,13 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
     }
 }
 
-/// Whether an ellipsis behind `before`, the sentence so far, is a pause: a single word ends no sentence with it.
+/// Whether an ellipsis after `before`, the sentence so far, is a pause, as after a single word.
 fn is_pause(before: &str, run: &str) -> bool {
     let is_ellipsis = run == "…" || run.len() > 1 && run.bytes().all(|byte| byte == b'.');
     is_ellipsis && before.split_whitespace().nth(1).is_none()
 }
 
-/// Where a sentence ends after full-width terminators, or `None` if it goes on.
+/// The end of a sentence after full-width terminators, or `None` if the sentence continues.
 fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: bool) -> Option<usize> {
     let mut close = end + closers(&text[end..], is_wide_closer);
     if quoted && text[close..].starts_with('"') {
@@ -336,7 +335,7 @@ fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: 
         text[at..end].starts_with('．') && before.is_some_and(char::is_numeric) && next.is_some_and(char::is_numeric);
     let goes_on = match next {
         Some('，' | '、' | '；' | '：' | ',' | ';' | '…') => true,
-        // In 「行く。」と言った。 the quotation is part of the sentence around it.
+        // In 「行く。」と言った。 the quotation is part of the outer sentence.
         Some('と' | 'っ') => close > end,
         Some(c) => is_terminator(c) || is_wide_closer(c),
         None => false,
@@ -344,40 +343,40 @@ fn end_of_wide(text: &str, before: Option<char>, at: usize, end: usize, quoted: 
     (!decimal && !goes_on).then_some(close)
 }
 
-/// The length of the closing characters that a text starts with, in bytes.
+/// The length in bytes of the closing characters at the start of a text.
 fn closers(rest: &str, is_closer: fn(char) -> bool) -> usize {
     rest.find(|c| !is_closer(c)).unwrap_or(rest.len())
 }
 
-/// The length of a reference like `[12]` that a text starts with. Wikipedia has such references after full stops.
+/// The length of a reference such as `[12]` at the start of a text. Wikipedia has these after full stops.
 fn footnote(rest: &str) -> Option<usize> {
     let inner = &rest.strip_prefix('[')?;
     let digits = inner.bytes().take(4).take_while(u8::is_ascii_digit).count();
     ((1..=3).contains(&digits) && inner[digits..].starts_with(']')).then_some(digits + 2)
 }
 
-/// How the text after a full stop starts.
+/// The start of the text after a full stop.
 struct Start<'a> {
     kind: StartKind,
-    /// Whether a dash stands before the first word.
+    /// Whether a dash precedes the first word.
     dashed: bool,
-    /// The first word; empty when a full stop makes it an initial or an abbreviation.
+    /// The first word; empty if a full stop makes it an initial or an abbreviation.
     word: &'a str,
 }
 
 enum StartKind {
-    /// It starts with punctuation that continues a sentence.
+    /// Punctuation that continues a sentence.
     None,
     Lower,
     Upper,
     Digit,
-    /// It starts with a letter of a script without case, or with a symbol.
+    /// A letter of a script without case, or a symbol.
     Other,
 }
 
 impl<'a> Start<'a> {
     fn of(after: &'a str) -> Self {
-        // More opening characters than these are decoration.
+        // A longer run of opening characters is decoration.
         let head = prefix(after, 64);
         let mut dashed = false;
         let word = head.trim_start_matches(|c: char| {
@@ -386,7 +385,7 @@ impl<'a> Start<'a> {
         });
         let kind = match word.chars().next() {
             Some(',' | ';' | ':' | ')' | ']' | '}' | '，' | '、' | '；' | '：' | '）') => StartKind::None,
-            // ". . ." goes on as one run of dots, while ".NET" is a word.
+            // ". . ." is one run of dots, while ".NET" is a word.
             Some(c) if is_terminator(c) && !word[run_end(word, 0)..].starts_with(char::is_alphanumeric) => {
                 StartKind::None
             }
@@ -407,14 +406,14 @@ impl<'a> Start<'a> {
     }
 }
 
-/// Whether a sentence is written without capitals, so that the next one may start without one too.
+/// Whether a sentence has no capitals, so that the next one may start without one too.
 fn is_informal(sentence: &str) -> bool {
     let first = sentence.chars().next();
     let word = last_word(sentence);
     first.is_some_and(char::is_lowercase) && word.chars().nth(1).is_some() && word.chars().all(char::is_alphabetic)
 }
 
-/// The last word of a text: its end after the last white space or opening character, of a bounded length.
+/// The last word of a text, up to a bounded length: the end after the last white space or opening character.
 fn last_word(text: &str) -> &str {
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(48))..];
     let from = tail
@@ -425,15 +424,15 @@ fn last_word(text: &str) -> &str {
     from.map_or("", |(at, _)| &tail[at..])
 }
 
-/// Whether a single full stop after `sentence` ends it, by the words on its two sides. `next` must be able to start a sentence.
-/// The last line of the sentence starts at `line` in it.
+/// Whether a single full stop after `sentence` ends it, by the words on both sides. `next` must be able to start a
+/// sentence. `line` is the start of the last line of the sentence.
 fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
     let word = last_word(sentence);
     let before = &sentence[..sentence.len() - word.len()];
     let upper = matches!(next.kind, StartKind::Upper | StartKind::Other);
     let digit = matches!(next.kind, StartKind::Digit);
     let starter = STARTERS.contains(&next.word);
-    // In "1. First", "2.1. Second" and "IV. Third" the full stop belongs to the number of an item.
+    // In "1. First", "2.1. Second" and "IV. Third" the full stop belongs to an item number.
     let indent = before.get(line..).unwrap_or_default();
     let leads = indent.len() <= 32 && indent.trim_start().is_empty();
     if leads && is_item_number(word) {
@@ -458,7 +457,7 @@ fn stop_ends(sentence: &str, line: usize, next: &Start<'_>) -> bool {
     let mut characters = word.chars();
     if let (Some(letter), None) = (characters.next(), characters.next()) {
         if letter.is_lowercase() {
-            // "и т. д. Он" has an end of a sentence, "с. Ивановка" and "z. B. Hunde" have none.
+            // "и т. д. Он" has a sentence end, "с. Ивановка" and "z. B. Hunde" have none.
             let pair = last_word(before.trim_end()).to_lowercase();
             return upper
                 && matches!(
@@ -491,16 +490,16 @@ fn is_letters(part: &str) -> bool {
 
 /// How an abbreviation behaves at the end of a sentence.
 enum Abbreviation {
-    /// It never ends a sentence, since it belongs to the word after it: "Dr.", "e.g.", "ул.".
+    /// Never ends a sentence, since it belongs to the next word: "Dr.", "e.g.", "ул.".
     Inner,
-    /// It is an abbreviation before a number, and a word at the end of a sentence otherwise: "No. 5", "No. They did not."
+    /// An abbreviation before a number, and a word at the end of a sentence otherwise: "No. 5", "No. They did not."
     Number,
-    /// It is or ends a name, so that a capital after it says nothing: "U.S.", "Inc.". Only a word that often starts a sentence
-    /// shows that it ends one.
+    /// A name or its end, so that a capital after it means nothing: "U.S.", "Inc.". Only a word that often starts a
+    /// sentence shows a sentence end.
     Name,
-    /// It mostly ends a sentence: "etc.", "и т.д.".
+    /// Mostly ends a sentence: "etc.", "и т.д.".
     Last,
-    /// It can end a sentence after a number ("в 2020 г. Он", "5 тыс. Всего") and nowhere else ("г. Москва").
+    /// Can end a sentence only after a number: "в 2020 г. Он", "5 тыс. Всего", but "г. Москва".
     Measure,
 }
 
@@ -539,7 +538,7 @@ fn abbreviation(word: &str) -> Option<Abbreviation> {
     })
 }
 
-/// Words that start a sentence far more often than a name, so that a capital on them means a new sentence.
+/// Words that start a sentence far more often than a name, so that their capital means a new sentence.
 const STARTERS: &[&str] = &[
     // English.
     "The",
@@ -711,8 +710,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Checks the sentences of a text that has a `|` where each but the last is expected to end. The white space around the mark
-    /// is part of the text.
+    /// Checks that sentences end at the `|` marks of the texts, and nowhere else except at the end. White space around
+    /// a mark is part of the text.
     fn check(cases: &[&str]) {
         let mut wrong = Vec::new();
         for case in cases {

@@ -1,11 +1,11 @@
-//! How positive or negative a text is, by VADER.
+//! Measures how positive or negative a text is, with VADER.
 //!
-//! The rules and constants are those of Hutto and Gilbert 2014, "VADER: A Parsimonious Rule-based Model for Sentiment Analysis
-//! of Social Media Text" (ICWSM-14), as NLTK's `SentimentIntensityAnalyzer` applies them. The lexicon is that of the authors,
+//! The rules and constants follow Hutto and Gilbert 2014, "VADER: A Parsimonious Rule-based Model for Sentiment
+//! Analysis of Social Media Text" (ICWSM-14), as in NLTK's `SentimentIntensityAnalyzer`. The lexicon is the authors',
 //! from the crate `vader_sentiment`.
 //!
-//! One thing differs from NLTK, which looks at the surroundings of a word's first occurrence for all of its occurrences. So NLTK
-//! takes the second "good" in "good ... not good" for the first one. Here the surroundings of each occurrence count, as in the
+//! One thing differs from NLTK, which uses the surroundings of a word's first occurrence for all of its occurrences,
+//! and so misreads the second "good" in "good ... not good". Here the surroundings of each occurrence count, as in the
 //! authors' own program.
 //!
 //! ```
@@ -20,11 +20,11 @@ use crate::stop;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A booster adds this to the valence of the word after it.
+/// Added by a booster to the valence of the word after it.
 const BOOST: f64 = 0.293;
-/// Capitals add this, if not all words are in capitals.
+/// Added by capitals, unless all words are in capitals.
 const CAPITALS: f64 = 0.733;
-/// A negation multiplies the valence by this.
+/// The factor of a negation.
 const NEGATION: f64 = -0.74;
 /// Normalizes the sum of valences to -1..1: sum / sqrt(sum² + ALPHA).
 const ALPHA: f64 = 15.0;
@@ -51,7 +51,7 @@ const DAMPENERS: &[&str] = &[
     "occasionally", "partly", "scarcely", "slightly", "somewhat", "sort of", "sorta", "sortof", "sort-of",
 ];
 
-/// Phrases that do not mean what their words mean, with their valences.
+/// Idioms with their valences.
 const IDIOMS: &[(&str, f64)] = &[
     ("the shit", 3.0),
     ("the bomb", 3.0),
@@ -62,7 +62,7 @@ const IDIOMS: &[(&str, f64)] = &[
     ("hand to mouth", -2.0),
 ];
 
-/// Punctuation before or after a word that is no part of it.
+/// Punctuation before or after a word.
 const PUNCTUATION: &[&str] = &[
     ".", "!", "?", ",", ";", ":", "-", "'", "\"", "!!", "!!!", "??", "???", "?!?", "!?!", "?!?!", "!?!?",
 ];
@@ -86,14 +86,14 @@ struct Word<'a> {
     capitals: bool,
 }
 
-/// The valence of a word depends on up to so many words before it.
+/// How many words before a word affect its valence.
 const BEFORE: usize = 3;
-/// The valence of a word depends on up to so many words after it.
+/// How many words after a word affect its valence.
 const BEHIND: usize = 2;
 
-/// The compound score of a text: from -1 (negative) to 1 (positive), rounded to 4 decimals, and 0 for a text without words.
+/// The compound score of a text: from -1 (negative) to 1 (positive), rounded to 4 decimals; 0 for a text without words.
 ///
-/// It reads the text twice, and keeps only a few of its words in memory.
+/// It reads the text twice and keeps only a few words in memory.
 pub fn compound(text: &str) -> f64 {
     let differ = capitals_differ(text);
     let mut coming = words(text);
@@ -104,7 +104,7 @@ pub fn compound(text: &str) -> f64 {
     while at < near.len() {
         stop::point();
         if near[at].lower == "but" && weight.is_none() {
-            // The words before the first "but" count half, and those after it one and a half times.
+            // Words before the first "but" count half, words after it one and a half times.
             sum *= 0.5;
             weight = Some(1.5);
         }
@@ -156,7 +156,7 @@ fn capitals_differ(text: &str) -> bool {
         .is_some_and(|first| capitals.any(|other| other != first))
 }
 
-/// A word without the punctuation around it. An emoticon or a contraction stays as it is.
+/// Strips punctuation from a word. Emoticons and contractions stay unchanged.
 fn strip(token: &str) -> &str {
     let is_word = |word: &str| word.chars().nth(1).is_some() && !word.bytes().any(|byte| byte.is_ascii_punctuation());
     let behind = token.trim_end_matches(|c: char| c.is_ascii_punctuation());
@@ -205,7 +205,7 @@ fn valence(words: &[Word], at: usize, differ: bool) -> f64 {
     if least && !exempt { valence * NEGATION } else { valence }
 }
 
-/// What a booster or dampener adds to a valence.
+/// The change of a valence by a booster or dampener.
 fn boost(word: &Word, valence: f64, differ: bool) -> f64 {
     let Some(&value) = BOOSTER_VALUES.get(word.lower.as_str()) else {
         return 0.0;
@@ -218,7 +218,7 @@ fn boost(word: &Word, valence: f64, differ: bool) -> f64 {
     }
 }
 
-/// What the word at a distance before multiplies a valence by.
+/// The factor of a valence by the word at a distance before it.
 fn negate(words: &[Word], at: usize, distance: usize) -> f64 {
     let is = |back: usize, expected: &[&str]| expected.contains(&words[at - back].text);
     let emphasis = ["so", "this"];
@@ -231,7 +231,7 @@ fn negate(words: &[Word], at: usize, distance: usize) -> f64 {
     }
 }
 
-/// The valence of an idiom around a word, or `valence` where there is none. At least three words must stand before the word.
+/// The valence of an idiom around a word, or `valence` if there is none. At least three words must precede the word.
 fn idiom(words: &[Word], at: usize, mut valence: f64) -> f64 {
     let phrase = |from: usize, to: usize| {
         let texts: Vec<&str> = words
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The examples of the authors' program, with the scores that NLTK 3.10 gives them.
+    /// The examples of the authors' program, with the scores of NLTK 3.10.
     #[test]
     fn scores_the_examples_of_the_authors() {
         for (text, score) in [
@@ -300,7 +300,7 @@ mod tests {
         assert!(compound("good is what they say and for me it is not good") < compound("good is what they say"));
     }
 
-    /// With the scores that NLTK 3.10 gives them.
+    /// With the scores of NLTK 3.10.
     #[test]
     fn what_is_far_away_counts_where_it_should() {
         let far = "the table is round and the chair is not, ".repeat(50) + "and so on, ";

@@ -110,41 +110,22 @@ impl Model {
             path: graph_path.clone(),
             message,
         };
-        // Both take about as long, and whoever waits for the first answer waits for both.
+        // Both take about as long, and the first answer needs both.
         let (reader, session) = std::thread::scope(|scope| {
             let reader = scope.spawn(|| reader(&folder, &config, tokenizers));
             let session = session(&folder, &config, runtime, threads);
             (reader.join().unwrap_or_else(|panic| resume_unwind(panic)), session)
         });
         let (reader, (session, is_single)) = (reader?, session?);
-        let mut inputs = session
-            .inputs()
-            .iter()
-            .map(|input| {
-                Input::from_name(input.name())
-                    .ok_or_else(|| bad_graph(format!("its input {} is not one that guard can give", input.name())))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
         let outputs: Vec<String> = session
             .outputs()
             .iter()
             .map(|output| output.name().to_owned())
             .collect();
         let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
-        let exit = heads.early_exit();
-        if let Some(name) = exit {
-            // It has a value of its own, so that other programs need not know of it.
-            let known = session.overridable_initializers();
-            if !known.iter().any(|input| input.name() == name) {
-                return Err(bad_graph(format!(
-                    "it has no input {name} with a value of its own, for its early exit"
-                ))
-                .into());
-            }
-            inputs.push(Input::Alone);
-        }
-        let session =
-            SharedSession::new(&session, exit, runtime.is_cpu_only()).map_err(|error| bad_graph(error.to_string()))?;
+        let inputs = inputs(&session, heads.early_exit()).map_err(bad_graph)?;
+        let session = SharedSession::new(&session, heads.early_exit(), runtime.is_cpu_only())
+            .map_err(|error| bad_graph(error.to_string()))?;
         let batching = match (is_single, runtime.is_cpu_only()) {
             (true, _) => Batching::Single,
             (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
@@ -233,6 +214,31 @@ impl Backend for Model {
         // An error would be that of a model that cannot run, which those who ask it are told.
         let _ = self.outputs(&[&row], 1, Memory::GiveBack);
     }
+}
+
+/// The inputs of a graph. `exit` is the input for early exits.
+///
+/// # Errors
+/// The first input that is unknown, or missing.
+fn inputs(session: &Session, exit: Option<&str>) -> Result<Vec<Input>, String> {
+    let mut inputs = session
+        .inputs()
+        .iter()
+        .map(|input| {
+            Input::from_name(input.name()).ok_or_else(|| format!("its input {} is not supported", input.name()))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some(name) = exit {
+        // The input has a default value, so other programs don't need to know about it.
+        let known = session.overridable_initializers();
+        if !known.iter().any(|input| input.name() == name) {
+            return Err(format!(
+                "it has no input {name} with a default value, for its early exit"
+            ));
+        }
+        inputs.push(Input::Alone);
+    }
+    Ok(inputs)
 }
 
 /// The session of the graph, and whether its rows must run alone: see [`Batching::Single`].

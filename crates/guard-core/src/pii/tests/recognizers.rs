@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use crate::pii::recognizer::{FILES, check_examples};
-use crate::pii::{CustomPattern, Options, Recognizers, merge, sources};
+use crate::pii::recognizer::FILES;
+use crate::pii::{CustomPattern, Options, Recognizers, check_examples, merge, sources};
 use crate::rules::data::examples::Example;
 
 fn only(entities: &[&str]) -> Options {

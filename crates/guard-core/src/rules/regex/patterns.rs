@@ -19,7 +19,7 @@ use crate::stop;
 ///
 /// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
 /// may read the whole text. So may what lies between two steps: `(?:(?=.*x)a)*` reads the text again for every `a`.
-const TIME_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Bytes that one compiled pattern may take; and that one of a list of more than [`FEW`] may take at least.
 const SIZE_LIMIT: usize = 10 * 1024 * 1024;
@@ -27,7 +27,7 @@ const SIZE_LIMIT: usize = 10 * 1024 * 1024;
 const LEAST_SIZE: usize = 128 * 1024;
 
 /// Patterns that may all be as large as [`SIZE_LIMIT`] says; those of a longer list share what these may take.
-const FEW: usize = 100;
+pub(super) const FEW: usize = 100;
 
 /// Bytes of a text from which on one look for all patterns at once pays.
 const LONG: usize = 8 * 1024;
@@ -205,7 +205,12 @@ impl Patterns {
         Ok(matches)
     }
 
-    fn find_until(&self, text: &str, match_type: MatchType, until: Instant) -> Result<Vec<PatternMatch>, PatternError> {
+    pub(super) fn find_until(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        until: Instant,
+    ) -> Result<Vec<PatternMatch>, PatternError> {
         let suspects = self.suspects(text, match_type);
         let mut found = Vec::new();
         for (index, pattern) in self.patterns.iter().enumerate() {

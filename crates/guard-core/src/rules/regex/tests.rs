@@ -1,7 +1,12 @@
 //! Tests of patterns of users, in both syntaxes.
 
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
 use proptest::prelude::*;
 
+use super::error::{MAX_BYTES, MAX_PATTERNS};
+use super::patterns::{FEW, TIME_LIMIT};
 use super::*;
 
 fn find(patterns: &[&str], text: &str, match_type: MatchType) -> Vec<(usize, Range<usize>)> {
@@ -261,12 +266,12 @@ fn large_patterns_are_refused() {
 
 #[test]
 fn long_lists_are_refused() {
-    let too_many = vec!["a"; MOST_PATTERNS + 1];
+    let too_many = vec!["a"; MAX_PATTERNS + 1];
     assert_eq!(
         Patterns::compile(&too_many).unwrap_err(),
-        PatternError::TooMany { pattern: MOST_PATTERNS }
+        PatternError::TooMany { pattern: MAX_PATTERNS }
     );
-    let alternation = "word|".repeat(MOST_BYTES / 5 + 1);
+    let alternation = "word|".repeat(MAX_BYTES / 5 + 1);
     assert_eq!(
         Patterns::compile(&["a", &alternation]).unwrap_err(),
         PatternError::TooMany { pattern: 1 }

@@ -252,21 +252,14 @@ impl<'a> Simulation<'a> {
         input: &Input<'_>,
         mut scout: Option<&mut Scout<'_>>,
     ) -> Result<Option<Match>, MatchError> {
-        let Self {
-            nfa,
-            until,
-            steps,
-            now,
-            next,
-        } = self;
         let bytes = text.as_bytes();
-        now.states.clear();
+        self.now.states.clear();
         let mut found = None;
         let mut at = input.start();
         while at <= input.end() {
             // A match never begins within a character.
             if found.is_none() && text.is_char_boundary(at) {
-                if now.states.is_empty()
+                if self.now.states.is_empty()
                     && let Some(scout) = scout.as_deref_mut()
                 {
                     match scout.next(text, at) {
@@ -274,41 +267,57 @@ impl<'a> Simulation<'a> {
                         None => break,
                     }
                 }
-                now.follow(nfa, nfa.start_anchored(), at, bytes, at);
+                self.now.follow(self.nfa, self.nfa.start_anchored(), at, bytes, at);
             }
-            next.states.clear();
-            for &state in &now.states {
-                let start = now.starts[state.as_usize()];
-                let reached = match nfa.state(state) {
-                    State::Match { pattern_id } => {
-                        found = Some(Match::new(*pattern_id, start..at));
-                        break;
-                    }
-                    _ if at == input.end() => None,
-                    State::ByteRange { trans } => trans.matches(bytes, at).then_some(trans.next),
-                    State::Sparse(transitions) => transitions.matches(bytes, at),
-                    State::Dense(transitions) => transitions.matches(bytes, at),
-                    _ => None,
-                };
-                if let Some(reached) = reached {
-                    *steps += next.follow(nfa, reached, start, bytes, at + 1);
-                }
-            }
-            *steps += now.states.len() + 1;
-            if *steps >= STEPS {
-                *steps = 0;
-                stop::point();
-                if Instant::now() > *until {
-                    return Err(MatchError::gave_up(at));
-                }
-            }
-            if found.is_some() && next.states.is_empty() {
+            found = self.advance(bytes, at, at == input.end()).or(found);
+            self.check_time(at)?;
+            if found.is_some() && self.next.states.is_empty() {
                 break;
             }
-            std::mem::swap(now, next);
+            std::mem::swap(&mut self.now, &mut self.next);
             at += 1;
         }
         Ok(found)
+    }
+
+    /// Moves all threads over the byte at `at`. Returns the match of the most preferred thread that has one; the threads after it end.
+    fn advance(&mut self, bytes: &[u8], at: usize, is_end: bool) -> Option<Match> {
+        let Self {
+            nfa, steps, now, next, ..
+        } = self;
+        next.states.clear();
+        let mut found = None;
+        for &state in &now.states {
+            let start = now.starts[state.as_usize()];
+            let reached = match nfa.state(state) {
+                State::Match { pattern_id } => {
+                    found = Some(Match::new(*pattern_id, start..at));
+                    break;
+                }
+                _ if is_end => None,
+                State::ByteRange { trans } => trans.matches(bytes, at).then_some(trans.next),
+                State::Sparse(transitions) => transitions.matches(bytes, at),
+                State::Dense(transitions) => transitions.matches(bytes, at),
+                _ => None,
+            };
+            if let Some(reached) = reached {
+                *steps += next.follow(nfa, reached, start, bytes, at + 1);
+            }
+        }
+        *steps += now.states.len() + 1;
+        found
+    }
+
+    /// Returns an error if the time is up. The clock is read every [`STEPS`] steps.
+    fn check_time(&mut self, at: usize) -> Result<(), MatchError> {
+        if self.steps >= STEPS {
+            self.steps = 0;
+            stop::point();
+            if Instant::now() > self.until {
+                return Err(MatchError::gave_up(at));
+            }
+        }
+        Ok(())
     }
 }
 

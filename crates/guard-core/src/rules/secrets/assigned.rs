@@ -7,7 +7,7 @@ use super::context::{self, Link};
 use super::matches::Matches;
 use super::rule::{BETWEEN, Compiled, Rule};
 use super::search::{Candidate, Search};
-use super::values::Value;
+use super::values::{Value, Values};
 
 /// Bytes before a word for a credential that are read as part of the name.
 const NAME: usize = 32;
@@ -17,49 +17,22 @@ const BEHIND: usize = 10;
 const LINKED: usize = 2;
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
-    /// Looks for a value that belongs to the name at `keyword`.
+    /// Finds the value that is assigned to the name at `keyword`.
     pub fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
         let text = self.text;
         if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
             return;
         }
-        let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
-        let prefix = named
-            .iter()
-            .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"_-.".contains(byte)));
-        let prefix = &named[prefix.map_or(0, |at| at + 1)..];
-        if prefix.len() == NAME {
+        let rule = &self.rules[index];
+        let Some(name) = Name::new(rule, text, keyword) else {
             return;
-        }
-        let generic = self.rules[index].source.service.is_none();
-        // The name of a service starts a word: after no letter, or where the case rises as in `myBox`.
-        let starts_word = prefix.last().is_none_or(|&before| {
-            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
-        });
-        if !generic && !starts_word {
-            return;
-        }
-        let mut values = self.values.remove(&index).unwrap_or_default();
-        while values
-            .found
-            .front()
-            .is_some_and(|value| value.range.start <= keyword.end)
-        {
-            values.found.pop_front();
-        }
-        let outside = &named[..named.len() - prefix.len()];
-        let link = |start: usize| {
-            let between = &text[keyword.end..start];
-            if generic {
-                context::names(outside, prefix, between)
-            } else {
-                links(&self.rules[index], between)
-            }
         };
+        let mut values = self.values.remove(&index).unwrap_or_default();
+        values.drop_until(name.keyword.end);
         let mut chosen = None;
         let mut is_decided = false;
         for value in &values.found {
-            match link(value.range.start) {
+            match name.link(value.range.start) {
                 Link::None => continue,
                 Link::Some => chosen = Some(value.clone()),
                 Link::Never => {}
@@ -67,24 +40,8 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             is_decided = true;
             break;
         }
-        let last = (keyword.end + BETWEEN).min(text.len());
-        let mut unknown = values.until.max(keyword.end + 1)..=last;
-        let mut searched = 0;
-        while !is_decided && let Some(start) = unknown.next() {
-            if self.may_be_value(index, compiled, start, &mut values.needed) {
-                // To read what stands before a value costs about as much as to search for the value.
-                searched += 1;
-                if searched % LINKED == 0 && link(start) == Link::Never {
-                    break;
-                }
-                if let Some(value) = self.value(index, compiled, start) {
-                    values.found.push_back(value.clone());
-                    let link = link(start);
-                    is_decided = link != Link::None;
-                    chosen = (link == Link::Some).then_some(value);
-                }
-            }
-            values.until = start + 1;
+        if !is_decided {
+            chosen = self.next_value(index, compiled, &name, &mut values);
         }
         if let Some(Value { mut range, is_long }) = chosen {
             if is_long {
@@ -95,6 +52,31 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             self.found.push(Candidate { rule: index, range });
         }
         self.values.insert(index, values);
+    }
+
+    /// Searches the text that no earlier name searched for a value of `name`, and adds the values on the way to `values`.
+    fn next_value(&self, index: usize, compiled: &Compiled, name: &Name<'_>, values: &mut Values) -> Option<Value> {
+        let last = (name.keyword.end + BETWEEN).min(self.text.len());
+        let mut searched = 0;
+        for start in values.until.max(name.keyword.end + 1)..=last {
+            if self.may_be_value(index, compiled, start, &mut values.needed) {
+                // Reading the text before a value costs about as much as the search for the value.
+                searched += 1;
+                if searched % LINKED == 0 && name.link(start) == Link::Never {
+                    return None;
+                }
+                if let Some(value) = self.value(index, compiled, start) {
+                    values.found.push_back(value.clone());
+                    let link = name.link(start);
+                    if link != Link::None {
+                        values.until = start + 1;
+                        return (link == Link::Some).then_some(value);
+                    }
+                }
+            }
+            values.until = start + 1;
+        }
+        None
     }
 
     /// Whether a value is worth a search that may start at an offset, by a look at a few bytes.
@@ -147,6 +129,53 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 }
 
+/// A name that may be assigned a value.
+struct Name<'a> {
+    rule: &'a Rule,
+    text: &'a [u8],
+    keyword: Range<usize>,
+    /// The part of the name before the keyword.
+    prefix: &'a [u8],
+    /// The text before the name.
+    before: &'a [u8],
+}
+
+impl<'a> Name<'a> {
+    /// Returns `None` if the keyword can't be the name of a value.
+    fn new(rule: &'a Rule, text: &'a [u8], keyword: Range<usize>) -> Option<Self> {
+        let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
+        let prefix = named
+            .iter()
+            .rposition(|byte| !(byte.is_ascii_alphanumeric() || b"_-.".contains(byte)));
+        let (before, prefix) = named.split_at(prefix.map_or(0, |at| at + 1));
+        if prefix.len() == NAME {
+            return None;
+        }
+        // The name of a service starts a word: after no letter, or at a capital as in `myBox`.
+        let starts_word = prefix.last().is_none_or(|&before| {
+            !before.is_ascii_alphabetic() || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
+        });
+        let is_generic = rule.source.service.is_none();
+        (is_generic || starts_word).then_some(Self {
+            rule,
+            text,
+            keyword,
+            prefix,
+            before,
+        })
+    }
+
+    /// Whether the name is assigned the value at `start`.
+    fn link(&self, start: usize) -> Link {
+        let between = &self.text[self.keyword.end..start];
+        if self.rule.source.service.is_none() {
+            context::names(self.before, self.prefix, between)
+        } else {
+            links(self.rule, between)
+        }
+    }
+}
+
 /// Whether a value at the end of `between` is a credential of the service whose rule this is. A rule that knows no form of the service's
 /// credentials leaves out what is named as something else.
 fn links(rule: &Rule, between: &[u8]) -> Link {
@@ -173,7 +202,7 @@ mod tests {
 
     use super::super::providers::built_in;
     use super::super::rule::Shape;
-    use super::super::set::RuleSet;
+    use super::super::rule_set::RuleSet;
     use super::super::{Options, Secrets};
     use super::*;
 

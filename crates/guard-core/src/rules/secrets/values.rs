@@ -15,6 +15,15 @@ pub(super) struct Values {
     pub needed: usize,
 }
 
+impl Values {
+    /// Drops the values that start at or before an offset.
+    pub fn drop_until(&mut self, end: usize) {
+        while self.found.front().is_some_and(|value| value.range.start <= end) {
+            self.found.pop_front();
+        }
+    }
+}
+
 /// A value that is a credential if it is assigned to one.
 #[derive(Clone)]
 pub(super) struct Value {

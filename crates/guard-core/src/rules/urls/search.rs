@@ -146,80 +146,77 @@ impl<'a> Search<'a> {
 
     /// A host without a scheme in the word `start..end`.
     fn bare(&self, start: usize, end: usize) -> Option<FoundPlain> {
+        let (start, host) = self.bare_host(start, end)?;
+        let end = start + host.len();
+        if self.text[end..].starts_with('@') {
+            return None;
+        }
+        let port = self.port(end);
+        let after = &self.text[port..];
+        let has_path = after.starts_with('/');
+        let lower = host.to_lowercase();
+        // A host that is the whole text is not part of prose or code.
+        let is_whole_text = self.trimmed == end - start;
+        if is_dotted_quad(&lower) {
+            if !has_path && port == end && !is_whole_text || has_path && is_prefix_length(after) {
+                return None;
+            }
+        } else {
+            let name = DottedName {
+                name: host,
+                lower: &lower,
+                last: lower.rsplit('.').next()?,
+                has_path,
+                is_whole_text,
+                after,
+            };
+            if !is_domain(&lower) || !name.is_host() {
+                return None;
+            }
+        }
+        Url::parse(&format!("http://{}", &self.text[start..port])).ok()?;
+        self.parsed("http", start, start, self.tail(port, start))
+    }
+
+    /// The part of the word `start..end` that may be a host, and its start.
+    fn bare_host(&self, start: usize, end: usize) -> Option<(usize, &'a str)> {
         let word = &self.text[start..end];
-        // In "and so on...a.com", the host begins behind the dots.
+        // In "and so on...a.com", the host begins after the dots.
         let offset = word
             .trim_end_matches(['.', '-', '_', '*'])
             .rfind("..")
             .map_or(0, |at| at + 2);
-        let before = self.text[..start + offset].chars().next_back();
-        let mut host = word[offset..].trim_end_matches(['.', '-', '_', '*']);
-        let trimmed = host.trim_start_matches(['.', '-', '_', '*']);
-        let mut start = start + offset + host.len() - trimmed.len();
-        host = trimmed;
+        let untrimmed = word[offset..].trim_end_matches(['.', '-', '_', '*']);
+        let mut host = untrimmed.trim_start_matches(['.', '-', '_', '*']);
+        let before = self.text[..start + offset].chars().next_back().filter(|_| offset == 0);
+        let mut start = start + offset + untrimmed.len() - host.len();
         // Words of scripts without spaces may touch the host on both sides.
         if let Some(cut) = host_after_unspaced(host) {
             start += cut;
             host = &host[cut..];
-        } else {
-            let before = if offset > 0 { None } else { before };
-            match before {
-                // "//a.com/b" is a URL without a scheme; "git://a.com" has a scheme that is not looked for.
-                Some('/') => {
-                    let head = self.text[..start].trim_end_matches(['.', '-', '_', '*']);
-                    let head = head.strip_suffix("//")?;
-                    if head.ends_with(|c: char| c == ':' || c == '/' || c.is_alphanumeric()) {
-                        return None;
-                    }
-                }
-                Some('@' | '\\' | '$' | '#' | '%') => return None,
-                _ => {}
-            }
+        } else if !self.may_precede_host(before, start) {
+            return None;
         }
         if let Some(cut) = unspaced_after_ascii(host)
             && has_known_tld(&host[..cut].to_ascii_lowercase())
         {
             host = &host[..cut];
         }
-        let end = start + host.len();
-        let next = self.text[end..].chars().next();
-        if next == Some('@') {
-            return None;
+        Some((start, host))
+    }
+
+    /// Whether a host may begin at `start`, after the character `before`.
+    fn may_precede_host(&self, before: Option<char>, start: usize) -> bool {
+        match before {
+            // "//a.com/b" is a URL without a scheme; "git://a.com" has a scheme that is not searched for.
+            Some('/') => {
+                let head = self.text[..start].trim_end_matches(['.', '-', '_', '*']);
+                let head = head.strip_suffix("//");
+                head.is_some_and(|head| !head.ends_with(|c: char| c == ':' || c == '/' || c.is_alphanumeric()))
+            }
+            Some('@' | '\\' | '$' | '#' | '%') => false,
+            _ => true,
         }
-        let port = self.port(end);
-        let has_path = self.text[port..].starts_with('/');
-        let lower = host.to_lowercase();
-        let last = lower.rsplit('.').next()?;
-        // A host that is the whole text cannot be a part of prose or code.
-        let alone = self.trimmed == end - start;
-        if is_dotted_quad(&lower) {
-            if !has_path && port == end && !alone || has_path && is_prefix_length(&self.text[port..]) {
-                return None;
-            }
-        } else {
-            if lower.split('.').any(|label| label.is_empty() || label.len() > 63)
-                || !lower.contains('.')
-                || lower.contains('*')
-                || lower.rsplit('.').take(2).any(|label| label.contains('_'))
-                || !last.starts_with(char::is_alphabetic)
-                || !has_known_tld(&lower)
-            {
-                return None;
-            }
-            let shown = Shown {
-                host,
-                lower: &lower,
-                last,
-                has_path,
-                alone,
-                behind: &self.text[port..],
-            };
-            if !shown.is_host() {
-                return None;
-            }
-        }
-        Url::parse(&format!("http://{}", &self.text[start..port])).ok()?;
-        self.parsed("http", start, start, self.tail(port, start))
     }
 
     /// Where a port ends that begins at `at`; `at` where there is none.
@@ -297,31 +294,29 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A name with a known top-level domain as it stands in the text, which is a host or something else that has dots.
-struct Shown<'a> {
-    /// As the text has it.
-    host: &'a str,
+/// A name with dots and a known top-level domain, which may be a host or something else.
+struct DottedName<'a> {
+    name: &'a str,
+    /// The name in lower case.
     lower: &'a str,
     /// The last label, in lower case.
     last: &'a str,
-    /// Whether a slash follows.
     has_path: bool,
-    /// Whether the text has nothing else.
-    alone: bool,
-    /// What follows the name and its port.
-    behind: &'a str,
+    is_whole_text: bool,
+    /// The text after the name and its port.
+    after: &'a str,
 }
 
-impl Shown<'_> {
-    /// Whether it is a host and not a file, a member of an object, the name of a package, or a forgotten space.
+impl DottedName<'_> {
+    /// Whether it is a host, and not a file, a member of an object, the name of a package, or a missing space.
     fn is_host(&self) -> bool {
         let &Self {
-            host,
+            name: host,
             lower,
             last,
             has_path,
-            alone,
-            behind,
+            is_whole_text: alone,
+            after: behind,
         } = self;
         if lower.starts_with("www.") {
             return true;
@@ -333,7 +328,7 @@ impl Shown<'_> {
         let is_site = SITES.contains(&last);
         let is_receiver = RECEIVERS.contains(&first) && !is_site;
         if has_path {
-            // "README.md/LICENSE" and "user.name/user.email" are alternatives, or folders.
+            // "README.md/LICENSE" and "user.name/user.email" are alternatives or folders.
             let is_upper = host.chars().any(char::is_uppercase);
             let next = behind.trim_start_matches('/').split('.').next().unwrap_or_default();
             return !(is_file && is_upper || is_receiver && RECEIVERS.contains(&next));
@@ -360,7 +355,7 @@ impl Shown<'_> {
     }
 }
 
-/// Whether a program does something with the name before: it is called, indexed or assigned to.
+/// Whether the text after a name calls it, indexes it or assigns to it.
 fn is_used(behind: &str) -> bool {
     let next = behind.trim_start_matches(' ');
     let spaces = behind.len() - next.len();
@@ -391,6 +386,19 @@ fn is_prefix_length(path: &str) -> bool {
 /// Whether the last label of a host is a known top-level domain.
 fn has_known_tld(host: &str) -> bool {
     guard_suffixes::suffix(host).is_some_and(|suffix| suffix.is_known())
+}
+
+/// Whether a name has valid labels and a known top-level domain.
+fn is_domain(lower: &str) -> bool {
+    lower.split('.').all(|label| !label.is_empty() && label.len() <= 63)
+        && lower.contains('.')
+        && !lower.contains('*')
+        && !lower.rsplit('.').take(2).any(|label| label.contains('_'))
+        && lower
+            .rsplit('.')
+            .next()
+            .is_some_and(|last| last.starts_with(char::is_alphabetic))
+        && has_known_tld(lower)
 }
 
 fn begins_with_scheme(text: &str) -> bool {

@@ -3,11 +3,11 @@
 use super::kind::{Kind, is_right_to_left};
 use super::suspect::{Need, Run, Suspect};
 
-/// So many marks may stand side by side.
-const MOST_MARKS: usize = 2;
+/// The most adjacent marks.
+const MAX_MARKS: usize = 2;
 
-/// So deep may isolates and embeddings be nested.
-const DEEPEST: usize = 4;
+/// The greatest nesting depth of isolates and embeddings.
+const MAX_DEPTH: usize = 4;
 
 /// Decides about directional marks and controls.
 pub(super) fn judge(text: &str, runs: &[Run], suspects: &mut [Suspect]) {
@@ -36,13 +36,13 @@ pub(super) fn judge(text: &str, runs: &[Run], suspects: &mut [Suspect]) {
     }
     for run in runs.iter().filter(|run| !is_inside_word(run)) {
         let marks = suspects[run.suspects.clone()].iter_mut();
-        for mark in marks.filter(|s| s.kind == Kind::DirectionalMarks).take(MOST_MARKS) {
+        for mark in marks.filter(|s| s.kind == Kind::DirectionalMarks).take(MAX_MARKS) {
             mark.need = Need::Yes;
         }
     }
 }
 
-/// Whether the characters on both sides are letters or digits of the same direction. No direction changes there.
+/// Whether letters or digits of the same direction surround the run, so that no direction changes there.
 fn is_inside_word(run: &Run) -> bool {
     match (run.left, run.right) {
         (Some(left), Some(right)) => {
@@ -55,12 +55,12 @@ fn is_inside_word(run: &Run) -> bool {
 /// An isolate or embedding that is open.
 struct Open {
     suspect: usize,
-    /// The run in which it is.
+    /// The index of its run.
     run: usize,
     character: char,
-    /// Whether it may stand here, if it is closed.
+    /// Whether its place is valid, provided that it is closed.
     is_fit: bool,
-    /// Whether it is the first of its paragraph.
+    /// Whether it is the first one of its paragraph.
     is_first: bool,
 }
 
@@ -78,7 +78,7 @@ impl Open {
 #[derive(Default)]
 struct Paragraph {
     open: Vec<Open>,
-    /// What is needed if the paragraph has right-to-left letters.
+    /// The suspects that are needed if the paragraph has right-to-left letters.
     needed: Vec<usize>,
     has_right_to_left: bool,
 }
@@ -107,7 +107,7 @@ impl Paragraph {
                 None => None,
             },
             _ => {
-                let is_fit = !is_inside_word(run) && self.open.len() < DEEPEST;
+                let is_fit = !is_inside_word(run) && self.open.len() < MAX_DEPTH;
                 let is_first = self.open.is_empty() && run.left.is_none_or(|c| matches!(c, '\n' | '\r' | '\u{2029}'));
                 let run = index;
                 self.open.push(Open {
@@ -136,7 +136,7 @@ impl Paragraph {
         if !paragraph.has_right_to_left {
             return;
         }
-        // Word processors and subtitles begin a line by an embedding that the end of the line closes.
+        // Word processors and subtitle editors begin a line with an embedding that the end of the line closes.
         let first = paragraph
             .open
             .first()

@@ -6,14 +6,14 @@ use icu_properties::props::{
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// What an invisible character is for.
+/// The purpose of an invisible character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The zero-width joiner and non-joiner, U+200C and U+200D.
     Joiners,
-    /// Spaces without a width, which only say where a line may break: U+200B, U+2060 and U+FEFF.
+    /// Zero-width spaces, which mark where a line may break: U+200B, U+2060 and U+FEFF.
     ZeroWidthSpaces,
-    /// U+061C, U+200E and U+200F, which have the direction of a letter and nothing else.
+    /// U+061C, U+200E and U+200F, which act like a letter with a direction.
     DirectionalMarks,
     /// Embeddings, overrides and isolates (UAX #9), which reorder what the reader sees: U+202A to U+202E and U+2066 to U+2069.
     DirectionalControls,
@@ -23,14 +23,15 @@ pub enum Kind {
     Tags,
     /// Characters with the property `Variation_Selector`, which choose a form of the character before them.
     VariationSelectors,
-    /// Letters and marks that look like nothing: the fillers of Hangul (U+115F, U+1160, U+3164, U+FFA0), the inherent vowels of
-    /// Khmer (U+17B4, U+17B5), the Mongolian vowel separator (U+180E) and the combining grapheme joiner (U+034F).
+    /// Blank letters and marks: the fillers of Hangul (U+115F, U+1160, U+3164, U+FFA0), the inherent vowels of Khmer
+    /// (U+17B4, U+17B5), the Mongolian vowel separator (U+180E) and the combining grapheme joiner (U+034F).
     Fillers,
     /// Private use (`Co`).
     PrivateUse,
-    /// Not assigned (`Cn`), noncharacters included. What is reserved for emoji is not meant, since newer systems may show it.
+    /// Unassigned (`Cn`), including noncharacters. Code points reserved for emoji are excluded, since newer systems may
+    /// show them.
     Unassigned,
-    /// Any other format character: of mathematics, music, annotations, hieroglyphs and shorthand.
+    /// Any other format character: for mathematics, music, annotations, hieroglyphs and shorthand.
     FormatCharacters,
 }
 
@@ -50,7 +51,7 @@ impl Kind {
         Self::FormatCharacters,
     ];
 
-    /// The name of the kind in snake case, as in options and reports.
+    /// The name of the kind in options and reports, in snake case.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Joiners => "joiners",
@@ -73,11 +74,11 @@ impl Kind {
     }
 }
 
-/// The kind of one character; `None` when a reader sees it, or the white space that it is.
+/// The kind of a character; `None` if it is visible or white space.
 ///
-/// Invisible are the characters with the property `Default_Ignorable_Code_Point`, those of the general categories `Cf`, `Co` and
-/// `Cn`, and variation selectors. The exceptions are the signs with the property `Prepended_Concatenation_Mark`, which are of
-/// category `Cf` and stand around Arabic numbers for everyone to see, and code points that are reserved for emoji.
+/// Invisible characters are those with the property `Default_Ignorable_Code_Point`, those of the general categories
+/// `Cf`, `Co` and `Cn`, and variation selectors. Two groups are excluded: visible signs around Arabic numbers
+/// (`Prepended_Concatenation_Mark`, category `Cf`), and code points reserved for emoji.
 pub(crate) fn kind_of(character: char) -> Option<Kind> {
     match character {
         '\0'..='\u{7F}' => None,
@@ -106,12 +107,12 @@ pub(crate) fn kind_of(character: char) -> Option<Kind> {
     }
 }
 
-/// Whether emoji are made of this character, or will be (UTS #51, `Extended_Pictographic`).
+/// Whether emoji use this character, or will (UTS #51, `Extended_Pictographic`).
 pub(super) fn is_pictograph(character: char) -> bool {
     CodePointSetData::new::<ExtendedPictographic>().contains(character)
 }
 
-/// Whether this is a letter or digit of a script that is written from right to left.
+/// Whether this is a letter or digit of a right-to-left script.
 pub(super) fn is_right_to_left(character: char) -> bool {
     // The first right-to-left block is Hebrew.
     character >= '\u{590}'

@@ -1,23 +1,23 @@
-//! Characters that a reader does not see but a model does.
+//! Finds characters that a model reads but a person can't see.
 //!
-//! Invisible is what Unicode gives the property `Default_Ignorable_Code_Point`, what is of the categories `Cf` (format), `Co`
-//! (private use) or `Cn` (unassigned), which are those that llm-guard's `InvisibleText` bans, and variation selectors. Tables
-//! are those of the crate `icu_properties`.
+//! Invisible characters are those with the property `Default_Ignorable_Code_Point`, variation selectors, and those of
+//! the categories that llm-guard's `InvisibleText` bans: `Cf` (format), `Co` (private use) and `Cn` (unassigned). The
+//! tables are those of the crate `icu_properties`.
 //!
-//! Writing needs some of these characters, and where it does, they are not reported:
+//! Some of these characters are part of correct writing, and are not reported there:
 //!
 //! - Joiners in emoji (UTS #51), and in words of scripts whose letters join or stack, such as Persian and Hindi (UAX #31, section
 //!   2.3; RFC 5892, appendix A.1 and A.2).
-//! - The tags of a flag of a region, as in 🏴 + `gbsct` (UTS #51, ED-14a).
-//! - One variation selector behind a character that has several forms. No sequence of the Unicode standard has two (chapter 23.4),
-//!   and since there are 256 of them, a run can carry any bytes behind one visible character (Paul Butler, "Smuggling arbitrary
-//!   data through an emoji", 2025).
-//! - Directional marks, and isolates and embeddings that are closed, in texts with right-to-left letters (UAX #9). Overrides are
-//!   always found ("Trojan Source", CVE-2021-42574).
-//! - Soft hyphens inside of words, but not between single letters.
-//! - Zero-width spaces in scripts that are written without spaces, and a byte order mark at the start of a text.
-//! - Fillers of old Hangul beside its letters, vowel separators in Mongolian words, and format characters between
-//!   hieroglyphs, notes, shorthand or in formulas.
+//! - The tags of a regional flag, as in 🏴 + `gbsct` (UTS #51, ED-14a).
+//! - One variation selector after a character that has several forms. No standard sequence has two (Unicode standard,
+//!   23.4). Since there are 256 selectors, a run of them can hide arbitrary bytes after one visible character (Paul
+//!   Butler, "Smuggling arbitrary data through an emoji", 2025).
+//! - Directional marks, and closed isolates and embeddings, in texts with right-to-left letters (UAX #9). Overrides are
+//!   always reported ("Trojan Source", CVE-2021-42574).
+//! - Soft hyphens within words, but not between single letters.
+//! - Zero-width spaces in scripts without spaces between words, and a byte order mark at the start of a text.
+//! - Fillers next to letters of old Hangul, vowel separators in Mongolian words, and format characters in hieroglyphs,
+//!   music, shorthand and formulas.
 //!
 //! ```
 //! use guard_core::text::invisible::{Kind, find, remove};
@@ -52,10 +52,10 @@ pub struct Invisible {
     pub kind: Kind,
 }
 
-/// Finds every maximal run of invisible characters of one kind that writing does not need, in order.
+/// Finds every maximal run of invisible characters of one kind that are not part of correct writing, in order.
 ///
-/// A text from which these are removed contains no further ones: whether a character is needed depends only on the visible
-/// characters around it and on invisible ones that stay.
+/// A text without these has no further ones: whether a character is needed depends only on the visible characters
+/// around it and on invisible ones that stay.
 pub fn find(text: &str) -> Vec<Invisible> {
     if text.is_ascii() {
         return Vec::new();
@@ -91,7 +91,7 @@ pub fn find(text: &str) -> Vec<Invisible> {
     found
 }
 
-/// Returns `text` without what was found in it.
+/// Returns `text` without the characters in `found`.
 pub fn remove(text: &str, found: &[Invisible]) -> String {
     let mut result = String::with_capacity(text.len());
     let mut kept = 0;

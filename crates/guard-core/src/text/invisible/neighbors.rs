@@ -1,4 +1,4 @@
-//! What the two visible characters around a run of invisible ones need of it.
+//! Decides by the two visible neighbors of a run which of its characters are needed.
 
 use icu_properties::props::{
     CanonicalCombiningClass, EmojiModifier, GeneralCategory, GeneralCategoryGroup, IndicSyllabicCategory, JoiningType,
@@ -9,7 +9,7 @@ use unicode_script::{Script, UnicodeScript};
 use super::kind::{Kind, is_pictograph};
 use super::suspect::{Need, Run, Suspect};
 
-/// What stays of a run, up to a character.
+/// The characters of a run that stay, up to the current one.
 #[derive(Default)]
 struct Kept {
     last: Option<char>,
@@ -17,7 +17,7 @@ struct Kept {
     spaces: usize,
 }
 
-/// Decides about all characters of a run except the directional ones, each by what stays before it in the run.
+/// Decides about all characters of a run except the directional ones, each by the characters that stay before it.
 pub(super) fn judge(run: &Run, suspects: &mut [Suspect]) {
     let is_lone_selector = suspects.iter().filter(|s| s.kind == Kind::VariationSelectors).count() == 1;
     let flag = flag(run.left, suspects);
@@ -35,7 +35,9 @@ pub(super) fn judge(run: &Run, suspects: &mut [Suspect]) {
             }
             Kind::ZeroWidthSpaces => suspect.start == 0 && character == '\u{FEFF}' || zero_width_space(run, &kept),
             Kind::Tags => index < flag,
-            Kind::VariationSelectors => is_lone_selector && kept.last.is_none() && takes(run.left, character),
+            Kind::VariationSelectors => {
+                is_lone_selector && kept.last.is_none() && accepts_selector(run.left, character)
+            }
             Kind::Fillers => filler(run, &kept, character),
             Kind::FormatCharacters => format_character(run, &kept, character),
             Kind::DirectionalMarks | Kind::DirectionalControls | Kind::PrivateUse | Kind::Unassigned => continue,
@@ -62,7 +64,7 @@ fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
             return Need::Yes;
         }
     }
-    // Keyboards make it easy to type the non-joiner twice.
+    // Users often type the non-joiner twice by accident.
     if kept.joiners > usize::from(character != JOINER) {
         return Need::No;
     }
@@ -82,7 +84,7 @@ fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
     {
         return Need::Yes;
     }
-    // Much that people write is not as strict: a non-joiner behind a letter that does not join anyway, or before a space.
+    // Writers are less strict: they put a non-joiner after a letter that does not join anyway, or before a space.
     if left.is_some_and(is_of_joining_script) || right.is_some_and(is_of_joining_script) {
         return Need::InWord;
     }
@@ -108,7 +110,7 @@ fn is_of_joining_script(character: char) -> bool {
         return false;
     }
     match joining(character) {
-        // Marks of all scripts are transparent. Those of Latin, Greek and Cyrillic in this range are not of an own script.
+        // Marks of all scripts are transparent. Inherited marks in this range belong to Latin, Greek and Cyrillic.
         JoiningType::Transparent => character < '\u{1AB0}' || !matches!(character.script(), Script::Inherited),
         JoiningType::NonJoining => {
             CodePointMapData::<IndicSyllabicCategory>::new().get(character) != IndicSyllabicCategory::Other
@@ -117,7 +119,7 @@ fn is_of_joining_script(character: char) -> bool {
     }
 }
 
-/// Soft hyphens stand behind letters, and before a letter or the end of a line.
+/// A soft hyphen is needed after a letter, and before a letter or the end of a line.
 fn soft_hyphen(run: &Run, kept: &Kept) -> Need {
     let is_in_word = |c: char| c.is_alphabetic() || is_mark(c);
     let before = run.left.is_some_and(is_in_word);
@@ -130,7 +132,7 @@ fn soft_hyphen(run: &Run, kept: &Kept) -> Need {
 }
 
 fn zero_width_space(run: &Run, kept: &Kept) -> bool {
-    // People who type them cannot see that there are two.
+    // Two are accepted, since writers can't see them.
     if kept.spaces >= 2 {
         return false;
     }
@@ -140,7 +142,7 @@ fn zero_width_space(run: &Run, kept: &Kept) -> bool {
         || is(is_ideographic, run.left) && is(is_ideographic, run.right)
 }
 
-/// Whether a character is of a script that has no spaces between words, so that lines need to be told where they may break.
+/// Whether a character belongs to a script without spaces between words, which needs marks for line breaks.
 fn is_unspaced(character: char) -> bool {
     use Script::*;
     matches!(
@@ -166,7 +168,7 @@ fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// Whether a character is of Chinese or Japanese text, its punctuation included.
+/// Whether a character belongs to Chinese or Japanese text, including punctuation.
 fn is_ideographic(character: char) -> bool {
     matches!(
         character.script(),
@@ -174,8 +176,8 @@ fn is_ideographic(character: char) -> bool {
     ) || matches!(character, '\u{3000}'..='\u{303F}' | '\u{30FC}' | '\u{FF01}'..='\u{FFEF}')
 }
 
-/// How many characters of the run are the tags of a flag (UTS #51, ED-14a). The region has to be one of a country, by ISO 3166, with
-/// the code of a subdivision as in CLDR, so that nobody can write at length in such tags.
+/// The number of characters that are the tags of a flag (UTS #51, ED-14a). The region must be an ISO 3166 country with
+/// a subdivision code as in CLDR, so that tags can't carry long text.
 fn flag(left: Option<char>, suspects: &[Suspect]) -> usize {
     if left != Some('\u{1F3F4}') {
         return 0;
@@ -202,11 +204,12 @@ fn flag(left: Option<char>, suspects: &[Suspect]) -> usize {
     }
 }
 
-/// Whether a character takes this variation selector (Unicode's StandardizedVariants.txt, emoji-variation-sequences.txt and the
-/// Ideographic Variation Database). Where fonts have a selector for some characters of a script, all of them take it here.
-fn takes(base: Option<char>, selector: char) -> bool {
+/// Whether a character accepts this variation selector (Unicode's StandardizedVariants.txt,
+/// emoji-variation-sequences.txt and the Ideographic Variation Database). If fonts have a selector for some characters
+/// of a script, all of its characters accept it here.
+fn accepts_selector(base: Option<char>, selector: char) -> bool {
     let is_of_emoji = matches!(selector, '\u{FE0E}' | '\u{FE0F}');
-    // What is left of an emoji whose picture was taken out of a text.
+    // The selector may remain from an emoji that was cut out of a text.
     let Some(base) = base else { return is_of_emoji };
     let script = base.script();
     match selector {
@@ -262,8 +265,8 @@ fn is_final(character: char) -> bool {
 fn format_character(run: &Run, kept: &Kept, character: char) -> bool {
     let beside = |of: fn(char) -> bool| run.left.is_some_and(of) || run.right.is_some_and(of);
     match character {
-        // Unicode standard, 22.6: "2x" and "f(x)" with the operator that nobody writes. Two ordinary letters, or digits, are the
-        // parts of a word or number.
+        // Unicode standard, 22.6: the invisible operator in "2x" and "f(x)". Two ordinary letters or digits are parts
+        // of a word or number.
         '\u{2061}'..='\u{2064}' => {
             let class = |c: char| match c {
                 '0'..='9' => 1,

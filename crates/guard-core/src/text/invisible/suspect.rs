@@ -1,10 +1,10 @@
-//! Invisible characters of a text before it is decided whether writing needs them.
+//! Invisible characters, before it is decided whether they are needed.
 
 use std::ops::Range;
 
 use super::kind::Kind;
 
-/// An invisible character of a text, of which it is to be decided whether writing needs it.
+/// An invisible character that may be part of correct writing.
 pub(super) struct Suspect {
     pub start: usize,
     pub character: char,
@@ -23,19 +23,19 @@ impl Suspect {
 pub(super) enum Need {
     No,
     Yes,
-    /// It depends on the other characters of this kind in the word.
+    /// The other characters of this kind in the word decide.
     InWord,
 }
 
 /// The invisible characters between two visible ones.
 pub(super) struct Run {
-    /// Which of the suspects these are; at least one.
+    /// The indices of the suspects; at least one.
     pub suspects: Range<usize>,
-    /// Their bytes in the text.
+    /// The bytes of the run in the text.
     pub bytes: Range<usize>,
     /// The visible character before; `None` at the start of the text.
     pub left: Option<char>,
-    /// The visible character behind; `None` at the end of the text.
+    /// The visible character after; `None` at the end of the text.
     pub right: Option<char>,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of what is found, and of what writing needs.
+//! Tests of invisible characters: which are reported, and which writing needs.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;

@@ -1,19 +1,19 @@
-//! Soft hyphens and joiners that a word may have a few of.
+//! Decides about soft hyphens and joiners, of which a word may have a few.
 
 use super::kind::Kind;
 use super::neighbors::is_mark;
 use super::suspect::{Need, Run, Suspect};
 
-/// The most joiners of a word that its script does not require. Persian compounds have two at places where a letter does not join
-/// anyway; more of them are hidden between the letters.
-const MOST_JOINERS: usize = 2;
+/// The most joiners of a word that its script does not require. Persian compounds have two after letters that do not
+/// join anyway; more may hide data between the letters.
+const MAX_JOINERS: usize = 2;
 
-/// A word, which is a run of letters and marks with invisible characters in it.
+/// A run of letters and marks with invisible characters in it.
 #[derive(Default)]
 struct Word {
-    /// Its joiners that its script does not require.
+    /// The joiners that the script does not require.
     joiners: Vec<usize>,
-    /// Its soft hyphens, each with the number of letters and marks between it and the one before.
+    /// The soft hyphens, each with the number of letters and marks since the previous one.
     hyphens: Vec<(usize, usize)>,
     /// The letters and marks since the last soft hyphen.
     letters: usize,
@@ -57,7 +57,7 @@ impl Word {
         }
     }
 
-    /// Ends the word and decides about what is in it.
+    /// Ends the word and decides about its characters.
     fn end(&mut self, suspects: &mut [Suspect]) {
         let word = std::mem::take(self);
         if word.joiners.is_empty() && word.hyphens.is_empty() {
@@ -65,10 +65,10 @@ impl Word {
         }
         let settle = |is_needed: bool| if is_needed { Need::Yes } else { Need::No };
         for &joiner in &word.joiners {
-            suspects[joiner].need = settle(word.joiners.len() <= MOST_JOINERS);
+            suspects[joiner].need = settle(word.joiners.len() <= MAX_JOINERS);
         }
-        // Hyphenation puts a single letter between two hyphens at times ("eu-ro-pä-i-sche"), but never two such pieces beside each
-        // other: the patterns of TeX (hyph-utf8) have no language in which this happens.
+        // Hyphenation may put a single letter between two hyphens ("eu-ro-pä-i-sche"), but never two such pieces in a
+        // row: no language in TeX's patterns (hyph-utf8) does that.
         let pieces = word.hyphens.iter().map(|&(_, letters)| letters);
         let pieces: Vec<usize> = pieces.chain((word.letters > 0).then_some(word.letters)).collect();
         let is_spelled = pieces.windows(2).any(|pair| pair.iter().all(|&letters| letters <= 1));

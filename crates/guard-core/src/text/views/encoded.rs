@@ -1,4 +1,4 @@
-//! Encoded pieces of a text: base64, hexadecimal digits and others, decoded in place.
+//! Decodes base64, hexadecimal digits and other encodings in place.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,34 +12,35 @@ use super::numbers;
 use super::view::{Step, Steps, View, Writer};
 use crate::stop;
 
-/// Shorter runs of base64 are not decoded, since chance would make words of identifiers.
+/// The shortest run of base64 that is decoded. Shorter identifiers decode to words by chance.
 const LEAST_BASE64: usize = 8;
-/// Shorter runs of hexadecimal digits are not decoded, for the same reason.
+/// The shortest run of hexadecimal digits that is decoded.
 const LEAST_HEX: usize = 12;
-/// Shorter runs of base32 are not decoded, for the same reason.
+/// The shortest run of base32 that is decoded.
 const LEAST_BASE32: usize = 16;
-/// The fewest bytes that are written one by one, as in "69 67 6e 6f" or "01101001 01100111 ...".
+/// The fewest bytes in a row of codes such as "69 67 6e 6f" or "01101001 01100111 ...".
 const LEAST_CODES: usize = 4;
-/// Fewer decoded bytes than these must be letters, digits, spaces and simple punctuation, to count as text.
+/// Fewer decoded bytes than this count as text only if all are letters, digits, spaces and simple punctuation.
 const SHORT: usize = 12;
-/// Of so many decoded bytes one may be no text, if there are at least [`SHORT`] of them.
+/// One in this many decoded bytes may be unreadable, if there are at least [`SHORT`].
 const STRAY: usize = 16;
 /// The shortest line of base64 that another line may continue, as in PEM files (64) and mail (76).
 const WRAPPED: usize = 40;
 
-/// The text with each encoded piece replaced by what it says, where that is text.
+/// Replaces each encoded piece that contains text by that text.
 ///
-/// What is decoded: base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and
+/// It decodes base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and
 /// binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points (`U+0069`), percent
 /// encoding (RFC 3986), quoted-printable (RFC 2045), entities of HTML, the escapes `\xNN`, `\NNN`, `\uNNNN`, `\u{N}` and
-/// `\UNNNNNNNN`, and Morse code. Base64 is recognised in rot13 and backwards as well.
+/// `\UNNNNNNNN`, and Morse code. It also recognizes base64 in rot13 and backwards.
 ///
-/// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray bytes do not change that, and are left out.
+/// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray bytes are
+/// dropped.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
     let mut at = 0;
-    let mut looked = Looked::default();
+    let mut row_ends = RowEnds::default();
     while let Some(skipped) = bytes[at..]
         .iter()
         .position(|&byte| KINDS[usize::from(byte)] != Kind::OTHER)
@@ -54,7 +55,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
             byte if morse::starts(byte) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
                 morse::decode(text, at, &mut writer)
             }
-            byte if is_digit64(byte) => run(text, at, &mut looked, &mut writer),
+            byte if is_digit64(byte) => run(text, at, &mut row_ends, &mut writer),
             // A dot within a word.
             _ => 1,
         };
@@ -63,7 +64,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// What a byte can be part of, one bit for each.
+/// The kinds of characters, one bit each.
 struct Kind;
 
 impl Kind {
@@ -74,13 +75,13 @@ impl Kind {
     const HEX_LETTER: u8 = 2;
     /// The other letters.
     const LETTER: u8 = 4;
-    /// The signs that base64 and base64url have.
+    /// The signs of base64 and base64url.
     const SIGN: u8 = 8;
     /// All digits of base64.
     const DIGIT64: u8 = Self::DECIMAL | Self::HEX_LETTER | Self::LETTER | Self::SIGN;
-    /// The other bytes that an encoded piece can begin with.
+    /// Other bytes that can begin an encoded piece.
     const START: u8 = 16;
-    /// Capitals, which have one of the bits of letters besides.
+    /// Capitals, in addition to the bit of their letter.
     const CAPITAL: u8 = 32;
 }
 
@@ -107,9 +108,8 @@ fn is_digit64(byte: u8) -> bool {
     KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
 }
 
-/// The text of decoded bytes, if they are text. A few stray bytes are left out, since a model would read over them, and they
-/// must not hide the rest. Their number is so small that binary data is taken for text no more often than it would be if
-/// short pieces had to be free of them.
+/// Converts decoded bytes to text, if they are text. A few stray bytes are dropped, because a model reads over them and they must
+/// not hide the rest. The limit is so low that binary data passes as text no more often than without it.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let bytes = match utf16(&bytes) {
         Some(text) => text.into_bytes(),
@@ -141,8 +141,8 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
     (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
 }
 
-/// The text of UTF-16 in which nearly all characters are of the first 256, in either order of bytes. Such text has nothing but zeros in
-/// every other place, and UTF-8 has none.
+/// Decodes UTF-16, in either byte order, if nearly all characters are among the first 256. Every other byte of such text is zero;
+/// UTF-8 has no zeros.
 fn utf16(bytes: &[u8]) -> Option<String> {
     if bytes.len() < 2 * LEAST_CODES || !bytes.len().is_multiple_of(2) || !bytes[..2 * LEAST_CODES].contains(&0) {
         return None;
@@ -159,40 +159,92 @@ fn utf16(bytes: &[u8]) -> Option<String> {
     Some(text.trim_start_matches('\u{FEFF}').to_owned())
 }
 
-/// Up to where words were looked at as parts of a row, so that a row is read once.
+/// The ends of the last rows that were read, so that each row is read once.
 #[derive(Default)]
-struct Looked {
+struct RowEnds {
     groups: usize,
     numbers: usize,
 }
 
-/// Decodes a run of letters and digits. Returns how many bytes it looked at, as the other functions do.
-fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> usize {
+/// A run of letters, digits and signs of base64.
+struct Run {
+    start: usize,
+    length: usize,
+    /// The kinds of all its bytes.
+    kinds: u8,
+    /// The kinds of its bytes after the first one.
+    rest: u8,
+}
+
+impl Run {
+    fn at(bytes: &[u8], start: usize) -> Self {
+        let digits = bytes[start + 1..].iter().take_while(|&&byte| is_digit64(byte));
+        let (length, rest) = digits.fold((1, 0), |(length, rest), &byte| {
+            (length + 1, rest | KINDS[usize::from(byte)])
+        });
+        Self {
+            start,
+            length,
+            kinds: rest | KINDS[usize::from(bytes[start])],
+            rest,
+        }
+    }
+
+    fn end(&self) -> usize {
+        self.start + self.length
+    }
+
+    /// Whether the run looks like an ordinary word, which has small letters after its first one. Base64 of that length has capitals
+    /// there; base32 and hexadecimal digits of that length have other letters.
+    fn is_word(&self, bytes: &[u8]) -> bool {
+        self.rest & Kind::CAPITAL == 0
+            && self.kinds & (Kind::LETTER | Kind::DECIMAL) == Kind::LETTER
+            && self.length < LEAST_BASE32
+            && bytes.get(self.end()) != Some(&b'=')
+    }
+}
+
+/// Decodes the run of letters and digits at `start`. Returns the number of bytes that need no further look, like the other decoders.
+fn run(text: &str, start: usize, row_ends: &mut RowEnds, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
-    let digits = bytes[start + 1..].iter().take_while(|&&byte| is_digit64(byte));
-    let (length, rest) = digits.fold((1, 0), |(length, rest), &byte| {
-        (length + 1, rest | KINDS[usize::from(byte)])
-    });
-    let kinds = rest | KINDS[usize::from(bytes[start])];
+    let run = Run::at(bytes, start);
+    if let Some(length) = row(text, &run, row_ends, writer) {
+        return length;
+    }
+    if run.length < LEAST_BASE64 || run.is_word(bytes) {
+        return run.length;
+    }
+    if run.length < WRAPPED {
+        let padded = padded(bytes, run.end());
+        token(text, start..run.end(), padded, writer);
+        return padded - start;
+    }
+    wrapped(text, start, writer)
+}
+
+/// Decodes a row of numbers, code points, codes or groups that begins with `run`. Returns its length, or `None` if there is no such row.
+fn row(text: &str, run: &Run, row_ends: &mut RowEnds, writer: &mut Writer) -> Option<usize> {
+    let &Run {
+        start, length, kinds, ..
+    } = run;
+    let bytes = text.as_bytes();
     if kinds & (Kind::HEX_LETTER | Kind::LETTER) == 0
-        && start >= looked.numbers
+        && start >= row_ends.numbers
         && bytes[start].is_ascii_digit()
         && let Some((end, decoded)) = numbers::decode(text, start, writer)
     {
-        looked.numbers = end;
+        row_ends.numbers = end;
         if decoded {
-            return end - start;
+            return Some(end - start);
         }
     }
     let named = match bytes[start..] {
         [b'U' | b'u', b'+', ..] => numbers::points(text, start, writer),
-        [b'c' | b'C', b'h' | b'H', ..] if bytes.get(start + length) == Some(&b'(') => {
-            numbers::calls(text, start, writer)
-        }
+        [b'c' | b'C', b'h' | b'H', ..] if bytes.get(run.end()) == Some(&b'(') => numbers::calls(text, start, writer),
         _ => None,
     };
-    if let Some(length) = named {
-        return length;
+    if named.is_some() {
+        return named;
     }
     let may_be_code = match length {
         2 => kinds & (Kind::LETTER | Kind::SIGN) == 0,
@@ -201,35 +253,44 @@ fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> us
         _ => false,
     };
     if may_be_code && let Some(length) = codes(text, start, writer) {
-        return length;
+        return Some(length);
     }
-    if start >= looked.groups
-        && let Some(row) = groups::row(bytes, start..start + length, is_digit64)
-    {
-        looked.groups = row.end;
-        if let Some(length) = group(bytes, start, &row, writer) {
-            return length;
+    if start < row_ends.groups {
+        return None;
+    }
+    let row = groups::row(bytes, start..run.end(), is_digit64)?;
+    row_ends.groups = row.end;
+    group(bytes, start, &row, writer)
+}
+
+/// Decodes base64 at `start` that may continue over several lines. Returns its length with the padding.
+fn wrapped(text: &str, start: usize, writer: &mut Writer) -> usize {
+    let bytes = text.as_bytes();
+    let lines = wrapped_lines(bytes, start);
+    let end = lines.last().map_or(start, |last| last.end);
+    let whole_end = padded(bytes, end);
+    if lines.len() > 1 {
+        let joined: Vec<u8> = bytes[start..end]
+            .iter()
+            .copied()
+            .filter(|&byte| is_digit64(byte))
+            .collect();
+        if let Some((decoded, steps)) = base64(&joined) {
+            writer.replace(start..whole_end, &decoded, steps);
+            return whole_end - start;
         }
     }
-    // An ordinary word has small letters behind its first one. Base64 of its length has capitals there, and base32 and hexadecimal
-    // digits of its length have other letters or more of them.
-    let is_word = rest & Kind::CAPITAL == 0
-        && kinds & (Kind::LETTER | Kind::DECIMAL) == Kind::LETTER
-        && length < LEAST_BASE32
-        && bytes.get(start + length) != Some(&b'=');
-    if length < LEAST_BASE64 || is_word {
-        return length;
+    for line in lines.into_iter().filter(|line| line.len() >= LEAST_BASE64) {
+        let end = padded(bytes, line.end);
+        token(text, line, end, writer);
     }
-    let line = |from: usize| from + bytes[from..].iter().take_while(|&&byte| is_digit64(byte)).count();
-    let padding = |end: usize| end + bytes[end..].iter().take(6).take_while(|&&byte| byte == b'=').count();
-    if length < WRAPPED {
-        let end = start + length;
-        let padded = padding(end);
-        token(text, start..end, padded, writer);
-        return padded - start;
-    }
-    // Base64 can go on over several lines.
-    let mut lines = vec![start..line(start)];
+    whole_end - start
+}
+
+/// The lines of base64 at `start`. A line continues the one before if that is long and a multiple of four digits.
+fn wrapped_lines(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
+    let line_end = |from: usize| from + bytes[from..].iter().take_while(|&&byte| is_digit64(byte)).count();
+    let mut lines = vec![start..line_end(start)];
     while let Some(last) = lines
         .last()
         .filter(|last| last.len() >= WRAPPED && last.len().is_multiple_of(4))
@@ -240,33 +301,21 @@ fn run(text: &str, start: usize, looked: &mut Looked, writer: &mut Writer) -> us
             .take_while(|byte| matches!(byte, b'\r' | b'\n'))
             .count();
         let next = last.end + breaks;
-        let end = line(next);
+        let end = line_end(next);
         if breaks == 0 || end == next {
             break;
         }
         lines.push(next..end);
     }
-    let end = lines.last().map_or(start, |last| last.end);
-    let padded = padding(end);
-    if lines.len() > 1 {
-        let joined: Vec<u8> = bytes[start..end]
-            .iter()
-            .copied()
-            .filter(|&byte| is_digit64(byte))
-            .collect();
-        if let Some((decoded, steps)) = base64(&joined) {
-            writer.replace(start..padded, &decoded, steps);
-            return padded - start;
-        }
-    }
-    for line in lines.into_iter().filter(|line| line.len() >= LEAST_BASE64) {
-        let padded = padding(line.end);
-        token(text, line, padded, writer);
-    }
-    padded - start
+    lines
 }
 
-/// Decodes the groups of a row that say something.
+/// The end of the padding that begins at `end`.
+fn padded(bytes: &[u8], end: usize) -> usize {
+    end + bytes[end..].iter().take(6).take_while(|&&byte| byte == b'=').count()
+}
+
+/// Decodes the groups of a row that contain text.
 fn group(bytes: &[u8], start: usize, row: &groups::Row, writer: &mut Writer) -> Option<usize> {
     let hex = |group: &[u8]| data_encoding::HEXLOWER_PERMISSIVE.decode(group).ok();
     let mut found = row.read(bytes, Digits::Hex, hex, readable);
@@ -287,7 +336,7 @@ fn group(bytes: &[u8], start: usize, row: &groups::Row, writer: &mut Writer) -> 
     Some(end - start)
 }
 
-/// Decodes the run `range`, or else its parts. With the padding behind it, the run ends at `padded`.
+/// Decodes the run `range`, or else its parts. `padded` is the end of the run's padding.
 fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     let bytes = &text.as_bytes()[range.clone()];
     if let Some((decoded, steps)) = whole(bytes, padded - range.end) {
@@ -309,7 +358,7 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     }
 }
 
-/// What digits say that have so many signs of padding behind them.
+/// Decodes digits that are followed by `padding` padding signs.
 fn whole(digits: &[u8], padding: usize) -> Option<(String, Steps)> {
     let simple = hex(digits)
         .or_else(|| binary(digits))
@@ -340,7 +389,7 @@ fn octet(bits: &[u8]) -> u8 {
 }
 
 fn base32(digits: &[u8], padding: usize) -> Option<(String, Step)> {
-    // Nothing else is padded with so many signs.
+    // No other encoding has three or more padding signs.
     let least = if padding >= 3 { LEAST_BASE64 } else { LEAST_BASE32 };
     let case = |alike: fn(&u8) -> bool| digits.iter().all(|byte| alike(byte) || matches!(byte, b'2'..=b'7'));
     if digits.len() < least || !case(u8::is_ascii_uppercase) && !case(u8::is_ascii_lowercase) {
@@ -354,7 +403,7 @@ fn base32(digits: &[u8], padding: usize) -> Option<(String, Step)> {
 fn base64(digits: &[u8]) -> Option<(String, Steps)> {
     let lower = digits.iter().filter(|byte| byte.is_ascii_lowercase()).count();
     let upper = digits.iter().filter(|byte| byte.is_ascii_uppercase()).count();
-    // Base64 of a short text has letters of both cases. A word has one case, apart from its first letter.
+    // Base64 of a short text mixes cases. A word has one case, apart from its first letter.
     if digits.len() < LEAST_BASE64
         || digits.len() < 24 && (lower == 0 || upper == 0 || upper == 1 && digits[0].is_ascii_uppercase())
     {
@@ -368,9 +417,9 @@ fn base64(digits: &[u8]) -> Option<(String, Steps)> {
     plain().or_else(|| long.then(|| rot13().or_else(reversed))?)
 }
 
-/// The text that digits of base64 encode. There must be at least [`LEAST_BASE64`] of them.
+/// Decodes at least [`LEAST_BASE64`] digits of base64.
 fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
-    // The first bytes show of nearly every run that it is no base64.
+    // The first bytes rule out nearly every run that is not base64.
     let start = digits
         .clone()
         .take(LEAST_BASE64)
@@ -426,7 +475,7 @@ fn decode64(digits: &[u8]) -> Option<Vec<u8>> {
     encoding.as_ref()?.decode(digits).ok()
 }
 
-/// Decodes bytes that are written one by one, as in "69 67 6e", "0x69, 0x67" and "01101001 01100111".
+/// Decodes a row of byte codes, such as "69 67 6e", "0x69, 0x67" and "01101001 01100111".
 fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
     let bytes = text.as_bytes();
     let length = |at: usize| bytes[at..].iter().take(9).take_while(|&&byte| is_digit64(byte)).count();
@@ -438,7 +487,7 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
                 let value = u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?;
                 hex[0].is_ascii_hexdigit().then_some((digits.len(), value, Step::Hex))
             }
-            // A blank has six digits without its noughts, and a letter seven.
+            // Without leading zeros, a space has six digits and a letter seven.
             (6..=8, _) => digits
                 .iter()
                 .all(|bit| matches!(bit, b'0' | b'1'))
@@ -472,7 +521,7 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
     Some(end - start)
 }
 
-/// Whether a decoded character can be part of a text.
+/// Whether a decoded character can be part of text.
 fn fits(character: char) -> bool {
     !character.is_control() || matches!(character, '\t' | '\n' | '\r')
 }
@@ -538,8 +587,8 @@ fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
     writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
 }
 
-/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single one is decoded where it is a small letter between two letters,
-/// since `=20` stands in many URLs too.
+/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single byte is decoded only if it is a small letter between two
+/// letters, because many URLs contain `=20`.
 fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let is_octet = |at: usize| match bytes.get(at..at + 3) {
@@ -560,7 +609,7 @@ fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     octets(text, start, "=", writer)
 }
 
-/// Decodes bytes of UTF-8 that are written as `prefix` and two hexadecimal digits, or three octal ones behind a single backslash.
+/// Decodes bytes of UTF-8, each written as `prefix` and two hexadecimal digits, or as a backslash and three octal digits.
 fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let (step, count) = match prefix {
@@ -601,7 +650,7 @@ fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize 
     (end - start).max(1)
 }
 
-/// Decodes UTF-16 code units that are written as `prefix` and four hexadecimal digits.
+/// Decodes UTF-16 code units, each written as `prefix` and four hexadecimal digits.
 fn units(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let size = prefix.len() + 4;
@@ -627,7 +676,7 @@ fn units(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     (end - start).max(1)
 }
 
-/// Decodes an entity of HTML.
+/// Decodes an HTML entity.
 fn entity(text: &str, start: usize, writer: &mut Writer) -> usize {
     /// The longest name is "CounterClockwiseContourIntegral".
     const LONGEST: usize = 33;
@@ -639,7 +688,7 @@ fn entity(text: &str, start: usize, writer: &mut Writer) -> usize {
         .count();
     let end = start + 1 + name;
     let closed = bytes.get(end) == Some(&b';');
-    // A name without a semicolon could be a parameter of a URL.
+    // A name without a semicolon could be a URL parameter.
     if name < 2 || !closed && bytes[start + 1] != b'#' {
         return 1;
     }

@@ -1,33 +1,33 @@
-//! Words that are cut into pieces by what a reader does not take for a part of them.
+//! Joins words that are cut by markup, comments, special tokens and breaks of strings or lines.
 
 use super::view::{Step, View, Writer};
 
-/// The most bytes of a tag, a comment or a special token. It bounds the time for text that opens many and closes none.
+/// The most bytes of a tag, a comment or a special token. The limit bounds the time for a text that opens many and closes none.
 const LONGEST: usize = 256;
-/// Elements of HTML that stand within words (phrasing content of the HTML standard, section 3.2.5.2.5, as far as it is text, and the
-/// old ones for fonts). Others, such as cells of a table, are borders of words.
+/// HTML elements that can stand within a word: textual phrasing content (HTML standard, section 3.2.5.2.5) and the old font
+/// elements. Other elements, such as table cells, end a word.
 const INLINE: [&str; 30] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
     "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr",
 ];
-/// What stands in square brackets among the special tokens of models, and the tags of BBCode.
+/// Special tokens of models in square brackets, and BBCode tags.
 const BRACKETED: [&str; 14] = [
     "inst", "/inst", "mask", "sep", "cls", "pad", "unk", "bos", "eos", "b", "/b", "i", "/i", "u",
 ];
 
-/// The text without what cuts words into pieces: tags of HTML, comments, special tokens of models (`<|im_start|>`, `[INST]`), marks of
-/// Markdown, colours of terminals, control characters, breaks of strings (`"ig" + "nore"`) and of lines (`ig-` at the end of a line,
-/// and the `=` of quoted-printable text, RFC 2045, section 6.7).
+/// Removes what cuts words: HTML tags, comments, special tokens of models (`<|im_start|>`, `[INST]`), Markdown marks, terminal
+/// colours, control characters, string breaks (`"ig" + "nore"`) and line breaks (`ig-` at the end of a line, and the `=` of
+/// quoted-printable text, RFC 2045, section 6.7).
 ///
-/// Such a piece is left out where letters or digits stand on both sides of it. Tags, special tokens, comments, marks of Markdown and
-/// control characters are left out beside white space too, if there is something between two letters somewhere.
+/// A piece is removed if letters or digits surround it. If any piece cuts a word, then tags, special tokens, comments, Markdown
+/// marks and control characters are also removed next to white space.
 pub(super) fn strip(text: &str) -> Option<View> {
-    // Most texts have nothing of it within a word, and no view.
+    // Most texts have no cut within a word, and no view.
     cuts(text).find(|cut| cut.within)?;
     let mut writer = Writer::new(text);
     for Cut { start, end, .. } in cuts(text) {
         match text[..start].chars().next_back() {
-            // The letter before the hyphen stands for both, since a view does not tell what was left out of it.
+            // Views don't record removals, so the letter before the hyphen is replaced together with it.
             Some(letter) if text[start..].starts_with('-') => {
                 let from = start - letter.len_utf8();
                 writer.replace(from..end, &text[from..start], Step::Hyphenated);
@@ -38,11 +38,11 @@ pub(super) fn strip(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// What can be left out.
+/// A piece that can be removed.
 struct Cut {
     start: usize,
     end: usize,
-    /// Whether it stands within a word.
+    /// Whether it cuts a word.
     within: bool,
 }
 
@@ -62,7 +62,7 @@ fn cuts(text: &str) -> impl Iterator<Item = Cut> {
             let after = text[end..].chars().next();
             let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
             let is_edge = |c: Option<char>| c.is_none_or(char::is_whitespace) || is_word(c);
-            // What two quotes with an operator between them join are strings, which may end in white space.
+            // Two quotes around an operator join strings, which may end in white space.
             let joins = matches!(bytes[start], b'"' | b'\'') && before.is_some() && after.is_some();
             let within = joins || is_word(before) && is_word(after);
             if within || noise && is_edge(before) && is_edge(after) {
@@ -73,7 +73,7 @@ fn cuts(text: &str) -> impl Iterator<Item = Cut> {
     })
 }
 
-/// The bytes that something to be left out can begin with.
+/// The first bytes of pieces that can be removed.
 static STARTS: [bool; 256] = {
     let mut starts = [false; 256];
     let mut byte = 0;
@@ -91,7 +91,7 @@ const fn is_control(byte: u8) -> bool {
     matches!(byte, 0..=8 | 0x0B | 0x0C | 0x0E..=0x1F | 0x7F)
 }
 
-/// Whether a word stands before a place, and not a run of base64, whose padding may end a line.
+/// Whether a word ends at `end`, and not a run of base64, whose padding may end a line.
 fn is_word_before(bytes: &[u8], end: usize) -> bool {
     let letters = bytes[..end]
         .iter()
@@ -112,10 +112,10 @@ fn is_word_before(bytes: &[u8], end: usize) -> bool {
     length <= LONGEST_WORD && (last_capital == 0 || last_capital == length)
 }
 
-/// Letters of a word before the `=` at the end of a line; longer ones are no words.
+/// The most letters of a word before the `=` at the end of a line.
 const LONGEST_WORD: usize = 24;
 
-/// Where a run of pieces that can be left out ends, and whether all of them can be left out beside white space.
+/// The end of the run of pieces at `start`, and whether all of them can be removed next to white space too.
 fn run(text: &str, start: usize) -> Option<(usize, bool)> {
     let mut end = start;
     let mut noise = true;
@@ -126,40 +126,18 @@ fn run(text: &str, start: usize) -> Option<(usize, bool)> {
     (end > start).then_some((end, noise))
 }
 
+/// The end of the piece at `at`, and whether it can be left out next to white space too.
 fn piece(text: &str, at: usize) -> Option<(usize, bool)> {
     let bytes = &text.as_bytes()[at..];
     let marks = || bytes.iter().take(9).take_while(|&&byte| byte == bytes[0]).count();
     let plain = |length: usize| Some((at + length, false));
     let noise = |length: usize| Some((at + length, true));
     match *bytes.first()? {
-        0x1B if bytes.get(1) == Some(&b'[') => {
-            // A control sequence (ECMA-48, section 5.4): parameters, then one byte that ends it.
-            let parameters = bytes[2..]
-                .iter()
-                .take(32)
-                .take_while(|byte| matches!(byte, 0x20..=0x3F))
-                .count();
-            match bytes.get(2 + parameters) {
-                Some(0x40..=0x7E) => noise(3 + parameters),
-                _ => noise(1),
-            }
-        }
+        0x1B if bytes.get(1) == Some(&b'[') => noise(control_sequence(bytes)),
         byte if is_control(byte) => noise(1),
         b'<' => tag(bytes).map(|(length, is_noise)| (at + length, is_noise)),
-        b'[' => {
-            let name = bytes[1..].iter().take(6).take_while(|&&byte| byte != b']').count();
-            let inner = &bytes[1..1 + name];
-            let is_inner = |known: &&str| inner.eq_ignore_ascii_case(known.as_bytes());
-            let known = bytes.get(1 + name) == Some(&b']') && BRACKETED.iter().any(is_inner);
-            if known { plain(name + 2) } else { None }
-        }
-        b'{' => {
-            if bytes.starts_with(b"{}") {
-                plain(2)
-            } else {
-                None
-            }
-        }
+        b'[' => bracketed_token(bytes).and_then(plain),
+        b'{' if bytes.starts_with(b"{}") => plain(2),
         b'*' | b'~' | b'`' => match marks() {
             length @ 2..=8 => noise(length),
             _ => None,
@@ -168,47 +146,76 @@ fn piece(text: &str, at: usize) -> Option<(usize, bool)> {
             let inner = &bytes[2..bytes.len().min(LONGEST)];
             memchr::memmem::find(inner, b"*/").and_then(|length| noise(length + 4))
         }
-        b'-' | b'=' | b'\\' => {
-            let lines = match bytes.get(1..)? {
-                [b'\n', ..] => 2,
-                [b'\r', b'\n', ..] => 3,
-                _ => return None,
-            };
-            // The second half of a hyphenated word may be indented.
-            let blanks = match bytes[0] {
-                b'=' => 0,
-                _ => bytes[lines..]
-                    .iter()
-                    .take(16)
-                    .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>'))
-                    .count(),
-            };
-            plain(lines + blanks)
-        }
-        quote @ (b'"' | b'\'') => {
-            let blanks = |from: usize| {
-                bytes[from..]
-                    .iter()
-                    .take(64)
-                    .take_while(|byte| byte.is_ascii_whitespace())
-                    .count()
-            };
-            let operator = 1 + blanks(1);
-            let sign = match bytes.get(operator..)? {
-                [b'.', b'.', ..] | [b'|', b'|', ..] | [b'<', b'>', ..] => 2,
-                [b'+' | b'.' | b'&', ..] => 1,
-                _ => return None,
-            };
-            let end = operator + sign + blanks(operator + sign);
-            // Between two empty strings there is nothing to join.
-            let closes = bytes.get(end) == Some(&quote) && bytes.get(end + 1) != Some(&quote);
-            if closes { plain(end + 1) } else { None }
-        }
+        b'-' | b'=' | b'\\' => line_break(bytes).and_then(plain),
+        b'"' | b'\'' => string_break(bytes).and_then(plain),
         _ => None,
     }
 }
 
-/// The length of a tag, a comment or a special token in angle brackets at the beginning of `bytes`, and whether it is one of the last two.
+/// The length of a control sequence (ECMA-48, section 5.4): parameters, then one final byte.
+fn control_sequence(bytes: &[u8]) -> usize {
+    let parameters = bytes[2..]
+        .iter()
+        .take(32)
+        .take_while(|byte| matches!(byte, 0x20..=0x3F))
+        .count();
+    match bytes.get(2 + parameters) {
+        Some(0x40..=0x7E) => 3 + parameters,
+        _ => 1,
+    }
+}
+
+/// The length of a special token or BBCode tag in square brackets.
+fn bracketed_token(bytes: &[u8]) -> Option<usize> {
+    let name = bytes[1..].iter().take(6).take_while(|&&byte| byte != b']').count();
+    let inner = &bytes[1..1 + name];
+    let is_inner = |known: &&str| inner.eq_ignore_ascii_case(known.as_bytes());
+    let is_known = bytes.get(1 + name) == Some(&b']') && BRACKETED.iter().any(is_inner);
+    is_known.then_some(name + 2)
+}
+
+/// The length of a hyphen, a backslash or the `=` of quoted-printable text with the line break after it.
+fn line_break(bytes: &[u8]) -> Option<usize> {
+    let lines = match bytes.get(1..)? {
+        [b'\n', ..] => 2,
+        [b'\r', b'\n', ..] => 3,
+        _ => return None,
+    };
+    // The second half of a hyphenated word may be indented.
+    let blanks = match bytes[0] {
+        b'=' => 0,
+        _ => bytes[lines..]
+            .iter()
+            .take(16)
+            .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>'))
+            .count(),
+    };
+    Some(lines + blanks)
+}
+
+/// The length of a closing quote, an operator that joins strings, and the quote that opens the next string.
+fn string_break(bytes: &[u8]) -> Option<usize> {
+    let quote = bytes[0];
+    let blanks = |from: usize| {
+        bytes[from..]
+            .iter()
+            .take(64)
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count()
+    };
+    let operator = 1 + blanks(1);
+    let sign = match bytes.get(operator..)? {
+        [b'.', b'.', ..] | [b'|', b'|', ..] | [b'<', b'>', ..] => 2,
+        [b'+' | b'.' | b'&', ..] => 1,
+        _ => return None,
+    };
+    let end = operator + sign + blanks(operator + sign);
+    // Two empty strings have nothing to join.
+    let opens = bytes.get(end) == Some(&quote) && bytes.get(end + 1) != Some(&quote);
+    opens.then_some(end + 1)
+}
+
+/// The length of the tag, comment or special token at the start of `bytes`, and whether it can be removed next to white space too.
 fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
     let near = &bytes[..bytes.len().min(LONGEST)];
     if near.starts_with(b"<!--") {
@@ -229,7 +236,7 @@ fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
     if INLINE.iter().any(|inline| name.eq_ignore_ascii_case(inline.as_bytes())) {
         return Some((end, true));
     }
-    // An element of any name that has nothing in it.
+    // An empty element of any name.
     if near[end - 2] == b'/' && name.len() + 3 == end {
         return Some((end, false));
     }
@@ -237,7 +244,7 @@ fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
     (!closing && closes && other.eq_ignore_ascii_case(name)).then_some((end + length, false))
 }
 
-/// The name of the element whose tag `bytes` begin with, where the tag ends, and whether it closes the element.
+/// The name in the tag at the start of `bytes`, the end of the tag, and whether it is a closing tag.
 fn element(bytes: &[u8]) -> Option<(&[u8], usize, bool)> {
     let closing = bytes.starts_with(b"</");
     let start = 1 + usize::from(closing);

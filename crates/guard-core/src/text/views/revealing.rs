@@ -204,27 +204,8 @@ impl Candidate {
             return None;
         }
         let name = view.name();
-        let in_place = match text.len() {
-            ..=WHOLE => view.clone(),
-            _ => {
-                let around = ranges.iter().map(|range| {
-                    let start = text.floor_char_boundary(range.start.saturating_sub(AROUND));
-                    start..text.ceil_char_boundary(range.end + AROUND)
-                });
-                view.excerpt(&merged(around, 0))
-            }
-        };
-        // A decoded piece with a new word is shown in full, with its words that the text has elsewhere.
-        let pieces = view.changed().into_iter().filter(|piece| {
-            let next = ranges.partition_point(|range| range.end <= piece.start);
-            ranges.get(next).is_some_and(|range| range.start < piece.end)
-        });
-        let mut parts: Vec<Range<usize>> = ranges.iter().cloned().chain(pieces).collect();
-        parts.sort_unstable_by_key(|part| part.start);
-        let mut parts = merged(parts.into_iter(), GAP);
-        parts.retain(|part| words(&text[part.clone()]).map(|word| word.letters()).sum::<usize>() >= LEAST_ALONE);
-        let length: usize = parts.iter().map(Range::len).sum();
-        let alone = (length > 0 && length < in_place.text().len() / 4 * 3).then(|| view.excerpt(&parts));
+        let in_place = in_place(view, &ranges);
+        let alone = alone(view, &ranges, in_place.text().len());
         Some(Self {
             new,
             rarity: nats,
@@ -248,6 +229,35 @@ impl Candidate {
         let unseen = self.new.iter().filter(|word| !seen.contains(&word.hash));
         unseen.map(|word| word.letters).sum()
     }
+}
+
+/// The view, or an excerpt around the new words of a long one.
+fn in_place(view: &View, ranges: &[Range<usize>]) -> View {
+    let text = view.text();
+    if text.len() <= WHOLE {
+        return view.clone();
+    }
+    let around = ranges.iter().map(|range| {
+        let start = text.floor_char_boundary(range.start.saturating_sub(AROUND));
+        start..text.ceil_char_boundary(range.end + AROUND)
+    });
+    view.excerpt(&merged(around, 0))
+}
+
+/// The new words without the text around them, if that is much shorter than `length` bytes.
+fn alone(view: &View, ranges: &[Range<usize>], length: usize) -> Option<View> {
+    let text = view.text();
+    // A decoded piece with a new word is shown in full, including words that the text has elsewhere.
+    let pieces = view.changed().into_iter().filter(|piece| {
+        let next = ranges.partition_point(|range| range.end <= piece.start);
+        ranges.get(next).is_some_and(|range| range.start < piece.end)
+    });
+    let mut parts: Vec<Range<usize>> = ranges.iter().cloned().chain(pieces).collect();
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut parts = merged(parts.into_iter(), GAP);
+    parts.retain(|part| words(&text[part.clone()]).map(|word| word.letters()).sum::<usize>() >= LEAST_ALONE);
+    let shown: usize = parts.iter().map(Range::len).sum();
+    (shown > 0 && shown < length / 4 * 3).then(|| view.excerpt(&parts))
 }
 
 /// Whether a changed part of a view was made from more than one plain word.
