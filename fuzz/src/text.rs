@@ -2,7 +2,7 @@
 
 use guard_core::text::offsets::{Unit, convert, convert_back};
 use guard_core::text::repeats::Once;
-use guard_core::text::views::{LONGEST, MOST, MOST_REVEALING};
+use guard_core::text::views::{MAX_GROWTH, MAX_VIEWS, MAX_REVEALING};
 use guard_core::text::{self, redact::REDACTED};
 
 use crate::steps::{check, linear};
@@ -10,15 +10,15 @@ use crate::steps::{check, linear};
 /// Views are bounded in number and length, and every part of a view stands somewhere in the text.
 pub fn views(text: &str) {
     let views = linear(text, 400, || text::views::views(text));
-    assert!(views.len() <= MOST);
+    assert!(views.len() <= MAX_VIEWS);
     for view in views {
-        assert!(view.text().len() <= LONGEST * text.len().max(1));
+        assert!(view.text().len() <= MAX_GROWTH * text.len().max(1));
         for (at, character) in view.text().char_indices() {
             assert!(text.get(view.original(at..at + character.len_utf8())).is_some());
         }
         assert!(text.get(view.original(0..view.text().len())).is_some());
     }
-    assert!(text::views::revealing_views(text).len() <= MOST_REVEALING);
+    assert!(text::views::revealing_views(text).len() <= MAX_REVEALING);
 }
 
 /// Candidates of JSON stand in the text, in order and without overlaps, and one that is called valid is.

@@ -14,7 +14,7 @@ pub enum ModelFileError {
         path: PathBuf,
     },
     /// The file is invalid.
-    #[error("the model file {} is invalid: {message}", path.display())]
+    #[error("the model file {} cannot be used: {message}", path.display())]
     Bad {
         /// The file.
         path: PathBuf,

@@ -1,10 +1,10 @@
-//! Rules applied to every view of a text.
+//! Applies rules to a text and to its views.
 //!
 //! ```
 //! use std::convert::Infallible;
 //! use guard_core::rules::across::{Wanted, across_views};
 //!
-//! // A rule that looks for the word "secret", in a text that has it in base64.
+//! // A rule that finds the word "secret", in a text that contains it in base64.
 //! let find = |text: &str| {
 //!     Ok::<_, Infallible>(text.match_indices("secret").map(|(at, word)| (0, at..at + word.len())).collect())
 //! };
@@ -19,11 +19,11 @@ use std::ops::Range;
 
 use crate::text::views::visit;
 
-/// A match of a rule in some text.
+/// A match of a rule.
 pub trait RuleMatch {
     /// The number of the rule.
     fn rule(&self) -> usize;
-    /// The matched byte range of the text that was searched, on character boundaries.
+    /// The matched byte range of the searched text, on character boundaries.
     fn range(&self) -> Range<usize>;
 }
 
@@ -40,37 +40,37 @@ impl RuleMatch for (usize, Range<usize>) {
 /// A match in a text or in one of its views.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sighting<M> {
-    /// The match as it was found; its range is one of the view.
+    /// The match; its range is one of the view.
     pub found: M,
-    /// The bytes of the original text that it was found in: all of an encoded piece, where it was in one.
+    /// The range in the original text. For decoded text, it is the whole encoded piece.
     pub range: Range<usize>,
-    /// How the view was made there (see [`crate::text::views::View::name`]); `None` for the text itself.
+    /// The name of the view ([`crate::text::views::View::name`]); `None` for the text itself.
     pub view: Option<String>,
 }
 
-/// How much of what the views show is of interest.
+/// Which matches are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// What `find` returns, for each view.
+    /// All matches in all views.
     All,
-    /// For each rule, only the match that begins first in the original text, whether it is disguised there or not.
+    /// For each rule, the match that begins first in the original text, disguised or not.
     First,
-    /// For each rule, only the first match in the text itself or else in the first view that has one.
+    /// For each rule, the first match in the text itself, or else in the first view that has one.
     Nearest,
 }
 
-/// Applies `find` to `text` and then to every view of it ([`crate::text::views::views`]), and returns what it found, the
-/// matches in the text itself first.
+/// Applies `find` to `text` and then to each of its views ([`crate::text::views::views`]). Returns the matches, those
+/// in the text itself first.
 ///
-/// With [`Wanted::All`], a match in a view is left out if earlier matches of the same rule cover its range in the original: it
-/// shows nothing new. A match that only overlaps them stays, since a redaction has to cover it too. An empty match in a view
-/// counts only if nothing else of its rule was found.
+/// With [`Wanted::All`], a match in a view is dropped if earlier matches of its rule cover its original range. A match
+/// that only overlaps them stays, since a redaction must cover it too. An empty match in a view counts only if its rule
+/// has no other match.
 ///
-/// With [`Wanted::First`], of matches that begin at the same byte the one in the text itself counts, then that of the first
-/// view. Where a view turns a passage around, `find` must return all matches in it for the first one to be known.
+/// With [`Wanted::First`], of matches that begin at the same byte, the one in the text itself wins, then the one of the
+/// first view. `find` must return all matches then, because a view may turn a passage around.
 ///
-/// `find` is called up to [`crate::text::views::MOST`] times more, with at most
-/// [`crate::text::views::LONGEST`] times the bytes of the text each; for ordinary prose it is called once.
+/// `find` is called on up to [`crate::text::views::MAX_VIEWS`] views, each of at most
+/// [`crate::text::views::MAX_GROWTH`] times the bytes of the text. Ordinary prose has no views.
 ///
 /// # Errors
 ///
@@ -83,8 +83,8 @@ pub fn across_views<M: RuleMatch, E>(
     across_readings(text, wanted, find, |_| Ok(Vec::new()))
 }
 
-/// The same for rules that know other ways to read a text or a view than views are: `also` returns what it finds in the text that it is
-/// given, with the name of the way.
+/// Like [`across_views`], for rules that also match variants of their terms: `also` returns matches in a text with the
+/// name of the variant.
 ///
 /// # Errors
 ///
@@ -110,8 +110,7 @@ pub(super) fn across_readings<M: RuleMatch, E>(
             let range = view.original(at.clone());
             kept.add(found, range, true, || {
                 let name = view.name_of(at);
-                // A match in a part that the view only copies has no name of its own: it matches because of what the view has
-                // around it.
+                // A match in a copied part matches because of its surroundings, so it gets the name of the whole view.
                 Some(if name.is_empty() { view.name() } else { name })
             });
         }
@@ -128,13 +127,13 @@ pub(super) fn across_readings<M: RuleMatch, E>(
     Ok(kept.sightings)
 }
 
-/// What was found so far.
+/// The matches so far.
 struct Kept<M> {
     wanted: Wanted,
     sightings: Vec<Sighting<M>>,
-    /// With [`Wanted::All`], where each rule was found.
+    /// With [`Wanted::All`], the parts that each rule matched.
     known: HashMap<usize, Covered>,
-    /// With [`Wanted::First`] and [`Wanted::Nearest`], the index of the only sighting of each rule.
+    /// With [`Wanted::First`] and [`Wanted::Nearest`], the index of the match of each rule.
     firsts: HashMap<usize, usize>,
 }
 
@@ -148,7 +147,7 @@ impl<M: RuleMatch> Kept<M> {
         }
     }
 
-    /// Keeps a match if it is wanted; `range` is one of the original text.
+    /// Adds a match if it is wanted. `range` is in the original text.
     fn add(&mut self, found: M, range: Range<usize>, in_view: bool, view: impl FnOnce() -> Option<String>) {
         let rule = found.rule();
         match self.wanted {
@@ -180,11 +179,11 @@ impl<M: RuleMatch> Kept<M> {
     }
 }
 
-/// The parts of a text that a rule was found in.
+/// The parts of a text that a rule matched.
 #[derive(Default)]
 struct Covered {
     any: bool,
-    /// Where the parts end, by where they begin; they do not overlap.
+    /// The ends of the parts by their starts, without overlaps.
     parts: BTreeMap<usize, usize>,
 }
 

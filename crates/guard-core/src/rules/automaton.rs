@@ -1,4 +1,4 @@
-//! One automaton for many patterns, whose states are made as a search needs them.
+//! A lazy automaton for many patterns.
 
 use regex_automata::MatchKind;
 use regex_automata::hybrid::BuildError;
@@ -8,19 +8,18 @@ use regex_automata::util::pool::Pool;
 
 type NewCache = Box<dyn Fn() -> Cache + Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>;
 
-/// What an automaton may take.
+/// Limits of an automaton.
 pub(crate) struct Limits {
-    /// Bytes of the patterns together.
+    /// The most bytes of the compiled patterns.
     pub(crate) largest: usize,
-    /// Bytes of the states that one search keeps; they are made as they are met.
+    /// The most bytes of the states that one search caches.
     pub(crate) cache: usize,
-    /// How often a search may throw its states away for want of room, and for how many bytes of text each state has to serve
-    /// after that, or the search is given up. `None`: a search is never given up.
+    /// How often a search may clear its states, and for how many bytes of text each state must serve after that;
+    /// otherwise the search fails. `None`: a search never fails.
     pub(crate) clears: Option<(usize, usize)>,
 }
 
-/// A lazy DFA that finds all matches of all patterns, with the states of its searches. Searches on several threads do not wait for
-/// each other.
+/// A lazy DFA that finds all matches of all patterns. Concurrent searches have caches of their own.
 pub(crate) struct Automaton {
     dfa: DFA,
     caches: Pool<Cache, NewCache>,
@@ -31,7 +30,7 @@ impl Automaton {
     ///
     /// # Errors
     ///
-    /// A pattern that cannot be read, or patterns that together take more than `limits` allow.
+    /// An invalid pattern, or patterns over the limits.
     pub(crate) fn new<P: AsRef<str>>(patterns: &[P], limits: &Limits) -> Result<Self, Box<BuildError>> {
         let config = DFA::config()
             .match_kind(MatchKind::All)
@@ -54,7 +53,7 @@ impl Automaton {
         })
     }
 
-    /// A search with states that no other search uses meanwhile.
+    /// Runs a search with a cache of its own.
     pub(crate) fn search<T>(&self, search: impl FnOnce(&DFA, &mut Cache) -> T) -> T {
         search(&self.dfa, &mut self.caches.get())
     }

@@ -1,19 +1,20 @@
-//! Terms that are written backwards, as in "etimanyd".
+//! Writes the terms of rules backwards, as in "etimanyd".
 //!
-//! Views turn passages that look like a language only backwards ([`crate::text::views`]). A single word or a phrase of two words is too
-//! short to tell, but a rule knows what it looks for, and so each of its terms is looked for backwards too.
+//! Views decode passages that look like a language only backwards ([`crate::text::views`]). One or two words are too
+//! short for that, but the terms of a rule are known, so each is also searched for backwards.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::text::views::rarity;
 
-/// The fewest letters of a term that is looked for backwards. Many pairs of shorter words are each other backwards, in every language.
+/// The fewest letters of a term that is searched for backwards. Every language has many pairs of shorter words that are
+/// each other backwards.
 const LEAST: usize = 6;
-/// The fewest letters where the term must look more like English than what it becomes, by [`GAIN`] nats.
+/// The fewest letters of a term that looks more like English than its reverse, by [`GAIN`] nats.
 const LEAST_LIKELY: usize = 4;
 const GAIN: u32 = 6;
-/// Words of six letters and more that are other words backwards.
+/// Words of at least six letters that are other words backwards.
 const PAIRS: &str = "\
     animal lamina denier reined desserts stressed deviler relived deliver reviled diaper repaid dialer relaid drawer reward \
     drawers rewards redraw warder gateman nametag looter retool pupils slipup recaps spacer rebut tuber sleets steels \
@@ -22,27 +23,28 @@ const PAIRS: &str = "\
     snoot toons stool loots struts strop ports tools loot sloop pools spool looped depool deeps speed eviler relive \
     delivered dereviled reviler leper repel lager regal";
 
-/// What a term is backwards, as a whole and word by word; nothing where it cannot be told from other words then.
-pub(super) fn written(term: &str) -> Vec<String> {
+/// The reverse of a term, as a whole and word by word; empty if the reverse may be another word.
+pub(super) fn reversed_forms(term: &str) -> Vec<String> {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| PAIRS.split_whitespace().collect());
-    if WORDS.contains(term.to_lowercase().as_str()) || !is_told(term) {
+    if WORDS.contains(term.to_lowercase().as_str()) || !has_distinct_reverse(term) {
         return Vec::new();
     }
-    let whole = turned(term);
-    let by_word: Vec<String> = term.split(' ').map(turned).collect();
+    let whole = reverse(term);
+    let by_word: Vec<String> = term.split(' ').map(reverse).collect();
     let by_word = Some(by_word.join(" ")).filter(|by_word| *by_word != whole);
     by_word.into_iter().chain([whole]).collect()
 }
 
-fn turned(text: &str) -> String {
+fn reverse(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// Whether a term can be told from what it becomes backwards: it is long, or looks like a word of English and becomes none.
-fn is_told(term: &str) -> bool {
+/// Whether the reverse of a term is surely no other word: the term is long, or looks like English while its reverse
+/// does not.
+fn has_distinct_reverse(term: &str) -> bool {
     let letters = term.chars().filter(|c| c.is_alphabetic()).count();
-    let back = turned(term);
-    // Marks would join with other letters.
+    let back = reverse(term);
+    // Combining marks would attach to other letters.
     if back.to_lowercase() == term.to_lowercase() || term.chars().any(unicode_normalization::char::is_combining_mark) {
         return false;
     }

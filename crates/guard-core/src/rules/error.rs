@@ -1,19 +1,19 @@
-//! Why rules cannot be used.
+//! Errors of rules and of options.
 
 use std::fmt;
 
 use super::regex::PatternError;
 use super::substrings::SubstringsError;
 
-/// Why rules or options cannot be used, or a text cannot be searched with them.
+/// An error of a rule, of an option, or of a search.
 ///
-/// It displays what is wrong, in one line and without the path; [`RuleError::path`] says where.
+/// It displays the reason in one line, without the path; [`RuleError::path`] has the path.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleError {
-    /// Where in the options the value at fault stands, such as `rules.2.pattern`; empty if it is no single value.
+    /// The path of the invalid value in the options, such as `rules.2.pattern`; empty if no single value is at fault.
     pub path: String,
-    /// What is wrong.
+    /// The reason.
     pub kind: RuleErrorKind,
 }
 
@@ -29,67 +29,67 @@ impl std::error::Error for RuleError {
     }
 }
 
-/// An error of no value of the options in particular.
+/// An error without a path.
 impl From<RuleErrorKind> for RuleError {
     fn from(kind: RuleErrorKind) -> Self {
         kind.at("")
     }
 }
 
-/// What is wrong with a rule, with an option, or with a search.
+/// The kind of an error of a rule, an option or a search.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleErrorKind {
-    /// A data file is no TOML, or has a key that nobody knows.
+    /// A data file is invalid TOML, or has an unknown key.
     #[error("{file}: {cause}")]
     File {
         /// The name of the file.
         file: String,
-        /// What the parser says.
+        /// The parser's message.
         #[source]
         cause: Box<toml::de::Error>,
     },
-    /// A rule of a data file is at fault.
+    /// A rule of a data file is invalid.
     #[error("{id}: {cause}")]
     Rule {
         /// The id of the rule.
         id: String,
-        /// What is wrong with it.
+        /// The reason.
         #[source]
         cause: Box<RuleErrorKind>,
     },
     /// Two rules have the same id.
     #[error("the id {0} occurs twice")]
     DuplicateId(String),
-    /// A regular expression of a user, in the syntax of [`super::regex`], is at fault or takes too long.
+    /// A user's regular expression, in the syntax of [`super::regex`], is invalid or too slow.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// Substrings of a user are at fault.
+    /// A user's substrings are invalid.
     #[error(transparent)]
     Substrings(#[from] SubstringsError),
-    /// A pattern in the syntax of the `regex` crate is at fault.
+    /// A pattern in the syntax of the `regex` crate is invalid.
     #[error("{}", one_line(.0))]
     Expression(#[source] Box<regex::Error>),
-    /// A pattern cannot be read.
+    /// A pattern can't be parsed.
     #[error(transparent)]
     Syntax(Box<regex_syntax::Error>),
-    /// An automaton of literals cannot be built.
+    /// An automaton of literals can't be built.
     #[error(transparent)]
     Literals(#[from] aho_corasick::BuildError),
-    /// An automaton of patterns cannot be built.
+    /// An automaton of patterns can't be built.
     #[error(transparent)]
     Automaton(#[from] Box<regex_automata::hybrid::BuildError>),
-    /// A search with an automaton was given up.
+    /// A search with an automaton failed.
     #[error(transparent)]
     Search(#[from] regex_automata::MatchError),
-    /// A rule for credentials has none or several of the keys that say what it looks for.
-    #[error("expected one of pattern, assigned and quoted")]
+    /// A credential rule has none or several of the keys `pattern`, `assigned` and `quoted`.
+    #[error("expected exactly one of pattern, assigned and quoted")]
     Shape,
-    /// Every rule for credentials of a data file has keywords, but for one of strings in quotes, which has none.
-    #[error("a rule needs keywords, and one for quoted strings has none")]
+    /// Every credential rule of a data file needs keywords, except rules for quoted strings, which have none.
+    #[error("a rule needs keywords, unless it is for quoted strings")]
     Keywords,
     /// A keyword is too short, or has upper-case letters.
-    #[error("{0:?} is no lower-case text of three bytes")]
+    #[error("the keyword {0:?} must be lower-case text of at least three bytes")]
     Keyword(String),
     /// An embedded rule that does not exist.
     #[error("unknown rule {0}")]
@@ -97,30 +97,30 @@ pub enum RuleErrorKind {
     /// A region that has no telephone numbers (ISO 3166-1 alpha-2).
     #[error("unknown region {0}")]
     UnknownRegion(String),
-    /// A score outside of 0 to 1.
+    /// A score that is not from 0 to 1.
     #[error("expected a number from 0 to 1")]
     Score,
-    /// A word of context that would be found everywhere.
-    #[error("the word of context {0:?} says nothing")]
+    /// A context word that would match everywhere.
+    #[error("the context word {0:?} has no letters or digits")]
     EmptyContext(String),
-    /// A type of personal data that has no priority.
+    /// A type of personal data without a priority.
     #[error("the type {0} is not in the list of priorities")]
     NoPriority(String),
-    /// A name in braces that stands for nothing.
+    /// An unknown name in braces.
     #[error("unknown abbreviation {{{name}}}; known are: {}", known.join(", "))]
     UnknownAbbreviation {
         /// The name.
         name: String,
-        /// All names that there are.
+        /// All known names.
         known: Vec<String>,
     },
     /// Abbreviations contain each other, or too many others, in this pattern.
     #[error("abbreviations are nested too deeply in {0}")]
     Nesting(String),
-    /// Random characters of an alphabet that does not exist.
+    /// An unknown alphabet of random characters.
     #[error("unknown template ${{{0} ...}}")]
     UnknownAlphabet(String),
-    /// A rule of a user takes too long.
+    /// A user's rule is too slow.
     #[error("the rule {rule} takes too long in this text")]
     TooSlow {
         /// The id of the rule.
@@ -158,7 +158,7 @@ impl From<regex_syntax::Error> for RuleErrorKind {
     }
 }
 
-/// The reason alone, of a message that shows the pattern in several lines.
+/// The reason in a message of the `regex` crate, which also shows the pattern.
 fn one_line(error: &regex::Error) -> String {
     let message = error.to_string();
     message.rsplit("error: ").next().unwrap_or(&message).trim().to_owned()

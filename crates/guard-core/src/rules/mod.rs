@@ -1,4 +1,5 @@
-//! Rules written by users or by us: regular expressions, substrings, placeholders, credentials and URLs; and what texts repeat.
+//! Rules of users and of guard: regular expressions, substrings, placeholders, phrases, credentials and URLs; and
+//! overlaps between texts.
 
 pub mod across;
 pub mod data;

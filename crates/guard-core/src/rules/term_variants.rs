@@ -56,8 +56,8 @@ impl TermVariants {
             if term.contains(' ') && term.trim() == term {
                 all.add((rule, "blanks", term), whole, &mut places, &mut firsts);
             }
-            for turned in backwards::written(term) {
-                all.add((rule, "reversed", &turned), true, &mut places, &mut firsts);
+            for reversed in backwards::reversed_forms(term) {
+                all.add((rule, "reversed", &reversed), true, &mut places, &mut firsts);
             }
         }
         all.first_words = Literals::new(&firsts, MatchType::Str, case_sensitive).ok()?;

@@ -1,4 +1,4 @@
-//! Parts of patterns that have a name.
+//! Named parts of patterns.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use serde::Deserialize;
 
 use crate::rules::error::RuleErrorKind;
 
-/// How deeply abbreviations may be nested in each other.
+/// The greatest nesting depth of abbreviations.
 const DEPTH: usize = 4;
 
-/// Parts of patterns by name, which may contain names themselves.
+/// Parts of patterns by name. Parts may contain names.
 ///
-/// In a pattern, a name in braces stands for its part: with `sp = "[ \u00a0]"`, the pattern `\d{sp}\d` is
-/// `\d(?:[ \u00a0])\d`. Names are in lower case, so they cannot be confused with a repetition such as `{2,3}`, nor with
-/// a class of Unicode such as `\p{Lu}`.
+/// In a pattern, a name in braces stands for its part: with `sp = "[ \u00a0]"`, the pattern `\d{sp}\d` is `\d(?:[
+/// \u00a0])\d`. Names are in lower case, so they differ from repetitions such as `{2,3}` and from Unicode classes such
+/// as `\p{Lu}`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Abbreviations(BTreeMap<String, Part>);
 
-/// What an abbreviation stands for.
+/// The value of an abbreviation.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum Part {
     Pattern(String),
-    /// Patterns of which one has to match; those that stand first are preferred.
+    /// Patterns of which one must match; earlier ones are preferred.
     Alternatives(Vec<String>),
 }
 
@@ -37,11 +37,11 @@ impl Part {
 }
 
 impl Abbreviations {
-    /// The pattern with all names replaced by what they stand for.
+    /// Replaces all names in a pattern.
     ///
     /// # Errors
     ///
-    /// The name that is not known, or the pattern if names are nested too deeply.
+    /// The unknown name, or the pattern if names are nested too deeply.
     pub(crate) fn expand(&self, pattern: &str) -> Result<String, RuleErrorKind> {
         let mut expanded = pattern.to_owned();
         for _ in 0..DEPTH {
@@ -81,8 +81,8 @@ impl Abbreviations {
     }
 }
 
-/// The name that `after` begins with, up to a closing brace. `before` is what stands before the opening brace: after `\p`,
-/// `\x` and the like, or a backslash, braces belong to an escape.
+/// The name at the start of `after`, up to a closing brace. `before` is the text before the opening brace: after `\p`,
+/// `\x` or a backslash, braces belong to an escape.
 fn name<'p>(before: &str, after: &'p str) -> Option<&'p str> {
     let (name, _) = after.split_once('}')?;
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())

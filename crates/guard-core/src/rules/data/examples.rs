@@ -1,16 +1,15 @@
-//! The examples of rules: texts in which a rule must find something, and texts in which it must find nothing.
+//! The examples of rules: texts in which a rule must match, and texts in which it must not.
 //!
-//! Examples are the tests of a rule, and they tell a reader what it means. They are written like this, in every file of
-//! rules:
+//! Examples are the tests of a rule, and show its meaning. Every file of rules uses this notation:
 //!
-//! * In a text of `matches`, double braces mark what must be found: `my card is {{4111111111111111}}`. In `misses`,
-//!   nothing is marked, and braces are ordinary characters.
-//! * `${hex 32}` stands for 32 random characters of an alphabet, so that nothing that looks like a live credential stands
-//!   in this repository. There are `hex`, `HEX`, `digit`, `lower`, `upper`, `alnum`, `ALNUM`, `loweralnum`, `base64`,
-//!   `base64url` and `base32`, and `${uuid}` for a whole UUID (version 4). Other texts in `${...}`, such as `${TOKEN}`,
-//!   are left as they are.
+//! * In a text of `matches`, double braces mark the expected match: `my card is {{4111111111111111}}`. In `misses`,
+//!   braces are ordinary characters.
+//! * `${hex 32}` stands for 32 random characters of an alphabet, so that the repository contains nothing that looks
+//!   like a live credential. The alphabets are `hex`, `HEX`, `digit`, `lower`, `upper`, `alnum`, `ALNUM`, `loweralnum`,
+//!   `base64`, `base64url` and `base32`; `${uuid}` stands for a whole UUID (version 4). Other texts in `${...}`, such
+//!   as `${TOKEN}`, stay unchanged.
 //!
-//! Random characters are the same for the same rule and example, so a test that passes today passes tomorrow.
+//! The random characters depend only on the rule and the example, so a test has the same result every day.
 //!
 //! ```
 //! use guard_core::rules::data::examples::{expand, Example};
@@ -27,20 +26,20 @@ use std::ops::Range;
 use crate::random::SplitMix64;
 use crate::rules::error::{RuleError, RuleErrorKind};
 
-/// How often an example with random characters is tried, so that a rule does not pass by luck.
+/// How often an example with random characters is drawn, so that a rule does not pass by luck.
 const DRAWS: usize = 4;
 
-/// A text with what a rule must find in it.
+/// A text with the matches that a rule must find.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// The text, without the braces that mark something.
+    /// The text without the marking braces.
     pub text: String,
     /// The marked byte ranges of `text`, in order.
     pub marked: Vec<Range<usize>>,
 }
 
 impl Example {
-    /// Reads a text of `matches`; random characters are drawn with `seed`.
+    /// Reads a text of `matches`, drawing random characters with `seed`.
     ///
     /// # Errors
     ///
@@ -63,7 +62,7 @@ impl Example {
         Ok(Self { text, marked })
     }
 
-    /// Reads a text of `misses`, in which nothing is marked.
+    /// Reads a text of `misses`, without marks.
     ///
     /// # Errors
     ///
@@ -74,14 +73,14 @@ impl Example {
     }
 }
 
-/// What is wrong with a rule, or with one of its examples.
+/// An error of a rule or of one of its examples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The id of the rule.
     pub rule: String,
-    /// The text as the rule saw it; empty if the rule itself is at fault.
+    /// The text that the rule searched; empty if the rule itself is invalid.
     pub example: String,
-    /// What is wrong.
+    /// The reason.
     pub problem: String,
 }
 
@@ -93,8 +92,7 @@ pub(crate) struct Examples<'a> {
 }
 
 impl Examples<'_> {
-    /// Tries all examples with `find`, which returns what the rule finds in a text, in order: neither more nor less than
-    /// what is marked.
+    /// Checks all examples with `find`, which returns the matches of the rule in order. They must equal the marks.
     pub fn check(&self, find: impl Fn(&str) -> Result<Vec<Range<usize>>, RuleError>) -> Vec<Failure> {
         let mut failures = Vec::new();
         for (missing, problem) in [
@@ -114,7 +112,7 @@ impl Examples<'_> {
         failures
     }
 
-    /// The first failure of one example, in any of its draws.
+    /// The first failure of an example, in any of its draws.
     fn check_one(
         &self,
         index: usize,
@@ -155,7 +153,7 @@ impl Examples<'_> {
     }
 }
 
-/// Replaces what stands for random characters by characters that are drawn with `seed`.
+/// Replaces random templates with characters drawn with `seed`.
 ///
 /// # Errors
 ///
@@ -178,7 +176,7 @@ pub fn expand(written: &str, seed: &str) -> Result<String, RuleErrorKind> {
                 let alphabet = alphabet(kind).ok_or_else(|| RuleErrorKind::UnknownAlphabet(kind.to_owned()))?;
                 text.extend((0..length).map(|_| char::from(draw.one_of(alphabet))));
             }
-            // A reference to a variable, or a template of another language.
+            // A variable reference, or a template of another language.
             _ => {
                 text.push_str("${");
                 rest = after;
@@ -213,7 +211,7 @@ fn alphabet(kind: &str) -> Option<&'static [u8]> {
 struct Draw(SplitMix64);
 
 impl Draw {
-    /// The generator starts at the hash of `seed` by FNV-1a with 64 bits (draft-eastlake-fnv).
+    /// Seeds the generator with the 64-bit FNV-1a hash of `seed` (draft-eastlake-fnv).
     fn new(seed: &str) -> Self {
         let hash = |state: u64, byte| (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
         Self(SplitMix64(seed.bytes().fold(0xCBF2_9CE4_8422_2325, hash)))

@@ -1,9 +1,8 @@
-//! Rules that are written as data: what the files of credentials, of recognizers and of phrases have in common.
+//! Rules as data: the parts that the files of credentials, recognizers and phrases share.
 //!
-//! A rule has an `id`, a `source` that says where its form is documented, texts that it must find something in
-//! (`matches`), and texts that it must find nothing in (`misses`); see [`examples`] for how these are written. A folder
-//! of such files is listed when the crate is built (`build.rs`), so a new file is found by itself. Keys that nobody
-//! knows are errors.
+//! A rule has an `id`, a `source` that documents its form, texts that it must match (`matches`), and texts that it must
+//! not match (`misses`); [`examples`] explains their notation. The build script lists the files of a folder, so a new
+//! file needs no registration. Unknown keys are errors.
 
 pub mod examples;
 
@@ -13,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::RuleErrorKind;
 
-/// A file that was embedded when the crate was built: its name and its text.
+/// An embedded file: its name and its text.
 pub(crate) type DataFile = (&'static str, &'static str);
 
 /// The files of a folder that `build.rs` lists under this name, in alphabetical order.

@@ -1,7 +1,7 @@
-//! Phrases that say what a text does, such as to refuse an answer.
+//! Phrases that show the intent of a text, such as a refusal.
 //!
-//! What is looked for is data: `refusals/`, `orders/` and `hijacks/` have one file a language, with phrases that are built of named parts,
-//! and texts that each must match and must miss (see [`super::data::examples`]).
+//! The phrases are data: `refusals/`, `orders/` and `hijacks/` have one file per language, with phrases made of named
+//! parts, and texts that each must match or must not match (see [`super::data::examples`]).
 //!
 //! ```
 //! use guard_core::rules::phrases;
@@ -32,15 +32,16 @@ use super::regex::{MatchType, Patterns};
 use crate::stop;
 use needles::Needles;
 
-/// UTF-16 code units of a text that count as its beginning.
+/// The UTF-16 code units of the beginning of a text.
 const BEGINNING: usize = 300;
-/// Bytes of the longest text that is a short answer.
+/// The most bytes of a short answer.
 const ANSWER: usize = 120;
 
-/// Bytes before and after a phrase in which its quotation marks may stand, and beside those in which a verb of speech may.
+/// Bytes around a phrase that may contain its quotation marks, and bytes next to those that may contain a verb of
+/// speech.
 const QUOTED: usize = 600;
 const BESIDE: usize = 60;
-/// Marks that open and close what somebody says.
+/// Opening and closing quotation marks.
 const QUOTES: [(char, char); 7] = [
     ('"', '"'),
     ('“', '”'),
@@ -51,14 +52,14 @@ const QUOTES: [(char, char); 7] = [
     ('『', '』'),
 ];
 
-/// Phrases that refuse to do what was asked for.
+/// Phrases of refusals.
 pub static REFUSALS: Embedded = Embedded::new(data::embedded!("refusals"));
-/// Orders to a model that have no business in the description of a tool.
+/// Instructions to a model that do not belong in a tool description.
 pub static ORDERS: Embedded = Embedded::new(data::embedded!("orders"));
-/// Orders to put aside what was asked before and to give out words that are dictated.
+/// Instructions to ignore the task and output dictated words.
 pub static HIJACKS: Embedded = Embedded::new(data::embedded!("hijacks"));
 
-/// Phrases of all languages that are known here, which are read when they are first asked for: it takes some ten milliseconds.
+/// Embedded phrases of all languages. They are parsed on first use, which takes about 10 ms.
 #[derive(Debug)]
 pub struct Embedded {
     files: &'static [DataFile],
@@ -71,11 +72,11 @@ impl Embedded {
         Self { files, phrases }
     }
 
-    /// The phrases.
+    /// Returns the phrases.
     ///
     /// # Errors
     ///
-    /// What is wrong with the data files.
+    /// An error in the data files.
     pub fn get(&self) -> Result<&Phrases, RuleErrorKind> {
         let read_all = || {
             let files: Result<Vec<File>, RuleErrorKind> =
@@ -85,8 +86,8 @@ impl Embedded {
         self.phrases.get_or_init(read_all).as_ref().map_err(Clone::clone)
     }
 
-    /// What [`Phrases::find`] finds in `text`, unless files have to be read or patterns compiled for it first, which takes up to a
-    /// tenth of a second: then nothing is known.
+    /// Like [`Phrases::find`], but returns `None` if it first had to parse files or compile patterns, which takes up to
+    /// 0.1 s.
     ///
     /// # Errors
     ///
@@ -106,11 +107,11 @@ impl Embedded {
 struct File {
     /// The language, as in ISO 639-1.
     language: String,
-    /// What is found is reported in the order of the files, the lowest first.
+    /// The position of this file in results; the lowest is first.
     order: u32,
-    /// Where the phrases come from.
+    /// The source of the phrases.
     source: String,
-    /// Patterns of verbs that tell what somebody says: a phrase in quotation marks beside one is part of a story.
+    /// Patterns of verbs of speech: a quoted phrase next to one is part of a story.
     #[serde(default)]
     speech: Vec<String>,
     /// Parts of patterns by name.
@@ -123,18 +124,17 @@ struct File {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Phrase {
-    /// The name, in kebab-case, which is unique in its language.
+    /// The id in kebab-case, unique in its language.
     id: String,
-    /// What is found, in the syntax of [`super::regex`], in any case of the letters. A name in braces stands for the part of
-    /// a pattern with that name.
+    /// The pattern in the syntax of [`super::regex`], matched without case. A name in braces stands for a named part.
     pattern: String,
-    /// What it looks like but is not: a match that overlaps one of this pattern does not count.
+    /// An exception: a match that overlaps a match of this pattern does not count.
     #[serde(default)]
     unless: Option<String>,
-    /// Whether it is looked for in the first 300 UTF-16 code units of a text only.
+    /// Whether it counts only in the first 300 UTF-16 code units of a text.
     #[serde(default)]
     only_at_the_beginning: bool,
-    /// Whether it is looked for in texts of at most 120 bytes only: it is all of a short answer.
+    /// Whether it counts only in texts of at most 120 bytes, as the whole of a short answer.
     #[serde(default)]
     only_as_the_answer: bool,
     matches: Vec<String>,
@@ -152,10 +152,10 @@ pub struct PhraseMatch<'a> {
     pub language: &'a str,
 }
 
-/// A match of the phrase with this number; the range is one of the text that was searched.
+/// The index of a phrase, and its range in the searched text.
 pub type NumberedMatch = (usize, Range<usize>);
 
-/// Phrases ready to be searched for.
+/// Phrases that are searched for together.
 #[derive(Debug)]
 pub struct Phrases {
     anywhere: Group,
@@ -163,23 +163,23 @@ pub struct Phrases {
     answer: Group,
 }
 
-/// Phrases that are looked for in the same part of a text.
+/// Phrases that are searched for in the same part of a text.
 #[derive(Debug)]
 struct Group {
     phrases: Vec<Compiled>,
-    /// Says which phrases a text may have.
+    /// Selects the phrases that a text may contain.
     needles: Needles,
-    /// Any verb of speech, if there are some.
+    /// The verbs of speech, if the language has any.
     speech: Option<Lazy>,
 }
 
-/// A phrase whose patterns are compiled when a text has words that they need.
+/// A phrase. Its patterns are compiled when a text contains their needles.
 #[derive(Debug)]
 struct Compiled {
     id: String,
     language: String,
     pattern: Lazy,
-    /// What is no such phrase.
+    /// The pattern of exceptions.
     exception: Option<Lazy>,
 }
 
@@ -230,7 +230,7 @@ impl Group {
         }
     }
 
-    /// Compiles all patterns, to learn whether they can be.
+    /// Compiles all patterns, to find invalid ones.
     fn compile(&self) -> Result<(), RuleErrorKind> {
         for phrase in &self.phrases {
             for pattern in self.patterns_of(phrase) {
@@ -240,13 +240,13 @@ impl Group {
         Ok(())
     }
 
-    /// All that it may take to judge a phrase.
+    /// All patterns that a phrase may need.
     fn patterns_of<'a>(&'a self, phrase: &'a Compiled) -> impl Iterator<Item = &'a Lazy> {
         let own = std::iter::once(&phrase.pattern).chain(&phrase.exception);
         own.chain(&self.speech)
     }
 
-    /// The phrases that `text` may have, as far as its words tell.
+    /// The phrases that `text` may contain, by their needles.
     fn suspected(&self, text: &str) -> Vec<&Compiled> {
         let suspects = self.phrases.iter().zip(self.needles.suspects(text));
         suspects
@@ -259,7 +259,7 @@ impl Group {
         self.matches(&self.suspected(text), text)
     }
 
-    /// What [`Group::find`] finds, unless it would have to compile a phrase first.
+    /// Like [`Group::find`], but returns `None` if it first had to compile a phrase.
     fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
         let suspected = self.suspected(text);
         let mut patterns = suspected.iter().flat_map(|phrase| self.patterns_of(phrase));
@@ -274,7 +274,7 @@ impl Group {
         let mut found = Vec::new();
         for phrase in phrases {
             stop::point();
-            // All of it, also what only a match needs: the next such text finds it ready.
+            // Compiles all patterns, so that the next such text finds them ready.
             for pattern in self.patterns_of(phrase) {
                 pattern.compiled()?;
             }
@@ -288,7 +288,7 @@ impl Group {
         Ok(found)
     }
 
-    /// The first match of a phrase that is none of its exceptions, and that nobody in the text says.
+    /// The first match of a phrase that is no exception and not quoted speech.
     fn first(&self, phrase: &Compiled, text: &str) -> Result<Option<Range<usize>>, RuleErrorKind> {
         let Some(first) = phrase.pattern.find(text, MatchType::Search)?.into_iter().next() else {
             return Ok(None);
@@ -300,7 +300,7 @@ impl Group {
         if exceptions.is_empty() && !is_quoted(text, &first) {
             return Ok(Some(first));
         }
-        // The first match may be none, and then a later one counts. Both lists are in the order of the text.
+        // If the first match does not count, a later one may. Both lists are in the order of the text.
         let mut exceptions = exceptions.into_iter().peekable();
         for range in phrase.pattern.find(text, MatchType::All)? {
             stop::point();
@@ -313,7 +313,7 @@ impl Group {
         Ok(None)
     }
 
-    /// Whether a range stands in quotation marks, and a verb of speech beside them.
+    /// Whether a range is in quotation marks with a verb of speech next to them.
     fn is_told(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
         let (Some(speech), Some(quotation)) = (&self.speech, quotation(text, range)) else {
             return Ok(false);
@@ -335,7 +335,7 @@ fn is_quoted(text: &str, range: &Range<usize>) -> bool {
     quotation(text, range).is_some()
 }
 
-/// The quotation, with its marks, that a range stands in; it is all in one line and not much longer than the range.
+/// The quotation around a range, with its marks: in one line, and not much longer than the range.
 fn quotation(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let before = &text[text.ceil_char_boundary(range.start.saturating_sub(QUOTED))..range.start];
     let before = before.rsplit('\n').next().unwrap_or(before);
@@ -343,7 +343,7 @@ fn quotation(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let after = after.split('\n').next().unwrap_or(after);
     QUOTES.iter().find_map(|(open, close)| {
         let start = before.rfind(*open)?;
-        // Of marks that look alike, every second one opens.
+        // If both marks are the same, every second one opens.
         let opens = open != close || before.matches(*open).count() % 2 == 1;
         let closed = open != close && before[start..].contains(*close);
         let end = after.find(*close)?;
@@ -369,18 +369,17 @@ impl Phrases {
         }
     }
 
-    /// The first match of each phrase in `text`, those that are looked for everywhere first.
+    /// Returns the first match of each phrase in `text`, first those of phrases that count everywhere.
     ///
     /// # Errors
     ///
-    /// A text in which the search takes too long, which no phrase here makes it do. It must then be treated as if it had not
-    /// been looked at.
+    /// The search takes too long, which no embedded phrase causes. Treat the text as not scanned.
     pub fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleError> {
         let found = self.search(text, |group, text| group.find(text).map(Some))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// What `find` finds in the groups, each in its part of `text`; nothing is known where it is not for one of them.
+    /// Applies `find` to the groups, each with its part of `text`; `None` if one of them returns `None`.
     fn search<'a>(
         &'a self,
         text: &str,
@@ -398,7 +397,7 @@ impl Phrases {
         Ok(Some(all))
     }
 
-    /// The ids of the phrases, each once although several languages have it, in alphabetical order.
+    /// The distinct ids of the phrases of all languages, in alphabetical order.
     pub fn ids(&self) -> Vec<&str> {
         let groups = [&self.anywhere, &self.beginning, &self.answer];
         let ids: BTreeSet<&str> = groups
@@ -408,8 +407,8 @@ impl Phrases {
         ids.into_iter().collect()
     }
 
-    /// The first match of each phrase in `text`, or else in the first view of it that has one (see [`super::across`]). The
-    /// number of a match is the place of its id in [`Phrases::ids`].
+    /// The first match of each phrase in `text`, or else in its first view with a match (see [`super::across`]). A
+    /// match is numbered by the index of its id in [`Phrases::ids`].
     ///
     /// # Errors
     ///
@@ -436,7 +435,7 @@ fn beginning(text: &str) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
-/// The file of a language, with the names in its patterns replaced.
+/// Parses the file of a language, and replaces the names in its patterns.
 fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
     let mut file: File = data::parse(file, toml)?;
     for phrase in &mut file.phrase {
@@ -450,11 +449,11 @@ fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
     Ok(file)
 }
 
-/// Checks the phrases of a file that is written like those of `refusals/`, `orders/` and `hijacks/`, each by itself, against its own examples.
+/// Checks each phrase of a file in the format of `refusals/`, `orders/` and `hijacks/` against its own examples.
 ///
 /// # Errors
 ///
-/// Why the file is no list of phrases.
+/// The file is not a list of phrases.
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
     let File {
         language,

@@ -1,4 +1,4 @@
-//! Searches with backtracking patterns, which are limited in steps and in time.
+//! Searches with backtracking patterns, limited in steps and time.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -8,27 +8,26 @@ use std::time::Instant;
 use crate::stop;
 use fancy_regex::{Input, RegexInput};
 
-/// Up to this many bytes, a backtracking pattern is searched for in one go, and all positions share its steps. In longer texts
-/// every position is tried by itself and has steps of its own: each takes one at least, and there may be more positions than
+/// Up to this many bytes, one search covers the whole text, and all positions share its steps. In longer texts every
+/// position is tried separately with its own steps: each takes at least one, and there may be more positions than
 /// steps.
 const ONE_GO: usize = 16 * 1024;
-/// Bytes that a backtracking pattern reads at most between two looks at the clock, which takes some milliseconds; and how often
-/// it is given the text between them at least and at most, whatever the length of the text.
+/// The most bytes that are read between two looks at the clock, which takes some milliseconds; and the fewest and most
+/// accesses to the text between them.
 const UNWATCHED: usize = 4 * 1024 * 1024;
 const LEAST_READS: usize = 16;
 const MOST_READS: usize = 1024;
 
-/// A text that watches the clock while a backtracking pattern reads it. The engine has no other way to be stopped within a
-/// search: it asks for the bytes at every position, and once the time is up the call does not return, but unwinds with
-/// [`OutOfTime`].
+/// A text that checks the clock while a backtracking pattern reads it. The engine can't be stopped otherwise: it asks
+/// for the bytes at every position, and once the time is up that call unwinds with [`OutOfTime`].
 struct Watched<'a> {
     text: &'a str,
     until: Instant,
-    /// How often the text may still be read before the next look at the clock.
+    /// How often the text may be read before the next look at the clock.
     left: Cell<usize>,
 }
 
-/// What a search unwinds with when its time is up. No panic is reported.
+/// The payload with which a search unwinds when its time is up. No panic is reported.
 struct OutOfTime;
 
 impl<'a> Watched<'a> {
@@ -86,7 +85,7 @@ impl Input for Watched<'_> {
     }
 }
 
-/// At most `limit` matches of a backtracking pattern, or `None` when that is too expensive or not done in time.
+/// Returns at most `limit` matches, or `None` if the search takes too many steps or too long.
 pub(super) fn backtrack(
     regex: &fancy_regex::Regex,
     text: &str,
@@ -94,7 +93,7 @@ pub(super) fn backtrack(
     until: Instant,
 ) -> Option<Vec<Range<usize>>> {
     let watched = Watched::new(text, until);
-    // Each search sets up the state of the engine anew.
+    // Each search creates a new engine state.
     match catch_unwind(AssertUnwindSafe(|| matches(regex, &watched, limit))) {
         Ok(found) => found,
         Err(cause) if cause.is::<OutOfTime>() => None,
@@ -114,7 +113,7 @@ fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> O
         }
         let input = RegexInput::new(watched).from_pos(at).anchored(!one_go);
         match regex.find_input(input).ok()? {
-            // An empty match at the end of the last match is part of it, as in `regex`.
+            // An empty match at the end of the last match belongs to it, as in `regex`.
             Some(hit) if hit.start() == hit.end() && found.last().is_some_and(|last| last.end == hit.start()) => {
                 at = after(text, hit.end());
             }
@@ -133,7 +132,7 @@ fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> O
     Some(found)
 }
 
-/// The start of the character after the one at `at`, beyond the end of the text when there is none.
+/// The start of the character after the one at `at`; beyond the end of the text if there is none.
 fn after(text: &str, at: usize) -> usize {
     text.ceil_char_boundary(at + 1).max(at + 1)
 }

@@ -1,4 +1,4 @@
-//! Patterns in the syntax of ECMA-262, as JSON Schema has them.
+//! Translates patterns of ECMA-262, as in JSON Schema.
 
 use super::PatternError;
 use super::python::repetition;
@@ -10,11 +10,11 @@ const WORD: &str = "[0-9A-Za-z_]";
 const SPACE: &str =
     "[\\t-\\r\\x{20}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}]";
 
-/// Rewrites the pattern with this index in its list.
+/// Translates the pattern with this index in its list.
 ///
 /// # Errors
 ///
-/// [`PatternError::Syntax`] for what is no pattern of ECMAScript, and for what may take too long.
+/// [`PatternError::Syntax`] for an invalid pattern, or for one that may take too long.
 pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, PatternError> {
     let mut this = Ecmascript {
         pattern,
@@ -30,33 +30,33 @@ pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, Patte
     Ok(this.written)
 }
 
-/// What is wrong with a pattern of ECMAScript, and at which byte.
+/// An error message, and its byte offset in the pattern.
 type Refusal = (&'static str, usize);
 
 /// A part of a pattern that matches one character.
 #[derive(Clone, Copy)]
 enum Atom<'p> {
     Character(char),
-    /// A class in the syntax of the `regex` crate, which may stand in another one.
+    /// A class in the syntax of the `regex` crate, which may be nested.
     OneOf(&'p str),
     NoneOf(&'p str),
 }
 
-/// A pattern of ECMAScript while it is rewritten.
+/// The translation of one pattern.
 ///
-/// What the `regex` crate may read differently is written in a form without doubt, and whatever is not known here is refused:
-/// a pattern never gets a meaning that its author did not give it.
+/// Anything that the `regex` crate may read differently is written unambiguously, and anything unknown is an error: a
+/// pattern never gets a meaning that its author did not intend.
 struct Ecmascript<'p> {
     pattern: &'p str,
-    /// Up to here it is rewritten.
+    /// The pattern is translated up to here.
     at: usize,
     written: Translated,
 }
 
 impl<'p> Ecmascript<'p> {
-    /// Rewrites the rest of the pattern.
+    /// Translates the rest of the pattern.
     fn read(&mut self) -> Result<(), Refusal> {
-        // Whether there is something that a quantifier could repeat.
+        // Whether a quantifier may follow.
         let mut repeatable = false;
         while let Some(c) = self.rest().chars().next() {
             let (rest, at) = (self.rest(), self.at);
@@ -125,14 +125,14 @@ impl<'p> Ecmascript<'p> {
     fn write(&mut self, atom: Atom<'_>, at: usize) {
         match atom {
             Atom::Character(c) if c.is_alphanumeric() => self.written.push(c.encode_utf8(&mut [0; 4]), at),
-            // Anything else may be syntax to the engine, if only together with its neighbours.
+            // Any other character may be engine syntax, alone or with its neighbours.
             Atom::Character(c) => self.written.push(&format!("\\x{{{:X}}}", u32::from(c)), at),
             Atom::OneOf(class) => self.written.push(class, at),
             Atom::NoneOf(class) => self.written.push(&format!("[^{class}]"), at),
         }
     }
 
-    /// Copies what opens a group, without its name, for which only a reference would ask.
+    /// Copies the opening of a group, without its name, which only references would need.
     fn open(&mut self) -> Result<(), Refusal> {
         let (rest, at) = (self.rest(), self.at);
         if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|look| rest.starts_with(look)) {
@@ -238,7 +238,7 @@ impl<'p> Ecmascript<'p> {
             .ok_or(("an escape that stands for no character", start))
     }
 
-    /// Reads the name behind `\p`. It is up to the `regex` crate to know it.
+    /// Reads the name after `\p`. The `regex` crate checks it.
     fn property(&mut self, start: usize) -> Result<Atom<'p>, Refusal> {
         let braced = self.rest().strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let sound = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '=';
@@ -251,7 +251,7 @@ impl<'p> Ecmascript<'p> {
         }
     }
 
-    /// Reads the letter behind `\c`.
+    /// Reads the letter after `\c`.
     fn control(&mut self) -> Option<char> {
         let letter = self.rest().chars().next().filter(char::is_ascii_alphabetic)?;
         self.at += 1;
@@ -264,7 +264,7 @@ impl<'p> Ecmascript<'p> {
         Some(number)
     }
 
-    /// Reads what is behind `\u`. The halves of a surrogate pair are one character; by itself, a half is none in UTF-8.
+    /// Reads the digits after `\u`. A surrogate pair is one character; a single surrogate is invalid in UTF-8.
     fn code_point(&mut self) -> Option<u32> {
         if let Some(braced) = self.rest().strip_prefix('{') {
             let (digits, _) = braced.split_once('}')?;
@@ -286,7 +286,7 @@ fn hex(digits: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| sound)
 }
 
-/// The length of the quantifier at the start of `rest`, or what is wrong with it.
+/// The length of the quantifier at the start of `rest`, or an error message.
 fn quantifier(rest: &str) -> Result<usize, &'static str> {
     let mut length = 1;
     if rest.starts_with('{') {
@@ -297,7 +297,7 @@ fn quantifier(rest: &str) -> Result<usize, &'static str> {
         if let (Ok(low), Ok(high)) = (low.parse::<u32>(), high.parse::<u32>())
             && low > high
         {
-            return Err("the numbers of a repetition have to ascend");
+            return Err("the numbers of a repetition must ascend");
         }
     }
     Ok(length + usize::from(rest[length..].starts_with('?')))

@@ -1,11 +1,11 @@
-//! Why a pattern cannot be used.
+//! An error in a pattern.
 
 /// The most patterns in a list; compiling more takes seconds.
 pub(super) const MAX_PATTERNS: usize = 10_000;
 /// The most bytes of all patterns of a list together, before compilation.
 pub(super) const MAX_BYTES: usize = 1024 * 1024;
 
-/// Why a pattern cannot be used.
+/// An error in a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is not a valid regular expression.
@@ -13,12 +13,12 @@ pub enum PatternError {
     Syntax {
         /// The index of the pattern.
         pattern: usize,
-        /// What is wrong, in one line.
+        /// The reason, in one line.
         message: String,
-        /// The byte offset in the pattern at which it is wrong, where known.
+        /// The byte offset of the error in the pattern, if known.
         position: Option<usize>,
     },
-    /// A pattern took too much time in this text, or a backtracking one too many steps.
+    /// The search took too much time or too many steps in this text.
     #[error("pattern {pattern} takes too long in this text")]
     StepLimit {
         /// The index of the pattern.
@@ -30,16 +30,16 @@ pub enum PatternError {
         /// The index of the pattern.
         pattern: usize,
     },
-    /// There are more patterns than one list may have.
+    /// The list has too many patterns.
     #[error("too many patterns: at most {MAX_PATTERNS}, of {MAX_BYTES} bytes together")]
     TooMany {
-        /// The index of the first pattern that is too much.
+        /// The index of the first pattern over the limit.
         pattern: usize,
     },
 }
 
 impl PatternError {
-    /// The index of the pattern at fault in its list.
+    /// The index of the invalid pattern in its list.
     pub fn pattern(&self) -> usize {
         match self {
             Self::Syntax { pattern, .. }

@@ -1,4 +1,4 @@
-//! What searches for one pattern: the linear engine, or the backtracking one.
+//! Compiles one pattern for the linear engine or the backtracking one.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,16 +10,16 @@ use super::relaxed::without_boundaries;
 use super::timed::{Patience, Timed};
 use crate::stop;
 
-/// Steps back that one search with a backtracking pattern may take; about 30 ms, where none of them reads much.
+/// The most backtracking steps of one search; about 30 ms if each is cheap.
 const STEP_LIMIT: usize = 1_000_000;
-/// Bytes of a compiled pattern that is surely fast on a short text.
+/// The most bytes of a compiled pattern that is surely fast on a short text.
 const SMALL: usize = 256 * 1024;
-/// Sizes in bytes in which a pattern is tried to be compiled, one after the other, to learn about how large it is; and the
-/// bytes that one state takes at least, with its transitions.
+/// Size limits that are tried in turn, to estimate the size of a compiled pattern; and the least bytes of one state
+/// with its transitions.
 const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, SMALL];
 const STATE: usize = 24;
-/// States times bytes up to which a search in linear time ends within half a second, whatever the pattern. A search that may
-/// take more watches the clock.
+/// States times bytes up to which a linear search ends within 0.5 s, whatever the pattern. Longer searches check the
+/// clock.
 const WORK: usize = 1 << 25;
 
 /// A compiled pattern.
@@ -27,18 +27,18 @@ const WORK: usize = 1 << 25;
 pub(super) enum Matcher {
     Linear {
         regex: regex::Regex,
-        /// States of the compiled pattern, at most.
+        /// The most states of the compiled pattern.
         states: usize,
         /// Compiled on first use, since only long texts need it.
         timed: OnceLock<Option<Box<Timed>>>,
-        /// Says in most texts outside ASCII that there is no match; compiled on first use.
+        /// Rules out a match in most non-ASCII texts; compiled on first use.
         relaxed: OnceLock<Option<Box<Timed>>>,
     },
     Backtracking(Box<fancy_regex::Regex>),
 }
 
 impl Matcher {
-    /// Compiles with the linear engine, and with the backtracking one what the first does not know, or what `backtracks`.
+    /// Compiles for the linear engine, or for the backtracking one if the pattern needs its features or `backtracks`.
     pub fn compile(index: usize, source: &str, limit: usize, backtracks: bool) -> Result<Self, PatternError> {
         if backtracks {
             return Self::backtracking(source, limit).map_err(|error| refusal(index, &error));
@@ -89,12 +89,12 @@ impl Matcher {
         Ok(Self::Backtracking(Box::new(regex)))
     }
 
-    /// Whether a search may take long even in a text of some kilobytes.
+    /// Whether a search may take long even in a text of a few kB.
     pub fn is_costly(&self) -> bool {
         !matches!(self, Self::Linear { states, .. } if states * STATE <= SMALL)
     }
 
-    /// The quicker pattern that matches wherever this one does, for texts in which this one is slow.
+    /// A faster pattern that matches wherever this one does, for texts in which this one is slow.
     fn relaxed(&self, text: &str) -> Option<&Timed> {
         match self {
             Self::Linear {
@@ -108,8 +108,8 @@ impl Matcher {
         }
     }
 
-    /// All matches that do not overlap, or the first one only. `suspected` says that a quick look has found that there may be
-    /// some; a search that is not done at `until` is given up with an error.
+    /// Finds all matches without overlaps, or the first one only. `suspected` says that a prefilter found possible
+    /// matches. Returns an error if the search does not end by `until`.
     pub fn find(
         &self,
         index: usize,
@@ -120,7 +120,7 @@ impl Matcher {
     ) -> Result<Vec<Range<usize>>, PatternError> {
         let limit = if all { usize::MAX } else { 1 };
         let relaxed = self.relaxed(text);
-        // A search that runs out of time here would run out of it below as well, and says so there.
+        // If this search runs out of time, the one below does too, and reports it.
         let nothing = |relaxed: &Timed| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
         match self {
             Self::Linear { .. } if !suspected && relaxed.is_some_and(nothing) => Ok(Vec::new()),
@@ -153,7 +153,7 @@ impl Matcher {
     }
 }
 
-/// What the backtracking engine says of a pattern that it does not take.
+/// The error of a pattern that the backtracking engine rejects.
 fn refusal(pattern: usize, error: &fancy_regex::Error) -> PatternError {
     let position = match error {
         fancy_regex::Error::CompileError(error) if too_large(error) => return PatternError::TooLarge { pattern },
@@ -175,10 +175,10 @@ fn too_large(error: &fancy_regex::CompileError) -> bool {
     }
 }
 
-/// The one-line reason in an error message of the `regex` crate, and the position that its caret line points to.
+/// The one-line reason in an error message of the `regex` crate, and the position of its caret.
 fn explain(problem: &str, source: &str) -> (String, Option<usize>) {
     let message = problem.rsplit("error: ").next().unwrap_or(problem).trim().to_owned();
-    // The message repeats a pattern of one line after four spaces and marks columns below it.
+    // The message shows a one-line pattern after four spaces, and marks columns below it.
     let position = problem
         .lines()
         .find(|line| !line.is_empty() && line.chars().all(|c| c == ' ' || c == '^') && line.contains('^'))

@@ -1,8 +1,8 @@
 //! Regular expressions written by users.
 //!
-//! Patterns are in the syntax of Python's `re`, as in llm-guard; what the `regex` crate and JavaScript add to it
-//! (`\p{L}`, `(?<name>…)`) works too. What means something else elsewhere than in Python is an error. [`Syntax::Ecmascript`] is for the patterns of JSON Schema, which mean something else
-//! where they look the same.
+//! Patterns use the syntax of Python's `re`, as in llm-guard, plus additions of the `regex` crate and JavaScript
+//! (`\p{L}`, `(?<name>…)`). Syntax that means something else in Python is an error. [`Syntax::Ecmascript`] is for the
+//! patterns of JSON Schema.
 //!
 //! ```
 //! use guard_core::rules::regex::{MatchType, Patterns};
@@ -16,13 +16,13 @@
 //!
 //! # Time
 //!
-//! A pattern runs in linear time unless it needs look-around, back-references or another feature of backtracking; then it
-//! runs with a limit, and reaching the limit is an error, so that a text cannot switch a rule off by being expensive. So
-//! does a pattern whose linear time has a large factor, such as `(?:[ab]{1,100}c?){100}x`.
+//! A pattern runs in linear time unless it needs look-around, back-references or another feature of backtracking. Such
+//! patterns run under a limit, and reaching the limit is an error, so that a text can't switch off a rule by being
+//! expensive. The limit also covers patterns whose linear time has a large factor, such as `(?:[ab]{1,100}c?){100}x`.
 //!
 //! # All patterns are reported
 //!
-//! llm-guard stops at the first pattern that matches, which leaves in the redacted text what later patterns match.
+//! llm-guard stops at the first matching pattern, and leaves the matches of later patterns in the redacted text.
 //! [`Patterns::find`] returns the matches of every pattern.
 
 mod backtrack;

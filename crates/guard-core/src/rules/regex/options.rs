@@ -1,17 +1,17 @@
-//! The syntax of patterns, and how they are applied.
+//! The syntax of patterns, and how they match.
 
-/// The syntax that patterns are written in.
+/// The syntax of patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Syntax {
-    /// That of Python's `re`, with what the `regex` crate and JavaScript add to it.
+    /// Python's `re`, with additions of the `regex` crate and JavaScript.
     Python,
-    /// That of ECMA-262 with the flag `u`, as JSON Schema has it: `$` is the very end, and `\d`, `\w` and `\b` know ASCII
-    /// only. Two things differ: what needs backtracking (look-around and back-references) is an error, and any
-    /// punctuation of ASCII may be escaped, as people write `\-`.
+    /// ECMA-262 with the flag `u`, as in JSON Schema: `$` is the very end, and `\d`, `\w` and `\b` are ASCII only. Two
+    /// things differ: look-around and back-references are errors, and any ASCII punctuation may be escaped, since
+    /// people write `\-`.
     Ecmascript,
 }
 
-/// How a pattern is applied.
+/// How a pattern matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MatchType {
     /// The first match anywhere in the text (`re.search`).

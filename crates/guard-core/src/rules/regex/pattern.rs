@@ -1,4 +1,4 @@
-//! One pattern of a list: translated, compiled and searched for.
+//! One pattern of a list.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,11 +10,11 @@ use super::options::{MatchType, Syntax};
 use super::translated::Translated;
 use super::{ecmascript, python};
 
-/// A pattern that can be searched for.
+/// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
     source: Translated,
-    /// Bytes that it may take when compiled.
+    /// The most bytes of the compiled pattern.
     limit: usize,
     search: Matcher,
     /// Compiled on first use, since few rules need it.
@@ -38,7 +38,7 @@ impl Pattern {
         })
     }
 
-    /// The matches in `text`, as [`Matcher::find`] finds them; `suspected` and `until` are explained there.
+    /// The matches in `text`; see [`Matcher::find`].
     pub fn find(
         &self,
         index: usize,
@@ -56,12 +56,12 @@ impl Pattern {
         }
         let all = match_type == MatchType::All;
         let mut found = self.search.find(index, text, all, suspected, until)?;
-        // In Python, `$` also matches before a newline that ends the text, and here only after it.
+        // Python's `$` also matches before a newline at the end of the text; the engine's only after it.
         if let Some(line) = text.strip_suffix('\n').filter(|_| self.source.dollar) {
             let before = self.search.find(index, line, all, suspected, until)?;
             let known = found.clone();
             found.extend(before.into_iter().filter(|range| {
-                // Both lists ascend without overlaps, so only the first that ends behind can be in the way.
+                // Both lists ascend without overlaps, so only the first match that ends later can conflict.
                 let near = known.partition_point(|other| other.end < range.end.min(range.start + 1));
                 !known[near..]
                     .iter()

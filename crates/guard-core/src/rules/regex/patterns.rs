@@ -15,21 +15,21 @@ use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::term_variants::TermVariants;
 use crate::stop;
 
-/// Time that all searches of costly patterns in one text and its views may take together.
+/// The most time of all searches of costly patterns in one text and its views together.
 ///
-/// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, counts as one step and
-/// may read the whole text. So may what lies between two steps: `(?:(?=.*x)a)*` reads the text again for every `a`.
+/// Steps alone do not bound the time: a part without backtracking, such as the body of `(?=.*x)`, is one step and may
+/// read the whole text. So may the text between two steps: `(?:(?=.*x)a)*` reads the text again for every `a`.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Bytes that one compiled pattern may take; and that one of a list of more than [`FEW`] may take at least.
+/// The most bytes of a compiled pattern; and its least limit in a list of more than [`FEW`].
 const SIZE_LIMIT: usize = 10 * 1024 * 1024;
 
 const LEAST_SIZE: usize = 128 * 1024;
 
-/// Patterns that may all be as large as [`SIZE_LIMIT`] says; those of a longer list share what these may take.
+/// Up to this many patterns have the limit [`SIZE_LIMIT`] each; a longer list shares the total.
 pub(super) const FEW: usize = 100;
 
-/// Bytes of a text from which on one look for all patterns at once pays.
+/// Bytes of a text from which on a prefilter for all patterns pays off.
 const LONG: usize = 8 * 1024;
 
 /// One match of one pattern.
@@ -37,7 +37,7 @@ const LONG: usize = 8 * 1024;
 pub struct PatternMatch {
     /// The index of the pattern in the list given to [`Patterns::compile`].
     pub pattern: usize,
-    /// The matched UTF-8 byte range, on character boundaries; empty for a pattern that matched between two characters, such as `^`.
+    /// The matched UTF-8 byte range, on character boundaries; empty for a match between two characters, such as of `^`.
     pub range: Range<usize>,
 }
 
@@ -55,14 +55,14 @@ impl RuleMatch for PatternMatch {
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<Pattern>,
-    /// Says of a long text which patterns can match in it; compiled on first use.
+    /// Selects the patterns that may match in a long text; compiled on first use.
     sieve: OnceLock<Option<Sieve>>,
-    /// The patterns that are nothing but words; made where views are searched.
+    /// The variants of patterns that consist of words; compiled on the first search of views.
     variants: OnceLock<Option<TermVariants>>,
 }
 
 impl Patterns {
-    /// Compiles all patterns, in the syntax of Python: at most 10,000, of 1 MiB together.
+    /// Compiles patterns in Python's syntax: at most 10,000, of 1 MiB together.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Patterns {
         Self::compile_as(patterns, Syntax::Python)
     }
 
-    /// The same for patterns in the given syntax.
+    /// Compiles patterns in a syntax.
     ///
     /// # Errors
     ///
@@ -98,14 +98,13 @@ impl Patterns {
         })
     }
 
-    /// How many patterns there are.
+    /// The number of patterns.
     pub fn count(&self) -> usize {
         self.patterns.len()
     }
 
-    /// Whether a search may take long even in a text of some kilobytes: with many patterns, with one that needs
-    /// backtracking, or with one that is large when compiled, as `(?:[ab]{1,100}c?){100}` is. Linear time then has a
-    /// large factor.
+    /// Whether a search may take long even in a text of a few kB: with many patterns, with one that needs backtracking,
+    /// or with one that is large when compiled, such as `(?:[ab]{1,100}c?){100}`, whose linear time has a large factor.
     pub fn are_costly(&self) -> bool {
         self.patterns.len() > FEW || self.patterns.iter().any(Pattern::is_costly)
     }
@@ -114,14 +113,13 @@ impl Patterns {
     ///
     /// # Errors
     ///
-    /// [`PatternError::StepLimit`] when a pattern that needs backtracking, or a very large one, is too expensive in this
-    /// text. The text must then be treated as if it matched.
+    /// [`PatternError::StepLimit`] if a pattern that needs backtracking, or a very large one, is too expensive in this
+    /// text. Treat the text as a match then.
     pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
         self.find_until(text, match_type, Instant::now() + TIME_LIMIT)
     }
 
-    /// The same, within about so much time where that is less than a search may take otherwise: for texts that share a
-    /// limit.
+    /// Like [`Patterns::find`], with a lower time limit, for texts that share one.
     ///
     /// # Errors
     ///
@@ -135,10 +133,11 @@ impl Patterns {
         self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
     }
 
-    /// The matches in `text` and in its views, as [`crate::rules::across::across_views`] has them; those of
-    /// patterns that are nothing but words also where other white space, "_", "-" or "+" stands in the place of a space, and backwards:
-    /// with [`MatchType::All`] all of them, else of each pattern the first one in the text or else in the first view that it matches. A
-    /// pattern that is to match the whole text may match the whole of a view.
+    /// Finds matches in `text` and in its views ([`crate::rules::across::across_views`]). Patterns that consist of
+    /// words also match with other separators ("_", "-", "+" or other white space in place of a space), and backwards.
+    ///
+    /// [`MatchType::All`] returns all matches; otherwise it is the first match of each pattern in the text, or else in
+    /// its first view with a match. A full match may match the whole of a view.
     ///
     /// # Errors
     ///
@@ -157,7 +156,7 @@ impl Patterns {
         across_readings(text, wanted, find, |text| self.find_variants(text, match_type, end))
     }
 
-    /// What is found where words are separated otherwise, and backwards.
+    /// Finds patterns of words with other separators, and backwards.
     fn find_variants(
         &self,
         text: &str,
@@ -186,7 +185,7 @@ impl Patterns {
                 continue;
             }
             if found.kind == "blanks" {
-                // The terms are in lower case, and the case of a pattern may matter.
+                // The terms are lower-cased, but the case may matter to the pattern.
                 let separates = |c: char| c.is_whitespace() || matches!(c, '_' | '-' | '+');
                 let words: Vec<&str> = text[range.clone()]
                     .split(separates)
@@ -225,7 +224,7 @@ impl Patterns {
         Ok(found)
     }
 
-    /// For each pattern whether it may match in `text`; `None` where that is best found out one by one.
+    /// For each pattern, whether it may match in `text`; `None` if searching one by one is better.
     fn suspects(&self, text: &str, match_type: MatchType) -> Option<Vec<bool>> {
         if text.len() < LONG || match_type == MatchType::FullMatch || self.patterns.len() > FEW {
             return None;
@@ -238,7 +237,7 @@ impl Patterns {
         let mut sifted = (0..sifted.capacity()).map(|index| PatternID::new(index).is_ok_and(|id| sifted.contains(id)));
         let suspects = self.patterns.iter().map(|pattern| {
             let suspected = !pattern.is_linear() || sifted.next().unwrap_or(true);
-            // Before a newline that ends the text, `$` matches in Python only.
+            // Only Python's `$` matches before a newline at the end of the text.
             suspected || pattern.has_dollar() && text.ends_with('\n')
         });
         Some(suspects.collect())

@@ -1,11 +1,11 @@
-//! Patterns in the syntax of Python's `re`.
+//! Translates patterns of Python's `re`.
 
 use std::collections::HashMap;
 
 use super::PatternError;
 use super::translated::Translated;
 
-/// Rewrites what Python and the engines read differently in a pattern of Python:
+/// Rewrites the syntax that Python and the engines read differently:
 ///
 /// * `\Z` is the very end (`\z`);
 /// * `\<` and `\>` are literal characters, not the ends of a word, and so is an escaped character outside ASCII;
@@ -13,17 +13,17 @@ use super::translated::Translated;
 /// * in a class, `[`, `&`, `~` and a doubled `-` are literal, except a POSIX class like `[:alpha:]`, and white space
 ///   and `#` are literal even in verbose mode;
 /// * a `{` that does not start a repetition is literal, and `{,n}` is `{0,n}`;
-/// * `a*+`, `a++`, `a?+` and `a{1,2}+` give nothing back, and `(?(name)…)` asks whether a group matched;
+/// * `a*+`, `a++`, `a?+` and `a{1,2}+` are possessive, and `(?(name)…)` is a condition on a group;
 /// * `(?#…)` is a comment.
 ///
-/// Source: the documentation of the module `re` of Python 3.11, and what that version does.
+/// Source: the documentation and the behaviour of the module `re` of Python 3.11.
 ///
 /// # Errors
 ///
-/// [`PatternError::Syntax`] for what Python has and the engines do not, such as `\N{BULLET}` and `(?a)`, and for what is no syntax
-/// of Python but would mean something to an engine: `\h`, `\K`, `(?U)`, `a**`. A pattern never gets a meaning that its author
-/// did not give it. `\p{L}`, `\z`, `\x{41}`, `\u{41}`, `(?<name>…)` and `\k<name>`, which Python does not know, mean the same
-/// wherever they are known.
+/// [`PatternError::Syntax`] for syntax that the engines lack, such as `\N{BULLET}` and `(?a)`, and for syntax that is
+/// invalid in Python but means something to an engine: `\h`, `\K`, `(?U)`, `a**`. A pattern never gets a meaning that
+/// its author did not intend. `\p{L}`, `\z`, `\x{41}`, `\u{41}`, `(?<name>…)` and `\k<name>`, which Python lacks, are
+/// accepted, since they mean the same everywhere.
 pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, PatternError> {
     let mut this = Python {
         pattern,
@@ -44,29 +44,29 @@ pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, Patte
     Ok(this.written)
 }
 
-/// What is wrong with a pattern, and at which byte.
+/// An error message, and its byte offset in the pattern.
 type Refusal = (String, usize);
 
-/// What was read last, which says what a repetition repeats.
+/// The last element, which a repetition would repeat.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
-    /// The beginning of the pattern, of a group or of an alternative.
+    /// Nothing: the start of the pattern, a group or an alternative.
     Nothing,
     Item,
     Repetition,
 }
 
-/// A pattern of Python while it is rewritten.
+/// The translation of one pattern.
 struct Python<'p> {
     pattern: &'p str,
     at: usize,
     written: Translated,
-    /// For each open group, whether it stands in verbose mode, and its number, if it has one.
+    /// For each open group, whether it is in verbose mode, and its number, if it has one.
     outer: Vec<(bool, Option<u32>)>,
-    /// Groups with a number that were opened so far, and those with a name.
+    /// The number of groups so far, and the named ones.
     groups: u32,
     names: HashMap<&'p str, u32>,
-    /// Groups that a condition asks for by their number, and where.
+    /// The group numbers in conditions, with their offsets.
     asked: Vec<(u32, usize)>,
     last: Last,
 }
@@ -76,7 +76,7 @@ impl<'p> Python<'p> {
         &self.pattern[self.at..]
     }
 
-    /// Writes `length` bytes of the pattern as they are.
+    /// Copies `length` bytes of the pattern.
     fn copy(&mut self, length: usize) {
         self.write(&self.pattern[self.at..self.at + length], length);
     }
@@ -133,7 +133,7 @@ impl<'p> Python<'p> {
         }
     }
 
-    /// Copies a repetition of `length` bytes, and the sign behind it that says how much it takes.
+    /// Copies a repetition of `length` bytes, and the sign after it that makes it lazy or possessive.
     fn repeat(&mut self, length: usize) -> Result<Last, Refusal> {
         let written = &self.rest()[..length];
         match self.last {
@@ -160,7 +160,7 @@ impl<'p> Python<'p> {
         Ok(Last::Repetition)
     }
 
-    /// Copies what opens a group, or all of a group without a body.
+    /// Copies the opening of a group, or a whole group without a body.
     fn open(&mut self) -> Result<Last, Refusal> {
         let rest = self.rest();
         let verbose = self.written.verbose;
@@ -211,7 +211,7 @@ impl<'p> Python<'p> {
         self.flags(after)
     }
 
-    /// Copies a group with a condition up to the end of the condition, which is what follows `(?(`.
+    /// Copies a conditional group up to the end of its condition, which follows `(?(`.
     fn condition(&mut self, condition: &'p str) -> Result<Last, Refusal> {
         let Some((group, _)) = condition.split_once(')') else {
             return self.refuse("unclosed group");
@@ -230,7 +230,7 @@ impl<'p> Python<'p> {
         Ok(Last::Nothing)
     }
 
-    /// Copies flags: of a group, or of all of the pattern. `after` is what follows `(?`.
+    /// Copies flags of a group or of the whole pattern. `after` follows `(?`.
     fn flags(&mut self, after: &str) -> Result<Last, Refusal> {
         let length = after
             .bytes()
@@ -281,7 +281,7 @@ impl<'p> Python<'p> {
                 let instead = "write the character itself, or its number, such as \\u2022 for a bullet";
                 return self.refuse(format!("names of characters are not supported; {instead}"));
             }
-            // The braces of `\p{L}` and the like are no repetition.
+            // The braces of `\p{L}` are no repetition.
             'p' | 'P' | 'x' | 'u' | 'U' if rest[length..].starts_with('{') => {
                 self.copy(rest.find('}').map_or(rest.len(), |end| end + 1));
             }
@@ -299,7 +299,7 @@ impl<'p> Python<'p> {
         Ok(())
     }
 
-    /// Writes a character by its octal number, or copies a reference to a group.
+    /// Writes a character with an octal number, or copies a reference to a group.
     fn number(&mut self, in_class: bool) -> Result<(), Refusal> {
         let digits = self.rest()[1..].bytes().take_while(u8::is_ascii_digit).count();
         let octal = self.rest()[1..]
@@ -323,7 +323,7 @@ impl<'p> Python<'p> {
             return self.refuse(format!("there is no group {number} yet"));
         }
         self.copy(1 + length);
-        // A digit behind it is a character of its own.
+        // A digit after it is a separate character.
         if digits > length {
             self.write("(?:)", 0);
         }
@@ -370,7 +370,7 @@ impl<'p> Python<'p> {
     }
 }
 
-/// Where a comment ends, which is at the first parenthesis that is not escaped.
+/// The end of a comment: the first parenthesis that is not escaped.
 fn end_of_comment(comment: &str) -> Option<usize> {
     let mut escaped = false;
     let mut bytes = comment.bytes();
@@ -381,7 +381,7 @@ fn end_of_comment(comment: &str) -> Option<usize> {
     })
 }
 
-/// The length of the repetition `{m}`, `{m,}`, `{,n}`, `{,}` or `{m,n}` at the start of `rest`, if it is one.
+/// The length of the repetition `{m}`, `{m,}`, `{,n}`, `{,}` or `{m,n}` at the start of `rest`, if there is one.
 pub(super) fn repetition(rest: &str) -> Option<usize> {
     let inner = &rest[1..rest.find('}')?];
     let (low, high) = inner.split_once(',').unwrap_or((inner, ""));

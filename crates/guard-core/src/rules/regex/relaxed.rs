@@ -1,13 +1,13 @@
-//! A quick look that says whether a pattern can match at all.
+//! A fast check that rules out most matches.
 
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-/// Returns a pattern that matches at least wherever `source` matches, or `None` where there is nothing to gain.
+/// Returns a pattern that matches at least wherever `source` matches, or `None` if it would be no faster.
 ///
-/// The fast automaton of the `regex` crate gives up at a Unicode word boundary as soon as a text has a character outside ASCII,
-/// and what it falls back to is some twenty times slower (see "Unicode can impact memory usage and search speed" in its
-/// documentation). Without its boundaries a pattern matches at more positions, never at fewer: a text in which this one
-/// finds nothing needs no second look.
+/// The lazy DFA of the `regex` crate gives up at a Unicode word boundary if a text has a non-ASCII character, and its
+/// fallback is about 20 times slower (see "Unicode can impact memory usage and search speed" in its documentation).
+/// Without boundaries a pattern matches at more positions, never at fewer. A text in which it finds nothing needs no
+/// second search.
 pub(super) fn without_boundaries(source: &str) -> Option<String> {
     let hir = regex_syntax::Parser::new().parse(source).ok()?;
     let bounded = hir.properties().look_set().contains_word_unicode();
@@ -18,7 +18,7 @@ fn relax(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(look) if is_boundary(*look) => Hir::empty(),
         HirKind::Repetition(repetition) => Hir::repetition(repetition.with(relax(&repetition.sub))),
-        // Groups are not asked for, so what they contain is enough.
+        // Groups are not needed, only their content.
         HirKind::Capture(capture) => relax(&capture.sub),
         HirKind::Concat(parts) => Hir::concat(parts.iter().map(relax).collect()),
         HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(relax).collect()),

@@ -1,4 +1,4 @@
-//! One look at a text for all patterns of a list.
+//! A prefilter for all patterns of a list.
 
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, PatternSet};
@@ -6,22 +6,22 @@ use regex_automata::{Input, MatchKind, PatternSet};
 use super::relaxed::without_boundaries;
 use crate::rules::automaton::{Automaton, Limits};
 
-/// An automaton of all patterns together that takes more is not worth its time.
+/// A larger automaton is not worth its time.
 const LIMITS: Limits = Limits {
     largest: 16 * 1024 * 1024,
     cache: 4 * 1024 * 1024,
     clears: Some((2, 64)),
 };
 
-/// One automaton for many patterns that says which of them can match in a text, in one pass.
+/// One automaton that selects the patterns that may match in a text, in one pass.
 ///
-/// It leaves out word boundaries (see [`without_boundaries`]), so it names too many patterns and never too few.
+/// It ignores word boundaries (see [`without_boundaries`]), so it selects too many patterns, never too few.
 #[derive(Debug)]
 pub(super) struct Sieve(Automaton);
 
 impl Sieve {
-    /// `None` where a search for one pattern after the other does better: with one pattern, or when each begins with a literal
-    /// that is quickly looked for; and where the automaton would be too large.
+    /// Returns `None` if separate searches are better: with one pattern, or if each begins with a literal that is
+    /// quickly found; or if the automaton would be too large.
     pub(super) fn new(sources: &[&str]) -> Option<Self> {
         if sources.len() < 2 || sources.iter().all(|source| begins_with_literals(source)) {
             return None;
@@ -34,7 +34,7 @@ impl Sieve {
         Automaton::new(&relaxed, &LIMITS).ok().map(Self)
     }
 
-    /// For each pattern whether it may match in `text`; `None` when that takes too many states to find out.
+    /// The patterns that may match in `text`; `None` if that takes too many states.
     pub(super) fn suspects(&self, text: &str) -> Option<PatternSet> {
         self.0.search(|dfa, cache| {
             let mut suspects = PatternSet::new(dfa.pattern_len());

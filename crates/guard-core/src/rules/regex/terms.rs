@@ -1,13 +1,13 @@
-//! The words that a pattern is nothing but.
+//! Patterns that consist of words.
 
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
-/// The most words of one pattern, and the most bytes of one of them.
-const MOST: usize = 64;
+/// The most terms of a pattern, and the most bytes of a term.
+const MAX_TERMS: usize = 64;
 const LONGEST: usize = 256;
 
-/// The texts that a pattern matches, in lower case, where these are a few words and phrases, as in `(?i)\\b(?:project|plan) falcon\\b`;
-/// else none. A run of white space is one space.
+/// The texts that a pattern matches, in lower case, if it consists of a few words and phrases, as in
+/// `(?i)\\b(?:project|plan) falcon\\b`; otherwise none. A run of white space is one space.
 pub(super) fn of(pattern: &str) -> Vec<String> {
     let parsed = regex_syntax::parse(pattern).ok();
     parsed.and_then(|hir| texts(&hir)).unwrap_or_default()
@@ -33,7 +33,7 @@ fn texts(hir: &Hir) -> Option<Vec<String>> {
         HirKind::Capture(capture) => texts(&capture.sub),
         HirKind::Concat(parts) => parts.iter().try_fold(vec![String::new()], |known, part| {
             let next = texts(part)?;
-            let fits = known.len() * next.len() <= MOST && known.iter().all(|text| text.len() <= LONGEST);
+            let fits = known.len() * next.len() <= MAX_TERMS && known.iter().all(|text| text.len() <= LONGEST);
             let joined = known
                 .iter()
                 .flat_map(|text| next.iter().map(move |next| format!("{text}{next}")));
@@ -41,23 +41,23 @@ fn texts(hir: &Hir) -> Option<Vec<String>> {
         }),
         HirKind::Alternation(parts) => {
             let all: Option<Vec<Vec<String>>> = parts.iter().map(texts).collect();
-            Some(all?.concat()).filter(|all| all.len() <= MOST)
+            Some(all?.concat()).filter(|all| all.len() <= MAX_TERMS)
         }
     }
 }
 
-/// The letter whose cases a class consists of, or a space for white space.
+/// The letter if a class has exactly its cases, or a space for white space.
 fn one(class: &Class) -> Option<char> {
     let characters: Vec<char> = match class {
         Class::Unicode(class) => class
             .iter()
-            .flat_map(|range| (range.start()..=range.end()).take(MOST))
-            .take(MOST)
+            .flat_map(|range| (range.start()..=range.end()).take(MAX_TERMS))
+            .take(MAX_TERMS)
             .collect(),
         Class::Bytes(class) => class
             .iter()
             .flat_map(|range| range.start()..=range.end())
-            .take(MOST)
+            .take(MAX_TERMS)
             .map(char::from)
             .collect(),
     };

@@ -1,4 +1,4 @@
-//! Tests of patterns of users, in both syntaxes.
+//! Tests of user patterns in both syntaxes.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -83,8 +83,7 @@ fn syntax_of_python_is_understood() {
     assert_eq!(find(&["$"], "a\n", MatchType::All), [(0, 1..1), (0, 2..2)]);
 }
 
-/// What `python_re/generate.py` writes of a pattern: that Python refuses it, or what it finds, in those texts in which it finds
-/// anything.
+/// A result of `python_re/generate.py`: Python rejects the pattern, or its matches in the texts that have any.
 #[derive(serde::Deserialize)]
 struct PythonCase {
     pattern: String,
@@ -94,9 +93,9 @@ struct PythonCase {
     found: std::collections::HashMap<String, (usize, usize)>,
 }
 
-/// Patterns that Python takes, and that are a clear error here.
+/// Patterns that Python accepts, and that are an error here.
 const REFUSED: [&str; 4] = [r"\N{BULLET}", r"[\N{BULLET}]", r"(?a)\w", r"(?a:\w)"];
-/// Patterns that Python refuses, and that mean here what they mean wherever they are known.
+/// Patterns that Python rejects, and that mean the same everywhere else.
 const MORE: [&str; 2] = [r"a\z", r"(?P<n>a)\k<n>"];
 
 #[test]
@@ -343,7 +342,7 @@ fn expensive_backtracking_is_an_error() {
 
 #[test]
 fn time_is_limited_within_one_search() {
-    // Its steps are few enough, and each of them reads all that is left of the text.
+    // It takes few steps, but each reads the rest of the text.
     let patterns = Patterns::compile(&[r"(?:(?=.*!)a)*b"]).unwrap();
     for length in [400, 20_000] {
         let text = "a".repeat(length) + "!";
@@ -351,7 +350,7 @@ fn time_is_limited_within_one_search() {
         let error = patterns.find_until(&text, MatchType::Search, until).unwrap_err();
         assert_eq!(error, PatternError::StepLimit { pattern: 0 });
     }
-    // A search that ran out of time leaves nothing behind for the next one.
+    // A search that ran out of time does not affect the next one.
     assert_eq!(patterns.find("aab!", MatchType::Search).unwrap().len(), 1);
     assert_eq!(
         patterns.find(&("a".repeat(400) + "!"), MatchType::Search),

@@ -1,8 +1,7 @@
-//! Searches of the linear engine that watch the clock.
+//! Linear searches with a time limit.
 //!
-//! Linear time is the states of the automaton times the bytes of the text, and a pattern such as
-//! `(?:[ab]{1,100}c?){100}` has tens of thousands of states. The engine of the `regex` crate avoids that work where it can; where it
-//! cannot, it cannot be stopped either.
+//! The time of a linear search is states times bytes, and a pattern such as `(?:[ab]{1,100}c?){100}` has tens of
+//! thousands of states. The engine of the `regex` crate usually avoids that work, but otherwise it can't be stopped.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,22 +16,21 @@ use regex_automata::util::iter::Searcher;
 use regex_automata::util::primitives::StateID;
 use regex_automata::{Input, Match, MatchError, MatchErrorKind};
 
-/// Steps between two looks at the clock; less than a millisecond.
+/// Steps between two looks at the clock; less than 1 ms.
 const STEPS: usize = 1 << 16;
-/// Time that all matches of one quick pattern may take when no other is left.
+/// The time that a fast pattern still has when the shared time is used up.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time that may be spent in one text on finding where a match may begin.
+/// The most time per text for finding possible starts of matches.
 const SCOUTING: Duration = Duration::from_millis(200);
-/// How many automata, as far as searches have made them, a pattern keeps for the next searches, and the bytes that those of all patterns of
-/// the process may take together.
+/// The most caches that a pattern keeps for later searches, and the most bytes of all caches of the process.
 const KEPT: usize = 2;
-const MOST_KEPT: usize = 16 * 1024 * 1024;
+const MAX_KEPT_BYTES: usize = 16 * 1024 * 1024;
 
-/// The bytes of what all patterns keep.
+/// The bytes of all kept caches.
 static KEPT_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// How long one pattern may go on finding matches: each search is quick, but may read all that is left of the text. If other
-/// patterns have used the time up, a pattern still has [`GRACE`], since a text must not switch off rules that are quick.
+/// The time limit for all matches of one pattern. Each search is fast, but may read the rest of the text. If other
+/// patterns used up the time, a pattern still has [`GRACE`], since a text must not switch off fast rules.
 pub(super) struct Patience {
     until: Instant,
     started: Instant,
@@ -52,19 +50,20 @@ impl Patience {
     }
 }
 
-/// A pattern without back-references and look-around.
+/// A pattern without back-references and look-around, searched under a time limit.
 #[derive(Debug)]
 pub(super) struct Timed {
     regex: Regex,
-    /// What earlier searches have made of the automaton, with its bytes. For a short text that takes longer than the search itself.
+    /// The caches of earlier searches, with their bytes. For a short text, filling a cache takes longer than the
+    /// search.
     kept: Mutex<Vec<(Cache, usize)>>,
 }
 
 impl Timed {
-    /// Compiles a pattern of about so many states; `None` for one that cannot be compiled.
+    /// Compiles a pattern of about `states` states; `None` if it can't be compiled.
     pub(super) fn new(pattern: &str, states: usize) -> Option<Self> {
-        // A state of the deterministic automaton takes up to as many steps to make as the pattern has states: one that
-        // is not used for that many bytes is not worth it.
+        // Building a DFA state takes up to as many steps as the pattern has states. A state that serves fewer bytes is
+        // not worth it.
         let dfa = DFA::config()
             .unicode_word_boundary(true)
             .skip_cache_capacity_check(true)
@@ -94,14 +93,14 @@ impl Timed {
         if kept.len() >= KEPT {
             return;
         }
-        match KEPT_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes <= MOST_KEPT {
+        match KEPT_BYTES.fetch_add(bytes, Ordering::Relaxed) + bytes <= MAX_KEPT_BYTES {
             true => kept.push((cache, bytes)),
             false => _ = KEPT_BYTES.fetch_sub(bytes, Ordering::Relaxed),
         }
     }
 
-    /// At most `limit` matches that do not overlap, as `regex::Regex::find_iter` finds them, or `None` when they are not
-    /// found in time. `relaxed` is a quicker pattern that matches wherever this one does: only there is this one looked for.
+    /// Finds at most `limit` matches without overlaps, like `regex::Regex::find_iter`; `None` if the time runs out.
+    /// `relaxed` is a faster pattern that matches wherever this one does, and limits where this one is tried.
     pub(super) fn find(
         &self,
         text: &str,
@@ -172,13 +171,13 @@ impl Drop for Timed {
     }
 }
 
-/// Says where a match may begin, by a quicker pattern that matches wherever the other does.
+/// Finds possible starts of matches with a faster, relaxed pattern.
 struct Scout<'a> {
     timed: &'a Timed,
     cache: Cache,
-    /// Up to here a match may begin anywhere.
+    /// Up to here, a match may begin anywhere.
     seen: usize,
-    /// Time that it may still take.
+    /// The time left.
     left: Duration,
 }
 
@@ -192,7 +191,7 @@ impl<'a> Scout<'a> {
         }
     }
 
-    /// The first position from `at` on, a character boundary, where a match may begin, if there is one.
+    /// The first character boundary from `at` on where a match may begin, if there is one.
     fn next(&mut self, text: &str, at: usize) -> Option<usize> {
         if at < self.seen || self.left.is_zero() {
             return Some(at);
@@ -202,7 +201,7 @@ impl<'a> Scout<'a> {
             .timed
             .regex
             .try_search(&mut self.cache, &Input::new(text).range(at..));
-        // Each look may read on to the end of the text. If that happens often, looking costs more than it saves.
+        // Each look may read the rest of the text. If that happens often, it costs more than it saves.
         self.left = self.left.saturating_sub(start.elapsed());
         match found {
             Ok(Some(hit)) => {
@@ -218,8 +217,8 @@ impl<'a> Scout<'a> {
     }
 }
 
-/// A simulation of the nondeterministic automaton: all its threads step through the text together, those that are
-/// preferred first (Pike; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009).
+/// Simulates the NFA: all threads step through the text together, the preferred ones first (Pike; Cox, "Regular
+/// Expression Matching: the Virtual Machine Approach", 2009).
 struct Simulation<'a> {
     nfa: &'a NFA,
     until: Instant,
@@ -245,7 +244,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// The leftmost match, or an error when the time is up.
+    /// The leftmost match, or an error if the time is up.
     fn find(
         &mut self,
         text: &str,
@@ -321,18 +320,18 @@ impl<'a> Simulation<'a> {
     }
 }
 
-/// The states that threads are in, the preferred ones first.
+/// The states of the threads, the preferred ones first.
 struct Threads {
     states: Vec<StateID>,
-    /// For each state its index in `states`, if it is there.
+    /// For each state, its index in `states`, if it has a thread.
     indices: Vec<usize>,
-    /// For each state that a thread is in, where its match begins.
+    /// For each state with a thread, the start of its match.
     starts: Vec<usize>,
     waiting: Vec<StateID>,
 }
 
 impl Threads {
-    /// Adds a thread in `state`, and threads in the states that it reaches without reading a byte, and returns the steps taken.
+    /// Adds threads for `state` and for the states that it reaches without reading a byte. Returns the number of steps.
     fn follow(&mut self, nfa: &NFA, state: StateID, start: usize, bytes: &[u8], at: usize) -> usize {
         let mut steps = 0;
         self.waiting.push(state);
@@ -368,7 +367,7 @@ mod tests {
         Instant::now() + Duration::from_secs(60)
     }
 
-    /// All matches by the deterministic automaton where it can, and by the simulation only; with a scout if there is one.
+    /// All matches by the DFA where possible, and by the simulation only; with a scout if there is one.
     fn both(pattern: &str, text: &str) -> [Vec<Range<usize>>; 2] {
         let timed = Timed::new(pattern, 100).unwrap();
         let relaxed = without_boundaries(pattern).map(|relaxed| Timed::new(&relaxed, 100).unwrap());

@@ -1,18 +1,18 @@
-//! A pattern in the syntax of the engines, which knows where its parts come from.
+//! A pattern translated to the syntax of the engines.
 
 use super::PatternError;
 
-/// A pattern, rewritten for the engines used here.
+/// A pattern in engine syntax that maps its bytes to the original.
 #[derive(Debug, Default)]
 pub(super) struct Translated {
     pub text: String,
-    /// For every byte of `text`, the byte of the original that it comes from, and the original's length at the end.
+    /// For every byte of `text`, the original byte; then the length of the original.
     pub origin: Vec<usize>,
-    /// Whether `$` occurs as an assertion of Python.
+    /// Whether it has Python's `$`.
     pub dollar: bool,
-    /// Whether it needs the backtracking engine, although the linear one would read it, as something else.
+    /// Whether it needs the backtracking engine because the linear one would misread it.
     pub backtracks: bool,
-    /// Whether white space and comments are ignored at the end of the pattern.
+    /// Whether verbose mode is on at the end of the pattern.
     pub verbose: bool,
 }
 
@@ -23,14 +23,14 @@ impl Translated {
         self.origin.extend((0..text.len()).map(|_| origin));
     }
 
-    /// The pattern such that it matches nothing but a whole text, whichever alternative that takes.
+    /// The pattern anchored at both ends of the text.
     pub fn anchored(&self) -> String {
         // A comment at the end would swallow the parenthesis.
         let end = if self.verbose { "\n" } else { "" };
         format!("\\A(?:{}{end})\\z", self.text)
     }
 
-    /// The error with its position in the original pattern.
+    /// Maps the position of an error to the original pattern.
     pub fn locate(&self, mut error: PatternError) -> PatternError {
         if let PatternError::Syntax { position, .. } = &mut error {
             *position = position.map(|at| self.origin[at.min(self.origin.len() - 1)]);

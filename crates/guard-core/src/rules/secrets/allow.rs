@@ -1,4 +1,4 @@
-//! What is no secret: placeholders, templates and references.
+//! Values that are no secrets: placeholders, templates and references.
 
 use aho_corasick::AhoCorasick;
 use regex::bytes::{RegexSet, RegexSetBuilder};
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::rules::error::RuleErrorKind;
 
-/// Placeholders as they are written in `allow.toml`.
+/// The content of `allow.toml`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllowSource {
-    /// A value that contains one of these, in any case, is a placeholder.
+    /// Values that contain one of these, in any case, are placeholders.
     pub words: Vec<String>,
-    /// A value that matches one of these is a placeholder.
+    /// Values that match one of these are placeholders.
     pub patterns: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Allow {
 }
 
 impl Allow {
-    /// Compiles the placeholders; on an error, with the index of the pattern at fault.
+    /// Compiles the placeholders. An error has the index of the invalid pattern.
     pub fn new(source: &AllowSource, unicode: bool) -> Result<Self, (usize, RuleErrorKind)> {
         for (index, pattern) in source.patterns.iter().enumerate() {
             set(std::slice::from_ref(pattern), unicode).map_err(|error| (index, error.into()))?;
@@ -47,7 +47,7 @@ fn set(patterns: &[String], unicode: bool) -> Result<RegexSet, regex::Error> {
     RegexSetBuilder::new(patterns).unicode(unicode).build()
 }
 
-/// Whether a value is made of one or two characters only, separators aside: `xxxx-xxxx`, `********`, `0101`.
+/// Whether a value has only one or two distinct characters, not counting separators: `xxxx-xxxx`, `********`, `0101`.
 pub(super) fn is_monotonous(value: &[u8]) -> bool {
     let mut seen: Vec<u8> = Vec::with_capacity(3);
     for &byte in value {

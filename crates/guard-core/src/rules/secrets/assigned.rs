@@ -1,4 +1,4 @@
-//! Values that are assigned to a name: the name of a service, or a word for a credential.
+//! Finds values that are assigned to the name of a service, or to a word for a credential.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::rule::{BETWEEN, Compiled, Rule};
 use super::search::{Candidate, Search};
 use super::values::{Value, Values};
 
-/// Bytes before a word for a credential that are read as part of the name.
+/// The most bytes of a name before a word for a credential.
 const NAME: usize = 32;
-/// Most bytes of what is searched for a value that are not the value's: its padding, what ends it, and slack.
+/// The most bytes of a searched range that do not belong to the value: padding, the end mark, and slack.
 const BEHIND: usize = 10;
-/// How many values are searched for behind a name between two looks at whether the name can still be theirs.
+/// The number of searched values between two checks of whether the name can still apply.
 const LINKED: usize = 2;
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
@@ -79,7 +79,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         None
     }
 
-    /// Whether a value is worth a search that may start at an offset, by a look at a few bytes.
+    /// Whether a value may start at an offset, by a look at a few bytes.
     fn may_be_value(&self, index: usize, compiled: &Compiled, start: usize, needed: &mut usize) -> bool {
         let (text, rule) = (self.text, &self.rules[index]);
         let value = &text[start..];
@@ -98,14 +98,14 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         *needed < start + compiled.after
     }
 
-    /// The value that starts at an offset, whatever it is assigned to.
+    /// The value that starts at an offset, whatever its name.
     fn value(&self, index: usize, compiled: &Compiled, start: usize) -> Option<Value> {
         let (text, rule) = (self.text, &self.rules[index]);
         let value = &text[start..];
         #[cfg(test)]
         tests::SEARCHES.set(tests::SEARCHES.get() + 1);
         let generic = rule.source.service.is_none();
-        // Of a value without an end in sight, the beginning tells whether it is a credential.
+        // The start of a long value tells whether it is a credential.
         let most = compiled.after.saturating_sub(BEHIND);
         let is_long = generic && value.len() > most && !value[..=most].iter().any(|&byte| ends(byte));
         let window = 0..compiled.after.min(value.len());
@@ -114,10 +114,10 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             secret = Matches::new(compiled, &value[..most], 0..most).next();
         }
         let secret = secret?;
-        // What stands before a bracket or an equals sign is a name in a program, and no value.
+        // A word before a bracket or an equals sign is a name in a program, not a value.
         let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
         let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
-        // A key of a service is random, and a name in a program is not.
+        // Keys of services are random, unlike names in programs.
         let named = !generic && check::is_name(&value[secret.clone()]);
         if called || named || !(self.accept)(rule, &value[secret.clone()]) {
             return None;
@@ -176,8 +176,8 @@ impl<'a> Name<'a> {
     }
 }
 
-/// Whether a value at the end of `between` is a credential of the service whose rule this is. A rule that knows no form of the service's
-/// credentials leaves out what is named as something else.
+/// Whether a value at the end of `between` is a credential of the rule's service. A rule without a known credential
+/// format excludes values with other labels.
 fn links(rule: &Rule, between: &[u8]) -> Link {
     match context::links(between) {
         Link::Some if rule.source.check == Some(check::Check::Token) && context::is_label(between) => Link::None,
@@ -185,7 +185,7 @@ fn links(rule: &Rule, between: &[u8]) -> Link {
     }
 }
 
-/// Whether any assigned value ends before this byte.
+/// Whether a byte ends every assigned value.
 fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
 }
@@ -207,11 +207,12 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// How many values were searched for on this thread.
+        /// The number of value searches on this thread.
         pub static SEARCHES: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// What the slow way finds: every value behind every keyword is searched for, and the regex engine tells where it ends.
+    /// A slow reference implementation: it searches for every value after every keyword, and the regex engine finds the
+    /// ends.
     fn slowly(set: &RuleSet, text: &[u8], accept: impl Fn(&Rule, &[u8]) -> bool) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         for (index, rule) in set
@@ -277,10 +278,10 @@ mod tests {
         found
     }
 
-    /// Bytes of a value that all patterns read to its end.
+    /// The most bytes of a value that every pattern reads to the end.
     const LONGEST: usize = 127;
 
-    /// What stands near credentials: names, what assigns, values and parts of them, and what is none.
+    /// Pieces of text near credentials: names, operators, values, parts of values, and other text.
     const PIECES: &[&str] = &[
         "key",
         "api_key",
@@ -343,7 +344,7 @@ mod tests {
         #[test]
         fn the_quick_way_finds_what_the_slow_way_finds(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
             let text = pieces.concat();
-            // The slow way does not know of values that are longer than their pattern.
+            // The slow implementation does not support values that are longer than their pattern.
             let longest = text.as_bytes().split(|&byte| ends(byte)).map(<[u8]>::len).max();
             prop_assume!(longest.is_none_or(|longest| longest <= LONGEST));
             let set = &built_in().unwrap().rules;
@@ -357,7 +358,7 @@ mod tests {
     #[test]
     fn a_value_is_searched_for_once_however_many_names_are_before_it() {
         let secrets = Secrets::new(&Options::default()).unwrap();
-        // For each text, how many searches a byte of it may cost, all rules together.
+        // The most searches per byte of each text, for all rules together.
         for (piece, most) in [
             ("key=", 0.01),
             ("api_key=\"", 0.01),

@@ -1,45 +1,45 @@
-//! Checks of credentials that have a structure of their own.
+//! Checks of the structure of credentials.
 
 use data_encoding::BASE64URL_NOPAD;
 use serde::Deserialize;
 
-/// What else must hold of a match.
+/// A condition on a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
-    /// The last six characters are the CRC-32 of those before them and after the prefix, in base 62: tokens of GitHub and
-    /// npm (<https://github.blog/engineering/behind-githubs-new-authentication-token-formats/>).
+    /// The last six characters are the CRC-32 of the characters between the prefix and them, in base 62: tokens of
+    /// GitHub and npm (<https://github.blog/engineering/behind-githubs-new-authentication-token-formats/>).
     GithubCrc,
-    /// Header and payload are JSON objects in base64url, and the header names an algorithm (RFC 7519 and RFC 7515).
+    /// Header and payload are JSON objects in base64url, and the header has an algorithm (RFC 7519 and RFC 7515).
     Jwt,
-    /// It has letters and digits.
+    /// Letters and digits.
     Random,
-    /// Letters and digits, or upper and lower case, mixed as they are not in words and in names of things in a program.
+    /// Letters and digits, or upper and lower case, mixed unlike in words and program names.
     Mixed,
-    /// A key that only the name before it tells from other values: a run of sixteen letters and digits that mixes them, or a UUID.
+    /// A key without a format of its own: a run of sixteen mixed letters and digits, or a UUID.
     Token,
-    /// As `Mixed`, and neither digits only nor a UUID: those are keys of another kind.
+    /// Like `Mixed`, but neither all digits nor a UUID: those are keys of another kind.
     MixedKey,
-    /// What stands without quotes where a password is expected: not a word, nor a name or a call in a program.
+    /// An unquoted value in place of a password: no word, and no name or call in a program.
     Password,
-    /// A string in quotes that a password is set to: not the name of a field, a message or a template.
+    /// A quoted value of a password: no field name, message or template.
     PasswordLiteral,
 }
 
-/// What a check says.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is a credential of that kind.
+    /// The value is a credential.
     Proven,
-    /// It looks like one, but cannot be a live one, since its checksum does not fit.
+    /// The value looks like a credential, but its checksum is wrong, so it is not a live one.
     Doubtful,
-    /// It is no credential.
+    /// The value is no credential.
     Refuted,
 }
 
 impl Check {
-    /// Where the next thing stands, from `start` on, without which no value passes that begins at `start` or behind; the end of the text
-    /// if there is none. `None` for checks that tell nothing by a single look.
+    /// The next position from `start` on of something that every passing value needs; the end of the text if there is
+    /// none. `None` for checks without such a requirement.
     pub(super) fn next_needed(self, text: &[u8], start: usize) -> Option<usize> {
         match self {
             Self::Mixed | Self::MixedKey | Self::Token => Some(next_mixing(text, start)),
@@ -108,12 +108,12 @@ fn is_jwt(token: &[u8]) -> bool {
         serde_json::from_slice(&BASE64URL_NOPAD.decode(parts.next()?).ok()?).ok()
     };
     let header = object();
-    // The payload of an encrypted token (five parts, RFC 7516) is no JSON, and may be empty.
+    // The payload of an encrypted token (five parts, RFC 7516) is not JSON, and may be empty.
     header.is_some_and(|header| header.contains_key("alg"))
         && (token.split(|&b| b == b'.').count() == 5 || object().is_some())
 }
 
-/// Whether some part of `value` mixes letters and digits, or cases, as words and names do not.
+/// Whether a part of `value` mixes letters and digits, or cases, unlike words and names.
 fn is_mixed(value: &[u8]) -> bool {
     let parts = value.split(|byte| !byte.is_ascii_alphanumeric());
     !is_path(value) && parts.into_iter().any(mixes)
@@ -134,13 +134,13 @@ fn mixes(part: &[u8]) -> bool {
     if part.len() < 6 {
         return false;
     }
-    // "version2024" changes once from letters to digits, and a random text of this length more often.
+    // "version2024" switches once from letters to digits; a random text of this length switches more often.
     digits >= 3 && (letters >= 3 || digits >= 6) && (switches(u8::is_ascii_digit) >= 2 || digits >= 4)
         || digits >= 2 && switches(u8::is_ascii_digit) >= 3
         || part.len() >= 20 && switches(u8::is_ascii_uppercase) * 5 >= part.len() * 2 && !is_camel(part)
 }
 
-/// Whether a text of letters is a name such as `wrapRangeInTextNode`, in which capitals start words and do not follow each other.
+/// Whether letters form a name such as `wrapRangeInTextNode`, in which single capitals start words.
 fn is_camel(part: &[u8]) -> bool {
     let capitals = part
         .windows(2)
@@ -149,7 +149,7 @@ fn is_camel(part: &[u8]) -> bool {
     capitals == 0 && part.iter().all(u8::is_ascii_alphabetic)
 }
 
-/// Whether a value is a name in a program: words that begin with capitals, and a digit at most.
+/// Whether a value is a name in a program: words that begin with capitals, and at most one digit.
 pub(super) fn is_name(value: &[u8]) -> bool {
     let letters: Vec<u8> = value.iter().copied().filter(u8::is_ascii_alphabetic).collect();
     let has = |kind: fn(&u8) -> bool| letters.iter().any(kind);
@@ -160,7 +160,7 @@ pub(super) fn is_name(value: &[u8]) -> bool {
         && is_camel(&letters)
 }
 
-/// Where the next run of letters and digits from `start` on begins that may mix them, as [`Check::Mixed`] asks for; the end of the
+/// The next run of letters and digits from `start` on that may mix them, as [`Check::Mixed`] requires; the end of the
 /// text if there is none.
 fn next_mixing(text: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -178,7 +178,7 @@ fn next_mixing(text: &[u8], start: usize) -> usize {
     text.len()
 }
 
-/// Whether `value` is a name with dots (`user1.password`), or ends like the name of a file.
+/// Whether `value` is a name with dots (`user1.password`), or ends like a file name.
 fn is_path(value: &[u8]) -> bool {
     let parts: Vec<&[u8]> = value.split(|&byte| byte == b'.').collect();
     let name = |part: &&[u8]| {
@@ -213,7 +213,7 @@ fn is_password(value: &[u8]) -> bool {
     }
     let (value, url) = (&value[..end], value.windows(3).any(|part| part == b"://"));
     let query = value.contains(&b'=') && (value.contains(&b'&') || value.contains(&b'?'));
-    // What has a name before an equals sign is the next assignment: `dim=-1`.
+    // A name before an equals sign is the next assignment: `dim=-1`.
     let name = value
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_' || **byte == b'-')
@@ -229,7 +229,7 @@ fn is_password(value: &[u8]) -> bool {
     has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(is_special)) && !is_path(value)
 }
 
-/// A sign that passwords have and words do not.
+/// Whether a byte is a sign that passwords contain and words do not.
 fn is_special(byte: &u8) -> bool {
     b"!@#%^&*?~$".contains(byte)
 }

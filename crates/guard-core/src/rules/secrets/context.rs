@@ -1,4 +1,4 @@
-//! What stands before a value: the name that it is assigned to.
+//! Reads the text around a value, such as the name that it is assigned to.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 
 use super::rule::BETWEEN;
 
-/// Parts of names that are given to credentials.
+/// Parts of names of credentials.
 const CREDENTIAL: &[&str] = &[
     "access", "api", "auth", "bearer", "client", "cred", "dsn", "jwt", "key", "license", "pass", "pat", "private",
     "pwd", "secret", "sid", "sign", "token", "webhook",
 ];
-/// Words in names of values that look as random as a credential and are public.
+/// Words in names of public values that look as random as a credential.
 const PUBLIC: &[&str] = &[
     "blob",
     "boundary",
@@ -66,7 +66,7 @@ const PUBLIC: &[&str] = &[
     "uuid",
     "version",
 ];
-/// Words in names of things about a credential, such as `token_count` and `key_id`.
+/// Words in names of properties of a credential, such as `token_count` and `key_id`.
 const ABOUT: &[&str] = &[
     "alg",
     "algorithm",
@@ -139,12 +139,11 @@ const ABOUT: &[&str] = &[
     "url",
     "usage",
 ];
-/// Words at the end of names of things of a service that are no credentials.
+/// Last words of names of a service's values that are no credentials.
 const LABELS: &[&str] = &[
     "arn", "bucket", "email", "host", "id", "ids", "model", "name", "region", "slug", "title", "uri", "url",
 ];
-/// Words near a string that tell what it is, where it is assigned to nothing: something public, or something that a test or a shop
-/// made up.
+/// Words near an unassigned string that show that it is public, or made up for a test or a shop.
 const ALONE: &[&str] = &[
     "address",
     "base64",
@@ -181,17 +180,17 @@ const ALONE: &[&str] = &[
     "watch",
     "youtube",
 ];
-/// Most bytes of a string that stands alone: what is longer is data in base64.
+/// The most bytes of an unassigned string; longer ones are data in base64.
 const ALONE_LENGTH: usize = 128;
-/// Bytes of the shortest alphabet. A random string of this length has all its characters once in one of 300 cases.
+/// The fewest bytes of an alphabet. A random string of this length has no repeated character in one of 300 cases.
 const ALPHABET: usize = 28;
-/// Bytes before a string that stands alone in which such a word counts; behind it, half as many.
+/// Bytes before an unassigned string in which such a word counts; after it, half as many.
 const NEAR: usize = 64;
-/// Words that may stand between a name and its value in prose: "the password is ...".
+/// Words between a name and its value in prose: "the password is ...".
 const FILLER: &[&str] = &[
     "a", "are", "es", "est", "ist", "is", "it", "lautet", "now", "the", "to", "value", "was",
 ];
-/// Types that a declaration names between a variable and its value: `token string = "..."`, `token: &str = "..."`.
+/// Types between a variable and its value: `token string = "..."`, `token: &str = "..."`.
 const TYPES: &[&[u8]] = &[
     b"&'static str",
     b"&str",
@@ -204,23 +203,23 @@ const TYPES: &[&[u8]] = &[
     b"text",
     b"Text",
 ];
-/// Signs after which no value of a credential begins: what follows them goes on with a name, a path or a template.
+/// Signs that no credential follows, but a name, a path or a template.
 const GOES_ON: &[u8] = b"#%@!*^&";
 
-/// Whether a value is a credential because of what stands before it.
+/// Whether the text before a value makes it a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
-    /// It is.
+    /// It does.
     Some,
-    /// It is not.
+    /// It does not.
     None,
-    /// It is not, and no value that stands farther from the name is either.
+    /// It does not, and neither for any value farther from the name.
     Never,
 }
 
-/// Whether the value at the end of `between`, which starts after the name of a service, is a credential of that service:
-/// it is assigned to a name that starts with the service's and is not known to hold something public, it is assigned to a
-/// credential's name below the service's (in YAML or JSON), or it follows the service's name.
+/// Whether the value at the end of `between`, which starts after the name of a service, is a credential of that
+/// service. Either it is assigned to a name that starts with the service's name and is not known to be public; or to a
+/// credential's name below the service's name (in YAML or JSON); or it follows the service's name.
 pub(super) fn links(between: &[u8]) -> Link {
     let Assignment { before, name, operator } = match read(between) {
         Ok(assignment) => assignment,
@@ -235,7 +234,7 @@ pub(super) fn links(between: &[u8]) -> Link {
     if linked { Link::Some } else { Link::None }
 }
 
-/// Whether the name that `between` starts with tells a thing from others, and is no credential's: `project_id`, but not `client_id`.
+/// Whether the name at the start of `between` identifies a thing and no credential: `project_id`, but not `client_id`.
 pub(super) fn is_label(between: &[u8]) -> bool {
     let Assignment { before, name, .. } = assignment(between);
     let named = &between[..before.len() + name.len()];
@@ -243,13 +242,13 @@ pub(super) fn is_label(between: &[u8]) -> bool {
     is_label && !is_credential(named)
 }
 
-/// What [`links`] says for a value at the end of `between`, which starts after a word for a credential; `prefix` is the part of the
-/// name before that word. The value must be assigned to that very name or follow it, and the name must not be that of
-/// something about a credential.
+/// Like [`links`], for a value at the end of `between`, which starts after a word for a credential. `prefix` is the
+/// part of the name before that word. The value must be assigned to that name or follow it, and the name must not be a
+/// property of a credential.
 ///
-/// A longer `between` has all the words of a shorter one, so most of what speaks against one value speaks against all behind it.
+/// A longer `between` contains all words of a shorter one, so most reasons against one value apply to all later values.
 ///
-/// `outside` is what stands before the name.
+/// `outside` is the text before the name.
 pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     if prefix.is_empty() && is_qualified(outside, between) {
         return Link::Never;
@@ -261,22 +260,24 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     };
     let named = &between[..before.len() + name.len()];
     let other = |word: String| !FILLER.contains(&word.as_str()) && !CREDENTIAL.contains(&word.as_str());
-    // What goes on without a space is part of the name.
+    // Text without a space before it is part of the name.
     let rest = named
         .iter()
         .position(|byte| b" \t\n".contains(byte))
         .unwrap_or(named.len());
-    // A name that ends with one of these is a placeholder itself: `%PASSWORD%`, `%(PASSWORD)s`, and `your_password@host` in a URL.
+    // A name that ends with one of these is itself a placeholder: `%PASSWORD%`, `%(PASSWORD)s`, and
+    // `your_password@host` in a URL.
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let behind = between.iter().position(|byte| !is_part(byte)).map(|at| &between[at..]);
     let is_placeholder = behind.is_some_and(|behind| match behind {
         [b'@' | b'%' | b'$', ..] => true,
-        // What stands directly behind the bracket goes on with the text, unless it assigns: `%(PASSWORD)s@`, and not `(password)=`.
+        // Text directly after the bracket continues the name, unless it assigns: `%(PASSWORD)s@`, but not
+        // `(password)=`.
         [b')'] => true,
         [b')', next, ..] => !b" \t\r\n=:>,|\"'`".contains(next),
         _ => false,
     });
-    // A bracket that closes the name, and nothing else before the next line: `<password>` is a placeholder as well.
+    // A name that a bracket closes at the end of a line is a placeholder too: `<password>`.
     let is_closed = between.first() == Some(&b'>') && between.contains(&b'\n');
     let is_opened = |bytes: &[u8]| matches!(bytes, [.., b'$' | b'#' | b'%', b'{' | b'(']);
     let never = is_placeholder
@@ -286,7 +287,7 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
         || about(prefix)
         || about(named)
         || words(&named[rest..]).any(other);
-    // A comma stands between a name and its value in calls, and what it separates is in quotes there.
+    // In calls, a comma separates a name and its value, and both are quoted.
     let value = trim_end(between, b" \t\"'`\\");
     let is_list = value.last() == Some(&b',') && value.len() == between.trim_ascii_end().len();
     let goes_on = between.last().is_some_and(|last| GOES_ON.contains(last));
@@ -298,13 +299,13 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     }
 }
 
-/// Whether a word for a credential is a part of something else: of a path or an identifier (`arn:aws:...:secret:name`,
-/// `wiki/Password`), or of a name whose first word stands apart and tells that it is public (`GPG key`, `public key`).
+/// Whether a word for a credential belongs to something else: to a path or identifier (`arn:aws:...:secret:name`,
+/// `wiki/Password`), or to a name whose separate first word marks it as public (`GPG key`, `public key`).
 fn is_qualified(outside: &[u8], between: &[u8]) -> bool {
     let [rest @ .., last] = outside else {
         return false;
     };
-    // Badges of coverage have tokens of their own, which are public.
+    // The tokens of coverage badges are public.
     if outside.ends_with(b".svg?") {
         return true;
     }
@@ -322,7 +323,7 @@ fn is_qualified(outside: &[u8], between: &[u8]) -> bool {
     }
 }
 
-/// What stands between a name and its value, without the type of the name.
+/// The text between a name and its value, without the type of the name.
 fn untyped(between: &[u8]) -> &[u8] {
     let rest = between.strip_prefix(b":").unwrap_or(between).trim_ascii_start();
     let declared = TYPES.iter().filter(|_| rest.len() < between.len());
@@ -348,26 +349,26 @@ fn read(between: &[u8]) -> Result<Assignment<'_>, Link> {
     }
 }
 
-/// Whether the string in quotes that starts at `start` is assigned to a name that is not known to hold something public.
+/// Whether the quoted string at `start` is assigned to a name that is not known to be public.
 pub(super) fn may_hold_credential(text: &[u8], start: usize) -> bool {
     let before = &text[start.saturating_sub(BETWEEN)..start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
     let Assignment { before, name, operator } = assignment(line);
-    // The bar of a table assigns nothing, unless the cell before it says so.
+    // The bar of a table assigns nothing, unless the previous cell names a credential.
     let in_table = line.trim_ascii_start().starts_with(b"|") && !is_credential(name);
     operator && !in_table && !about(name) && !is_public(&line[..before.len() + name.len()])
 }
 
-/// Whether the string in quotes at `range` may be a credential although it is assigned to nothing: a text or an element of a
-/// list by itself, or what a word such as `use` or `return` stands before. What is public looks as random, and no name tells it
-/// apart here; so hashes, keys that are public by their form, texts in base64, and what a word near it names are left out.
+/// Whether the quoted string at `range` may be a credential without an assignment: as a whole text, as a list element,
+/// or after a word such as `use` or `return`. Public values look as random, and no name identifies them here, so
+/// hashes, public keys, texts in base64, and values near a word of [`ALONE`] are excluded.
 pub(super) fn stands_alone(text: &[u8], range: Range<usize>) -> bool {
     let value = &text[range.clone()];
     let before = &text[range.start.saturating_sub(NEAR)..range.start];
     let line = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
     let after = &text[range.end..text.len().min(range.end + NEAR / 2)];
     let behind = after.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    // A quotation mark that stands directly behind a letter or a digit closes a string.
+    // A quotation mark directly after a letter or digit closes a string.
     let opens = before
         .iter()
         .rev()
@@ -385,9 +386,9 @@ pub(super) fn stands_alone(text: &[u8], range: Range<usize>) -> bool {
         && !is_readable(value)
 }
 
-/// Whether a value begins as keys do that are public (an SSH key, RFC 4253, section 6.6; DER, ITU-T X.690), as minified source maps,
-/// or is the id of a list or a channel of YouTube; or consists of words; or has a row of zeros as numbers in base64 do; or is the id
-/// of an object, a word and a number that begins with the time.
+/// Whether a value has a known public form: an SSH key (RFC 4253, section 6.6), DER (ITU-T X.690), a minified source
+/// map, an id of a YouTube list or channel, words, a row of zeros as in base64 numbers, or an object id of a word and a
+/// number that begins with the time.
 fn is_known_form(value: &[u8]) -> bool {
     let youtube = [(&b"PL"[..], 34), (b"UC", 24), (b"UU", 24), (b"OL", 41)];
     let starts = |prefix: &&[u8]| value.starts_with(prefix);
@@ -400,7 +401,7 @@ fn is_known_form(value: &[u8]) -> bool {
         || is_words(value)
 }
 
-/// Whether most parts of a value between its signs are words or numbers: a path, a slug, a name.
+/// Whether most parts of a value between signs are words or numbers: a path, a slug, a name.
 fn is_words(value: &[u8]) -> bool {
     let parts = value
         .split(|byte| !byte.is_ascii_alphanumeric())
@@ -417,8 +418,8 @@ fn is_words(value: &[u8]) -> bool {
     words.len() >= 3 && length(&words) > 2 * length(&others)
 }
 
-/// Whether a string in quotes is public by its form, whatever it is assigned to: an image in base64, an alphabet, in which no
-/// character comes twice, or a number.
+/// Whether the form of a quoted string makes it public, whatever its name: an image in base64, an alphabet without
+/// repeated characters, or a number.
 pub(super) fn is_public_form(value: &[u8]) -> bool {
     let images = [&b"iVBORw0KGgo"[..], b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy"];
     let mut seen = [false; 256];
@@ -440,18 +441,18 @@ fn is_readable(value: &[u8]) -> bool {
     decoded.is_ok_and(is_text)
 }
 
-/// What a value is assigned to.
+/// The name that a value is assigned to.
 struct Assignment<'a> {
-    /// What stands before the name.
+    /// The text before the name.
     before: &'a [u8],
     /// The name.
     name: &'a [u8],
-    /// Whether an operator stands between the name and the value.
+    /// Whether an operator separates the name and the value.
     operator: bool,
 }
 
-/// Whether a value is the name of a kind of things and a ULID, whose first digits are the time (<https://github.com/ulid/spec>), or a
-/// number alike: `session_01HZX...`.
+/// Whether a value is a type name with a ULID, whose first digits are the time (<https://github.com/ulid/spec>), or
+/// with a similar number: `session_01HZX...`.
 fn is_object_id(value: &[u8]) -> bool {
     let mut parts = value.splitn(2, |&byte| byte == b'_');
     let (kind, number) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -461,10 +462,10 @@ fn is_object_id(value: &[u8]) -> bool {
         && number.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// Reads `text`, which ends where a value starts, from its end.
+/// Parses `text`, which ends where a value starts, backwards.
 fn assignment(text: &[u8]) -> Assignment<'_> {
     let opened = trim_end(text, b" \t\r\n\"'`\\([{<@");
-    // The letter or sign that tells the kind of a string: f"...", b"...", $"...".
+    // The prefix of a string: f"...", b"...", $"...".
     let kind = match opened {
         [.., before, b'$' | b'b' | b'f' | b'r' | b'u' | b'L'] if opened.len() < text.len() => {
             !(before.is_ascii_alphanumeric() || *before == b'_') && b"\"'`".contains(&text[opened.len()])
@@ -498,7 +499,7 @@ fn is_credential(name: &[u8]) -> bool {
         .any(|part| name.windows(part.len()).any(|window| window == part.as_bytes()))
 }
 
-/// Whether the word for a credential before `between` ends there: "token", "tokens", "secretkey", and not "author".
+/// Whether the word for a credential before `between` is complete: "token", "tokens", "secretkey", but not "author".
 fn is_whole(between: &[u8]) -> bool {
     let rest = words(between)
         .next()
@@ -537,7 +538,7 @@ fn is_public(name: &[u8]) -> bool {
     words(name).any(|word| hash(&word) || PUBLIC.contains(&word.as_str()))
 }
 
-/// The words of names and prose in lower case: `requestId` and `REQUEST_ID` are "request" and "id".
+/// The lower-cased words of names and prose: `requestId` and `REQUEST_ID` are "request" and "id".
 fn words(text: &[u8]) -> impl Iterator<Item = String> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {

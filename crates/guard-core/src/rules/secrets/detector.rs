@@ -1,4 +1,4 @@
-//! The search for credentials: what all rules match, made into one list.
+//! Finds credentials: combines the matches of all rules into one list.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -19,16 +19,16 @@ use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::error::{RuleError, RuleErrorKind};
 use crate::stop;
 
-/// Time that all searches of one rule of a user in one text may take together.
+/// The most time of all searches of one user rule in one text together.
 ///
-/// Every search is linear, but there can be as many as the text has bytes, each of which reads on to the end.
+/// Every search is linear, but a text can have one for each byte, each of which reads to the end.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// How often a text is looked at, each time without what was found before.
+/// How often a text is searched, each time without the earlier findings.
 const LOOKS: usize = 4;
 
-/// What a rule matched and nothing spoke against.
+/// An accepted match of a rule.
 struct Hit {
-    /// The index of the rule; rules of the user come after the embedded ones.
+    /// The index of the rule; user rules follow the embedded ones.
     rule: usize,
     range: Range<usize>,
     sound: bool,
@@ -44,23 +44,22 @@ impl RuleMatch for Hit {
     }
 }
 
-/// Rules ready to be searched for.
+/// Rules that are searched for together.
 #[derive(Debug)]
 pub struct Secrets {
     embedded: Arc<RuleSet>,
-    /// For each embedded rule, whether it is applied.
+    /// For each embedded rule, whether it is enabled.
     enabled: Vec<bool>,
     own: RuleSet,
     allow: Allow,
 }
 
 impl Secrets {
-    /// The embedded rules as a user wants them.
+    /// Prepares the embedded rules with a user's options.
     ///
     /// # Errors
     ///
-    /// The first value that cannot be used, with its path in the options: `rules.2.pattern`, `disabled_rules.0`,
-    /// `allow.1`.
+    /// The first invalid value, with its path in the options: `rules.2.pattern`, `disabled_rules.0`, `allow.1`.
     pub fn new(options: &Options) -> Result<Self, RuleError> {
         let embedded = Arc::clone(&built_in()?.rules);
         let mut enabled = vec![true; embedded.rules.len()];
@@ -87,8 +86,8 @@ impl Secrets {
         })
     }
 
-    /// One embedded rule by itself.
-    pub(super) fn only(rule: Rule) -> Result<Self, RuleErrorKind> {
+    /// Prepares one embedded rule.
+    pub(super) fn from_rule(rule: Rule) -> Result<Self, RuleErrorKind> {
         Ok(Self {
             embedded: Arc::new(RuleSet::new(vec![rule])),
             enabled: vec![true],
@@ -97,19 +96,18 @@ impl Secrets {
         })
     }
 
-    /// The credentials in `text`, from left to right, without overlaps, wherever they stand; with `deobfuscate`, those in
-    /// other views of the text too ([`crate::text::views`]).
+    /// Finds the credentials in `text`, from left to right, without overlaps; with `deobfuscate`, also in views of the
+    /// text ([`crate::text::views`]).
     ///
-    /// Of several rules whose matches overlap, a rule of the user wins, then one that knows the service, then the longer
-    /// match; the secret is all that they match together.
+    /// Overlapping matches become one secret that covers all of them. Its rule is a user rule if there is one, then one
+    /// with a known service, then the one with the longest match.
     ///
     /// # Errors
     ///
-    /// A rule of the user that takes too long, or an embedded one that cannot be compiled. The text must then be treated as
-    /// if it had not been looked at.
+    /// A user rule that is too slow, or an embedded rule that can't be compiled. Treat the text as not scanned.
     pub fn find(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleError> {
         let mut secrets = self.look(text, deobfuscate)?;
-        // A secret that touches another has no boundary of its own until that one is replaced.
+        // A secret next to another one has no boundary until that one is masked.
         let mut fresh = secrets.clone();
         let mut masked = text.as_bytes().to_vec();
         for _ in 1..LOOKS {
@@ -119,7 +117,7 @@ impl Secrets {
             for secret in &fresh {
                 masked[secret.range.clone()].fill(b'*');
             }
-            // Only whole characters were replaced, so this is still UTF-8.
+            // Only whole characters are replaced, so this is still UTF-8.
             let Ok(rest) = std::str::from_utf8(&masked) else { break };
             fresh = self.look(rest, deobfuscate)?;
             fresh.retain(|secret| !overlap(&secrets, &secret.range));
@@ -129,7 +127,7 @@ impl Secrets {
         Ok(secrets)
     }
 
-    /// What one look at a text finds.
+    /// Searches a text once.
     fn look(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleErrorKind> {
         let mut sightings = if deobfuscate {
             let mut sightings = across_readings(
@@ -138,7 +136,7 @@ impl Secrets {
                 |view| self.hits(view),
                 |view| self.reversed_hits(view),
             )?;
-            // To undo leetspeak replaces digits by letters, and a credential without its digits is none.
+            // Decoding leetspeak replaces digits with letters, which destroys credentials.
             let is_leet = |sighting: &Sighting<Hit>| sighting.view.as_ref().is_some_and(|view| view.contains("leet"));
             sightings.retain(|sighting| !is_leet(sighting));
             sightings
@@ -156,13 +154,13 @@ impl Secrets {
         Ok(with_repeats(text, secrets))
     }
 
-    /// What all rules match in one view.
+    /// The matches of all rules in one view.
     fn hits(&self, text: &str) -> Result<Vec<Hit>, RuleErrorKind> {
         let placeholders = &built_in()?.allow;
         let accept = |rule: &Rule, value: &[u8]| {
             let source = &rule.source;
             let outcome = source.check.map(|check| check.run(value));
-            // A checksum that fits leaves nothing to guess: neither entropy nor placeholders matter then.
+            // A valid checksum is proof: neither entropy nor placeholders matter.
             let proven = outcome == Some(Outcome::Proven) && source.check == Some(Check::GithubCrc);
             outcome != Some(Outcome::Refuted)
                 && !self.allow.allows(value)
@@ -194,7 +192,7 @@ impl Secrets {
         Ok(hits)
     }
 
-    /// What rules that know the service match in words that are written backwards. Other rules would match random strings either way.
+    /// The matches of rules with a known service in reversed words. Other rules match random strings either way.
     fn reversed_hits(&self, text: &str) -> Result<Vec<(Hit, &'static str)>, RuleErrorKind> {
         let words = ReversedWords::new(text);
         if words.text.is_empty() {
@@ -218,7 +216,7 @@ impl Secrets {
         &rule.source
     }
 
-    /// Makes one secret of sightings that overlap; `sightings` ascend.
+    /// Merges overlapping matches, which must ascend.
     fn resolve(&self, text: &str, sightings: Vec<Sighting<Hit>>) -> Vec<Secret<'_>> {
         let rank = |sighting: &Sighting<Hit>| {
             let rule = sighting.found.rule;

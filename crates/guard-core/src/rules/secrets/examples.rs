@@ -6,7 +6,7 @@ use super::rule::{Rule, RuleSource};
 use crate::rules::data::examples::{Examples, Failure};
 use crate::rules::error::RuleErrorKind;
 
-/// Checks the rules of a file that is written like those of `providers/`, each rule by itself, against its own examples.
+/// Checks each rule of a file in the format of `providers/` against its own examples.
 ///
 /// ```
 /// let toml = r#"
@@ -26,7 +26,7 @@ use crate::rules::error::RuleErrorKind;
 ///
 /// # Errors
 ///
-/// Why the file is no list of rules.
+/// The file is not a list of rules.
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
     Ok(read(file, toml)?.into_iter().flat_map(check_rule).collect())
 }
@@ -50,7 +50,7 @@ fn check_rule(source: RuleSource) -> Vec<Failure> {
     ] {
         failures.extend((!holds).then(|| fail(problem.to_owned())));
     }
-    let secrets = match Rule::embedded(source.clone()).and_then(Secrets::only) {
+    let secrets = match Rule::embedded(source.clone()).and_then(Secrets::from_rule) {
         Ok(secrets) => secrets,
         Err(problem) => {
             failures.push(fail(problem.to_string()));

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use super::rule::Compiled;
 
-/// The first match that begins at an offset of a text or behind it.
+/// A cache of the first match from an offset on.
 #[derive(Default)]
 pub(super) struct Ahead {
     from: usize,
-    /// Absent before the first search; then the match, if there is one.
+    /// `None` before the first search; then the match, if there is one.
     found: Option<Option<Range<usize>>>,
 }
 
 impl Ahead {
-    /// The first match from `at` on. A text is searched once however many windows it has: what lies between two searches that begin
-    /// before the same match is not read again.
+    /// The first match from `at` on. Two searches that begin before the same match read the text between them only
+    /// once, however many windows there are.
     fn find(&mut self, compiled: &Compiled, text: &[u8], at: usize) -> Option<Range<usize>> {
         let is_known = |found: &Option<Range<usize>>| found.as_ref().is_none_or(|found| found.start >= at);
         if self.from > at || !self.found.as_ref().is_some_and(is_known) {
@@ -25,15 +25,15 @@ impl Ahead {
     }
 }
 
-/// The secrets of the matches of a pattern in a piece of a text.
+/// Iterates over the secrets that a pattern matches in a window of a text.
 pub(super) struct Matches<'a> {
     compiled: &'a Compiled,
     text: &'a [u8],
-    /// Where the next match may start.
+    /// The least start of the next match.
     pub at: usize,
-    /// Where the next match may end; with `ahead`, where it may start.
+    /// The greatest end of the next match; with `ahead`, its greatest start.
     end: usize,
-    /// What is known of matches that may have any length; absent for a pattern with a greatest length.
+    /// The cache of a pattern whose matches have any length; `None` for a pattern with a greatest length.
     pub ahead: Option<&'a mut Ahead>,
 }
 
@@ -63,7 +63,8 @@ impl<'a> Matches<'a> {
                 let piece = &self.text[..self.end];
                 let whole = self.compiled.regex.find_at(piece, self.at)?.range();
                 if whole.end == self.end && self.end < self.text.len() {
-                    // The match may go on behind the piece, or end here only because the piece does: look at twice as much.
+                    // The match may continue after the window, or end here only because the window does, so the window
+                    // is extended.
                     self.end = (self.end + (self.end - whole.start).max(64)).min(self.text.len());
                     self.at = whole.start;
                     continue;

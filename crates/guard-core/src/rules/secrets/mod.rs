@@ -1,9 +1,9 @@
 //! Credentials in texts: keys, tokens and passwords.
 //!
-//! What is looked for is data: `providers/` has one file a service, with a rule for each kind of its credentials, and
-//! `generic.toml` has the rules of last resort. Each rule has texts that it must match and texts that it must miss (see
-//! [`super::data::examples`]). `allow.toml` lists what is a placeholder and no secret. Users add rules and allowed values
-//! of their own, and switch rules off.
+//! The rules are data: `providers/` has one file per service, with a rule for each kind of its credentials, and
+//! `generic.toml` has rules of last resort. Each rule has texts that it must match and texts that it must not match
+//! (see [`super::data::examples`]). `allow.toml` lists placeholders. Users add rules and allowed values, and disable
+//! rules.
 //!
 //! ```
 //! use guard_core::rules::data::examples::expand;

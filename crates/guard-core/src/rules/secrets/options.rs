@@ -1,15 +1,14 @@
-//! Settings of a user for the search.
+//! Options of the search.
 
 use super::rule::RuleSource;
 
-/// What a user adds to the embedded rules, and takes away.
+/// A user's changes to the embedded rules.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Rules of the user. Their patterns see characters, not bytes; a rule without keywords is searched for in all of a
-    /// text.
+    /// Additional rules. Their patterns match characters, not bytes. A rule without keywords searches the whole text.
     pub rules: Vec<RuleSource>,
-    /// The ids of embedded rules that are not to be applied.
+    /// The ids of disabled embedded rules.
     pub disabled_rules: Vec<String>,
-    /// Patterns of values that are no secrets, in the syntax of the `regex` crate.
+    /// Patterns of allowed values, in the syntax of the `regex` crate.
     pub allow: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The embedded rules, a file a provider.
+//! The embedded rules, with one file per provider.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -13,20 +13,20 @@ use crate::rules::error::RuleErrorKind;
 
 /// The files of all providers.
 pub(super) const PROVIDERS: &[DataFile] = data::embedded!("secret_providers");
-/// What is a placeholder, whichever rule matched it.
+/// The placeholders for all rules.
 const ALLOW: &str = include_str!("allow.toml");
 
 /// A file of `providers/`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Provider {
-    /// The service whose credentials the rules find. Rules of a file without one yield to those of a file with one.
+    /// The service of the rules. Rules without a service yield to those with one.
     #[serde(default)]
     service: Option<String>,
     rule: Vec<RuleSource>,
 }
 
-/// The rules of a file of `providers/`.
+/// Parses the rules of a file of `providers/`.
 pub(super) fn read(file: &str, toml: &str) -> Result<Vec<RuleSource>, RuleErrorKind> {
     let Provider { service, mut rule } = data::parse(file, toml)?;
     for source in &mut rule {
@@ -41,21 +41,21 @@ pub(super) struct BuiltIn {
     pub rules: Arc<RuleSet>,
 }
 
-/// The embedded rules and placeholders, which are read once per process.
+/// Returns the embedded rules and placeholders, which are parsed once per process.
 ///
 /// # Errors
 ///
-/// What is wrong with the data files.
+/// An error in the data files.
 pub(super) fn built_in() -> Result<&'static BuiltIn, RuleErrorKind> {
     static BUILT_IN: LazyLock<Result<BuiltIn, RuleErrorKind>> = LazyLock::new(|| {
         let source: AllowSource = data::parse("allow.toml", ALLOW)?;
         let allow = Allow::new(&source, false).map_err(|(index, cause)| cause.of_rule(&format!("patterns.{index}")))?;
-        // Of two rules that fit alike, the one whose id comes first wins, whichever files they stand in.
+        // Of two equally good rules, the one with the first id wins, whatever their files.
         let mut rules = BTreeMap::new();
         for (file, toml) in PROVIDERS {
             for source in read(file, toml)? {
                 let id = source.id.clone();
-                // Examples are for tests, and as long as all the rest.
+                // Examples are only for tests, and half of the data.
                 let source = RuleSource {
                     matches: Vec::new(),
                     misses: Vec::new(),

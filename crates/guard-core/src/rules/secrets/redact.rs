@@ -1,22 +1,22 @@
-//! What replaces a secret.
+//! Redacts secrets.
 
 use md5::{Digest, Md5};
 
 use super::secret::Secret;
 
-/// What replaces a secret, the same texts as in llm-guard.
+/// The replacement of a secret, as in llm-guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedactMode {
     /// `******`.
     All,
     /// The first two and the last two characters, with `..` between them; a secret of up to five characters is hidden.
     Partial,
-    /// The MD5 hash (RFC 1321) in hexadecimal. Equal secrets stay recognizable as equal; a short or weak one can be guessed
-    /// from its hash, so this hides less than the others.
+    /// The MD5 hash (RFC 1321) in hexadecimal. Equal secrets have equal hashes. A short or weak secret can be guessed
+    /// from its hash, so this hides less than the other modes.
     Hash,
 }
 
-/// The text with every secret replaced. `secrets` ascend and do not overlap, as [`super::Secrets::find`] returns them.
+/// Replaces every secret. `secrets` must ascend without overlaps, as [`super::Secrets::find`] returns them.
 pub fn redact(text: &str, secrets: &[Secret<'_>], mode: RedactMode) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;

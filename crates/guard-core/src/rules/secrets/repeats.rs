@@ -1,4 +1,4 @@
-//! The same secret at other positions of a text.
+//! Finds repetitions of a secret in a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,16 +8,15 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use super::secret::Secret;
 use crate::stop;
 
-/// Bytes of the shortest value that is looked for in all of the text if it is made of letters only. A value with other
-/// characters needs half as many.
+/// The fewest bytes of a value of letters that is searched for in the whole text. A value with other characters needs
+/// half as many.
 const WORD: usize = 8;
-/// Bytes of a value that is the same one even inside of a word.
+/// The fewest bytes of a value that counts even within a word.
 const UNMISTAKABLE: usize = 10;
-/// Bytes of all secrets together from which on the quickest automaton takes too much memory, 512 bytes for each.
+/// Total bytes of the secrets from which on the fastest automaton takes too much memory, 512 bytes for each.
 const DENSE: usize = 16 * 1024;
 
-/// Adds where the found values stand without anything that tells what they are: a token is named once
-/// (`api_key = 3f9c...`), and pasted again further down.
+/// Adds other occurrences of the found values: a token is named once (`api_key = 3f9c...`), and pasted again later.
 pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<Secret<'a>> {
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     for (index, secret) in secrets.iter().enumerate() {
@@ -29,7 +28,7 @@ pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<
         .match_kind(MatchKind::LeftmostLongest)
         .kind((bytes > DENSE).then_some(AhoCorasickKind::ContiguousNFA))
         .build(values.iter().map(|(value, _)| value));
-    // Only billions of bytes of secrets are too many for an automaton.
+    // Building fails only for billions of bytes of secrets.
     let Ok(automaton) = automaton else {
         return secrets;
     };
@@ -51,7 +50,7 @@ pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<
     secrets
 }
 
-/// Whether a value that stands elsewhere is the same secret, and not an ordinary word that was chosen as a password.
+/// Whether another occurrence of a value is surely the same secret, and not an ordinary word used as a password.
 fn is_distinctive(value: &str) -> bool {
     let least = if value.chars().all(char::is_alphabetic) {
         WORD

@@ -1,19 +1,19 @@
-//! Words that could be credentials, written backwards.
+//! Reverses words that could be credentials.
 
 use std::ops::Range;
 
-/// The fewest characters of such a word.
+/// The fewest characters of a word.
 const LEAST: usize = 16;
 
-/// Those words of a text that could be credentials, turned, one in a line.
+/// The reversed words of a text that could be credentials, one per line.
 pub(super) struct ReversedWords {
     pub text: String,
-    /// For each word, where it begins in the lines, and where it stands in the text.
+    /// For each word, its start in the lines, and its range in the text.
     places: Vec<(usize, Range<usize>)>,
 }
 
 impl ReversedWords {
-    /// A word counts if it has digits, and letters that hexadecimal numbers do not have.
+    /// Reverses words with digits and with letters beyond hexadecimal.
     pub fn new(text: &str) -> Self {
         let mut words = Self {
             text: String::new(),
@@ -22,7 +22,7 @@ impl ReversedWords {
         let bytes = text.as_bytes();
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let mut at = 0;
-        // Of a word that is long enough, one of the bytes at every sixteenth place is a part.
+        // Every long enough word covers one of the bytes at multiples of sixteen from here.
         while at < bytes.len() {
             let probe = at + LEAST - 1;
             if bytes.get(probe).is_none_or(|byte| !is_part(byte)) {
@@ -47,7 +47,7 @@ impl ReversedWords {
         words
     }
 
-    /// The bytes of the text that a part of one line was made from; `None` for more than one line.
+    /// The range of the text from which a part of one line was made; `None` for more than one line.
     pub fn original(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let index = self
             .places

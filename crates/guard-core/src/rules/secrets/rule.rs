@@ -1,4 +1,4 @@
-//! One rule as it is written, and its compiled form.
+//! A rule and its compiled form.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,50 +10,49 @@ use serde::Deserialize;
 use super::check::Check;
 use crate::rules::error::RuleErrorKind;
 
-/// Bytes that one compiled pattern may take.
+/// The most bytes of a compiled pattern.
 const SIZE_LIMIT: usize = 4 * 1024 * 1024;
-/// How far from its keyword a match may lie that does not contain the keyword, or may begin if its length has no upper bound,
-/// in bytes. Also how much of an assigned value without an upper bound is looked at first.
+/// The most bytes between a keyword and a match that does not contain it, or the start of a match without a greatest
+/// length. Also the first part of an unbounded assigned value that is searched.
 const REACH: usize = 1024;
-/// Bytes between the name of a service and the value that is assigned.
+/// The most bytes between a name and its value.
 pub(super) const BETWEEN: usize = 64;
-/// Most bytes of a value that are looked at before its pattern is tried.
+/// The most bytes of a value that are checked before its pattern is tried.
 const LEADING: usize = 32;
-/// Bytes behind a match that the regex engine looks at to see where the match ends.
+/// Bytes after a match that the regex engine reads to find its end.
 const SLACK: usize = 4;
 
-/// A rule as it is written in a file of `providers/`.
+/// A rule in a file of `providers/`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSource {
     /// The unique name, in kebab-case.
     pub id: String,
-    /// The service whose credential it is, which stands at the top of its file; none for a rule of last resort, which
-    /// yields to all others.
+    /// The service, from the top of the file; `None` for a rule of last resort, which yields to all others.
     #[serde(skip)]
     pub service: Option<String>,
-    /// What is found, in a few words.
+    /// A short description of the credential.
     #[serde(default)]
     pub description: String,
-    /// Where the service documents its credentials.
+    /// The documentation of the credential.
     #[serde(default)]
     pub source: String,
-    /// Lower-case texts of which one must be near for the rule to be tried, in any case of ASCII letters.
+    /// Lower-case keywords, compared without ASCII case. One must be near for the rule to be tried.
     #[serde(default)]
     pub keywords: Vec<String>,
-    /// The credential, in the syntax of the `regex` crate; its group `secret`, if there is one, is what is secret.
+    /// The credential, in the syntax of the `regex` crate. If there is a group `secret`, only that is secret.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// The shape of a value that must be assigned to something named after one of the keywords.
+    /// The pattern of a value that must be assigned to a name with one of the keywords.
     #[serde(default)]
     pub assigned: Option<String>,
-    /// The shape of a string in quotes.
+    /// The pattern of a quoted string.
     #[serde(default)]
     pub quoted: Option<String>,
     /// The least Shannon entropy of the secret, in bits per character.
     #[serde(default)]
     pub entropy: Option<f64>,
-    /// What else must hold of the secret.
+    /// A further condition on the secret.
     #[serde(default)]
     pub check: Option<Check>,
     /// Texts with exactly one secret, in double braces ([`crate::rules::data::examples`]).
@@ -64,18 +63,18 @@ pub struct RuleSource {
     pub misses: Vec<String>,
 }
 
-/// What a rule looks for.
+/// The kind of match of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A text that is known by its form alone.
+    /// Text with a form of its own.
     Pattern,
     /// A value assigned to a name.
     Assigned,
-    /// A whole string in quotes.
+    /// A whole quoted string.
     Quoted,
 }
 
-/// A rule that can be searched for.
+/// A rule with its compiled pattern.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub source: RuleSource,
@@ -84,29 +83,29 @@ pub(super) struct Rule {
     compiled: OnceLock<Result<Compiled, RuleErrorKind>>,
 }
 
-/// A compiled pattern and how far from a keyword its matches are.
+/// A compiled pattern, and the distance of its matches from a keyword.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub regex: Regex,
     /// The index of the group `secret`; 0 is the whole match.
     pub group: usize,
-    /// Bytes before the start of a keyword at which a match may start.
+    /// The most bytes between the start of a match and the start of a keyword after it.
     pub before: usize,
-    /// Bytes after the start of a keyword at which a match may end, or begin if it is unbounded; for a value that is assigned,
-    /// its length.
+    /// The most bytes between the start of a keyword and the end of a match, or its start if it is unbounded; for an
+    /// assigned value, its length.
     pub after: usize,
-    /// Whether matches have no greatest length and lie anywhere.
+    /// Whether matches have no greatest length and may be anywhere.
     pub unbounded: bool,
     /// Whether matches have a greatest length.
     pub is_bounded: bool,
-    /// Of a value that is assigned, by bytes: the whole value and nothing else.
+    /// For an assigned value: a pattern of the whole value, by bytes.
     pub value: Option<Regex>,
-    /// For each of the first bytes of a value that is assigned or in quotes, as many as all values have, what it may be.
+    /// For each of the first bytes that all assigned or quoted values have: the allowed bytes.
     leading: Vec<[bool; 256]>,
 }
 
 impl Compiled {
-    /// Whether the first bytes of `value` are such that the regex is worth a try.
+    /// Whether the first bytes of `value` allow a match.
     pub fn may_start(&self, value: &[u8]) -> bool {
         value.len() >= self.leading.len()
             && self
@@ -116,8 +115,8 @@ impl Compiled {
                 .all(|(allowed, &byte)| allowed[usize::from(byte)])
     }
 
-    /// Where the value ends of a match of [`Shape::Assigned`] in `text`. To know it from what may stand behind a value takes a
-    /// fraction of the time that the regex engine needs to tell where a group ends.
+    /// The end of the value in a match of [`Shape::Assigned`]. Checking the bytes after a value takes a fraction of the
+    /// time that the regex engine needs to locate a group.
     pub fn value_end(&self, text: &[u8], found: &Range<usize>) -> usize {
         let is_value = |end: usize| {
             let value = self.value.as_ref();
@@ -136,7 +135,7 @@ impl Compiled {
 }
 
 impl Rule {
-    /// A rule of a data file. Its pattern is compiled when a text has one of its keywords for the first time.
+    /// Creates a rule of a data file. Its pattern is compiled when a text first has one of its keywords.
     pub fn embedded(source: RuleSource) -> Result<Self, RuleErrorKind> {
         let rule = Self::new(source, false)?;
         if rule.source.keywords.is_empty() != (rule.shape == Shape::Quoted) {
@@ -153,7 +152,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// A rule of a user, whose pattern sees characters instead of bytes and is compiled at once.
+    /// Creates a user rule, whose pattern matches characters instead of bytes and is compiled immediately.
     pub fn user(mut source: RuleSource) -> Result<Self, RuleErrorKind> {
         for keyword in &mut source.keywords {
             keyword.make_ascii_lowercase();
@@ -196,7 +195,7 @@ impl Rule {
         } = &self.source;
         let pattern = match (pattern, assigned, quoted) {
             (Some(pattern), ..) => pattern.clone(),
-            // A value ends where no character follows that could belong to it.
+            // A value ends before a character that can't belong to it.
             (_, Some(value), _) => format!(r"\A(?P<secret>{value})(?:[^0-9A-Za-z_+\-]|-\W|\z)"),
             (_, _, value) => format!(r"\A(?:{})\z", value.as_deref().unwrap_or_default()),
         };
@@ -242,7 +241,8 @@ impl Rule {
     }
 }
 
-/// Adds what the first bytes of every match may be, as far as all matches have them; returns whether that is the whole pattern.
+/// Adds the allowed first bytes of every match, as far as all matches have them. Returns whether that is the whole
+/// pattern.
 fn lead(hir: &Hir, leading: &mut Vec<[bool; 256]>) -> bool {
     let mut allowed = [false; 256];
     match hir.kind() {
@@ -270,7 +270,7 @@ fn lead(hir: &Hir, leading: &mut Vec<[bool; 256]>) -> bool {
         HirKind::Capture(capture) => lead(&capture.sub, leading),
         HirKind::Concat(parts) => parts.iter().all(|part| lead(part, leading)),
         HirKind::Alternation(parts) => {
-            // What all have: the shortest of them, and at each place what any of them may have there.
+            // Up to the shortest alternative, a position allows the bytes of every alternative.
             let led = parts.iter().map(|part| {
                 let mut leading = Vec::new();
                 lead(part, &mut leading);
@@ -291,7 +291,7 @@ fn lead(hir: &Hir, leading: &mut Vec<[bool; 256]>) -> bool {
     }
 }
 
-/// Whether every match starts with a literal that contains a keyword, so that no match is far from its keyword.
+/// Whether every match starts with a literal that contains a keyword, so that all matches are near a keyword.
 fn starts_with_keyword(hir: &Hir, keywords: &[String]) -> bool {
     Extractor::new().extract(hir).literals().is_some_and(|literals| {
         !literals.is_empty()

@@ -1,6 +1,6 @@
-//! Rules that are searched for together.
+//! A set of rules that are searched for together.
 //!
-//! All keywords are found in one pass; a rule is only tried around its keywords, so the time grows with the length of the
+//! One pass finds all keywords, and a rule is tried only around its keywords. So the time grows with the length of the
 //! text and the number of keywords in it, not with the number of rules.
 
 use std::collections::HashMap;
@@ -19,11 +19,11 @@ use crate::stop;
 pub(super) struct RuleSet {
     pub rules: Vec<Rule>,
     keywords: Keywords,
-    /// For each keyword, the indices of the rules that have it.
+    /// For each keyword, the indices of its rules.
     owners: Vec<Vec<usize>>,
-    /// Rules without keywords, which look at all of a text.
+    /// Rules without keywords, which search the whole text.
     everywhere: Vec<usize>,
-    /// Rules for strings in quotes.
+    /// Rules for quoted strings.
     quoted: Vec<usize>,
 }
 
@@ -56,8 +56,8 @@ impl RuleSet {
         }
     }
 
-    /// What the enabled rules match in `text` and `accept` accepts, in no order. `limit` is the time that a rule may take to
-    /// search one piece of the text.
+    /// Finds the matches of the enabled rules that `accept` accepts, in no order. `limit` is the most time of a rule
+    /// for one window.
     pub fn find(
         &self,
         text: &[u8],
@@ -74,9 +74,9 @@ impl RuleSet {
             taken: HashMap::new(),
             values: HashMap::new(),
         };
-        // For each rule, the piece of text to be searched that is still growing.
+        // For each rule, the window that is still growing.
         let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
-        // For each rule whose matches have no greatest length, what its last search found.
+        // For each rule without a greatest match length, the result of its last search.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
             stop::point();

@@ -1,4 +1,4 @@
-//! The search of one text for the matches of a set of rules.
+//! The search of one text with a set of rules.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::values::Values;
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
 
-/// What a rule matched, before anything else was asked of it.
+/// A match of a rule before further checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     /// The index of the rule.
@@ -27,14 +27,14 @@ pub(super) struct Search<'a, Accept> {
     pub accept: Accept,
     pub limit: Option<Duration>,
     pub found: Vec<Candidate>,
-    /// By rule, where the last value ends that is longer than its pattern.
+    /// For each rule, the end of the last value that is longer than its pattern.
     pub taken: HashMap<usize, usize>,
-    /// By rule, the values that the keywords found last may be the names of.
+    /// For each rule, the values near the last keywords.
     pub values: HashMap<usize, Values>,
 }
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
-    /// Searches a piece of the text for the matches of a pattern, and returns where the search ended.
+    /// Searches a window for matches of a pattern. Returns the end of the search.
     pub fn patterns(
         &mut self,
         index: usize,
@@ -63,7 +63,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         Ok(matches.at)
     }
 
-    /// Looks at all strings in quotes that consist of characters of base64 and base64url.
+    /// Searches all quoted strings that consist of base64 or base64url characters.
     pub fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
         let text = self.text;
         for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
@@ -82,7 +82,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             if context::is_public_form(value) {
                 continue;
             }
-            // What stands around a string is read only where its form is that of a credential.
+            // The text around a string is read only if its form is that of a credential.
             let mut may_be_credential = None;
             for &index in rules {
                 let compiled = self.rules[index].compiled()?;

@@ -9,10 +9,10 @@ pub struct Secret<'a> {
     pub range: Range<usize>,
     /// The id of the rule.
     pub rule: &'a str,
-    /// The service, where the rule knows it.
+    /// The service, if the rule has one.
     pub service: Option<&'a str>,
-    /// Whether it can be a live credential: false where it has a checksum that does not fit.
+    /// Whether it can be a live credential: `false` if its checksum is wrong.
     pub sound: bool,
-    /// The view of the text in which it was found, such as `base64`; `None` where it stands there as it is.
+    /// The view in which it was found, such as `base64`; `None` for the text itself.
     pub view: Option<String>,
 }

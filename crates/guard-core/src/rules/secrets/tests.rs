@@ -1,4 +1,4 @@
-//! Tests of the rules for credentials, each and all together.
+//! Tests of the credential rules, separately and together.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn found<'a>(secrets: &'a Secrets, text: &'a str) -> Vec<(&'a str, &'a str)> {
     found.map(|secret| (secret.rule, &text[secret.range])).collect()
 }
 
-/// A random text that no rule knows by itself.
+/// A random text that no rule matches.
 fn random(template: &str) -> String {
     expand(template, template).unwrap()
 }
@@ -166,7 +166,7 @@ fn the_rule_that_knows_most_wins_and_nothing_is_left() {
         found(&secrets, &text),
         [("github-personal-access-token", token.as_str())]
     );
-    // Two rules that overlap: the secret is all of both.
+    // Two overlapping matches: the secret covers both.
     let text = format!("password: {token}!suffix");
     assert_eq!(found(&secrets, &text), [("github-personal-access-token", &text[10..])]);
 }
@@ -188,7 +188,7 @@ fn a_secret_is_found_wherever_it_stands() {
     let token = random("${alnum 24}");
     let text = format!("api_key = {token}\nthen I ran x{token}x and `{token}`");
     assert_eq!(found(&secrets, &text), [("generic-api-key", token.as_str()); 3]);
-    // A short one counts as a whole only, and a word not at all.
+    // A short value counts only as a whole word, and an ordinary word not at all.
     let text = "password: hunter2, hunter2, hunter23; PASSWORD=docker docker";
     let values: Vec<_> = found(&secrets, text).into_iter().map(|(_, value)| value).collect();
     assert_eq!(values, ["hunter2", "hunter2", "docker"]);
@@ -363,7 +363,7 @@ proptest! {
                 prop_assert!(text.get(secret.range.clone()).is_some_and(|value| !value.is_empty()));
             }
             prop_assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
-            // Redaction changes the found spans and nothing else.
+            // Redaction changes only the found spans.
             let mut shown = 0;
             let mut expected = String::new();
             for secret in &found {

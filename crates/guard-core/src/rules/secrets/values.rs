@@ -1,17 +1,17 @@
-//! The values that names may be assigned.
+//! The candidate values of a rule.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The values of one rule in the part of a text that was last looked at. Names that follow each other closely see the same values,
-/// each of which is searched for and checked once.
+/// The values of one rule in the last part of a text. Adjacent names share the values, each of which is searched and
+/// checked once.
 #[derive(Default)]
 pub(super) struct Values {
-    /// Whether a value starts is known before this offset.
+    /// Before this offset, all values are known.
     pub until: usize,
     /// The values, in order.
     pub found: VecDeque<Value>,
-    /// Where the next thing stands that a value needs to pass its check; 0 before it was first looked for.
+    /// The next position of something that a value needs to pass its check; 0 before the first look.
     pub needed: usize,
 }
 
@@ -24,11 +24,11 @@ impl Values {
     }
 }
 
-/// A value that is a credential if it is assigned to one.
+/// A value that is a credential if its name is one.
 #[derive(Clone)]
 pub(super) struct Value {
     /// The secret.
     pub range: Range<usize>,
-    /// Whether it goes on behind what its pattern reads.
+    /// Whether it continues after the part that its pattern reads.
     pub is_long: bool,
 }

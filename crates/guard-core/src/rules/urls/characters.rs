@@ -1,6 +1,6 @@
-//! Characters that hosts are made of.
+//! Characters of hosts.
 
-/// Characters of a host's labels, before it is looked at closely.
+/// Whether a character may be part of a host's labels.
 pub(super) fn is_word(character: char) -> bool {
     if character.is_ascii() {
         character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.' | '*')
@@ -9,13 +9,13 @@ pub(super) fn is_word(character: char) -> bool {
     }
 }
 
-/// Combining marks: Indic vowel signs, accents.
+/// Whether a character is a combining mark, such as an Indic vowel sign or an accent.
 pub(super) fn is_mark(character: char) -> bool {
     use unicode_general_category::{GeneralCategory::*, get_general_category};
     matches!(get_general_category(character), NonspacingMark | SpacingMark)
 }
 
-/// Letters of scripts that are written without spaces: a URL in ASCII can touch the words around it.
+/// Whether a character belongs to a script without spaces between words, which can touch an ASCII URL.
 pub(super) fn is_unspaced(character: char) -> bool {
     matches!(character as u32,
         0x0E00..=0x0EFF // Thai, Lao

@@ -1,14 +1,14 @@
-//! URLs in a text, as a person or a browser would read them.
+//! Finds the URLs in a text that a person or a browser would recognize.
 //!
-//! Found are URLs with a scheme (`https://a.example/b`), hosts with a known top-level domain (`a.com`, `www.b.org/c`), and
-//! IPv4 addresses with a path or port, or alone; in prose of any script, in Markdown, HTML, JSON and code. Forms that are made
-//! to escape such a search are read as what they stand for: defanged schemes and dots (`hxxp`, `a[.]com`, `a(dot)com`,
-//! `http[:]//`), full-width letters, backslashes for slashes, and invisible characters inside of the host.
+//! It finds URLs with a scheme (`https://a.example/b`), hosts with a known top-level domain (`a.com`, `www.b.org/c`),
+//! and IPv4 addresses alone or with a path or port, in prose of any script, Markdown, HTML, JSON and code. It also
+//! decodes forms that evade such a search: defanged schemes and dots (`hxxp`, `a[.]com`, `a(dot)com`, `http[:]//`),
+//! full-width letters, backslashes for slashes, and invisible characters within a host.
 //!
-//! A found URL is given back parsed and serialized as the [URL standard](https://url.spec.whatwg.org/) says, so all ways to
-//! write one host look the same: lower case, punycode (`xn--...`), numeric hosts (decimal, hexadecimal, octal) as dotted
-//! quads. What a browser would refuse to parse is no URL. Top-level domains are those of the
-//! [Public Suffix List](https://publicsuffix.org/).
+//! A URL is parsed and serialized by the [URL standard](https://url.spec.whatwg.org/), so all ways to write a host look
+//! the same: lower case, punycode (`xn--...`), numeric hosts (decimal, hexadecimal, octal) as dotted quads. Text that a
+//! browser would not parse is no URL. Top-level domains are those of the [Public Suffix
+//! List](https://publicsuffix.org/).
 //!
 //! ```
 //! use guard_core::rules::urls;
@@ -42,11 +42,11 @@ use search::Search;
 pub struct FoundUrl {
     /// The UTF-8 byte range in the text, disguises included.
     pub range: Range<usize>,
-    /// What it stands for. `http` where the text gives no scheme.
+    /// The URL; its scheme is `http` if the text has none.
     pub url: Url,
 }
 
-/// Finds the URLs of a text, in order; they do not overlap. Linear in the length of the text.
+/// Finds the URLs of a text, in order and without overlaps, in linear time.
 pub fn find(text: &str) -> Vec<FoundUrl> {
     if shows_none(text) {
         return Vec::new();
@@ -66,10 +66,11 @@ fn search(text: &str) -> Vec<FoundUrl> {
         .collect()
 }
 
-/// The name that a registrar gave to whoever owns a host, by the Public Suffix List: `example.co.uk` for `www.example.co.uk`, and
-/// `a.github.io` for itself, since others own its neighbours. A host that has none (an address, `localhost`) is its own.
+/// The registrable domain of a host, by the Public Suffix List: `example.co.uk` for `www.example.co.uk`, and
+/// `a.github.io` for itself, since its siblings have other owners. A host without one (an address, `localhost`) is
+/// returned unchanged.
 ///
-/// `host` is in lower case and in ASCII, as in a parsed URL.
+/// `host` must be lower-case ASCII, as in a parsed URL.
 pub fn registrable_domain(host: &str) -> &str {
     let is_name = host.parse::<std::net::IpAddr>().is_err() && !host.starts_with('[');
     let domain = is_name.then(|| guard_suffixes::domain_text(host)).flatten();

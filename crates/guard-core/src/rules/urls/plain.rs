@@ -1,10 +1,10 @@
-//! Undoes what disguises URLs.
+//! Decodes disguised URLs.
 
 use std::ops::Range;
 
 use crate::text::invisible::{Kind, kind_of};
 
-/// Ways to write a dot, colon, slash or at sign that a person undoes by eye; the first that fits wins.
+/// Replacements of a dot, colon, slash or at sign that a person decodes by eye; the first match wins.
 const DEFANGED: [(&str, &str); 22] = [
     ("[://]", "://"),
     ("(://)", "://"),
@@ -30,14 +30,14 @@ const DEFANGED: [(&str, &str); 22] = [
     ("\\.", "."),
 ];
 
-/// A text as it is searched, with its disguises undone, and the way back to the original.
+/// A text with decoded disguises that maps back to the original.
 pub(super) struct Plain {
     pub text: String,
-    /// Where the two texts stop running in parallel, in ascending order.
+    /// The positions where the offsets of the two texts diverge, in ascending order.
     jumps: Vec<Jump>,
 }
 
-/// From `plain` on, the text continues at `original`; what stands before `plain` ends at `ended`.
+/// From `plain` on, the text continues at `original`; the text before `plain` ends at `ended`.
 struct Jump {
     plain: usize,
     original: usize,
@@ -73,14 +73,14 @@ impl Plain {
         plain
     }
 
-    /// Appends `meaning` for `start..end` of the original.
+    /// Appends `meaning` in place of `start..end` of the original.
     fn replace(&mut self, meaning: &str, start: usize, end: usize) {
         let before = self.text.len();
         self.text.push_str(meaning);
         let after = self.text.len();
         if after == before {
             match self.jumps.last_mut() {
-                // The piece before still ends where it ended.
+                // The end of the previous piece stays.
                 Some(last) if last.plain == before => last.original = end,
                 _ => self.jumps.push(Jump {
                     plain: before,
@@ -113,7 +113,7 @@ impl Plain {
     }
 }
 
-/// The disguise that `rest` begins with: its length and what it stands for. `before` is the plain text so far.
+/// The length and the meaning of the disguise at the start of `rest`. `before` is the plain text so far.
 fn defanged(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     let first = *rest.as_bytes().first()?;
     if !matches!(first, b'[' | b'(' | b'{' | b'\\' | b' ') || !before.ends_with(is_label_or_colon) {
@@ -136,7 +136,7 @@ fn defanged(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     if rest[taken..].starts_with(' ') && first == b' ' {
         taken += 1;
     }
-    // Something has to follow: "(.)" at the end of a line is not a dot.
+    // "(.)" at the end of a line is not a dot.
     let follows = rest[taken..].chars().next()?;
     (follows.is_alphanumeric() || matches!(meaning, &":" | &"://" | &"/")).then_some((taken, meaning))
 }
@@ -157,7 +157,7 @@ fn narrow(rest: &str, character: char) -> Option<char> {
     char::from_u32(plain)
 }
 
-/// Characters that a reader does not see, and that can stand inside of a host.
+/// Whether a character is invisible and may be hidden within a host.
 fn is_invisible(character: char) -> bool {
     !character.is_ascii() && kind_of(character).is_some_and(|kind| !matches!(kind, Kind::PrivateUse | Kind::Unassigned))
 }

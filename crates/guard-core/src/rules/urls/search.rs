@@ -1,4 +1,4 @@
-//! The search for URLs in a plain text.
+//! Finds URLs in a plain text.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ pub(super) struct FoundPlain {
     pub url: Url,
 }
 
-/// One search of one plain text.
+/// The search of one plain text.
 pub(super) struct Search<'a> {
     text: &'a str,
-    /// The length of the text without the white space around it.
+    /// The length of the text without white space at its edges.
     trimmed: usize,
-    /// What stands before is done with.
+    /// The text before this is done.
     at: usize,
     found: Vec<FoundPlain>,
 }
@@ -58,14 +58,14 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    /// Where the run of characters from `start` on ends that `belongs` accepts.
+    /// The end of the run of characters from `start` on that `belongs` accepts.
     fn end_of(&self, start: usize, belongs: impl Fn(char) -> bool) -> usize {
         self.text[start..]
             .find(|character| !belongs(character))
             .map_or(self.text.len(), |length| start + length)
     }
 
-    /// A URL whose scheme ends the word `start..colon`.
+    /// Parses a URL whose scheme is at the end of the word `start..colon`.
     fn with_scheme(&self, start: usize, colon: usize) -> Option<FoundPlain> {
         let word = &self.text[start..colon];
         let (name, scheme) = SCHEMES.iter().find(|(name, _)| {
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
         })?;
         let start = colon - name.len();
         let slashes = self.end_of(colon + 1, |c| matches!(c, '/' | '\\'));
-        // Browsers need only one slash, or none; prose has "http:" too, so the host has to look like one then.
+        // Browsers need at most one slash. Prose contains "http:" too, so the host must look like one then.
         let strict = slashes < colon + 3;
         let authority = self.authority(slashes)?;
         let host = authority.rsplit('@').next().unwrap_or(authority);
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let name = slashes + authority.len();
-        // Only a host can make a URL wrong. What follows it is not read before that is known, or the cost would not be linear.
+        // Only an invalid host makes a URL invalid. The rest is read after this check, so the cost stays linear.
         Url::parse(&format!("{scheme}://{authority}")).ok()?;
         let mut end = self.tail(name, start);
         if end == name {
@@ -101,7 +101,7 @@ impl<'a> Search<'a> {
 
     /// User, host and port from `start` on.
     fn authority(&self, start: usize) -> Option<&str> {
-        // User names and passwords may have characters that would otherwise end a host.
+        // User names and passwords may have characters that end a host.
         const LONGEST: usize = 512;
         let is_host = |c: char| is_word(c) && c != '*' || matches!(c, ':' | '%');
         let is_user = |c: char| is_host(c) || matches!(c, '@' | '!' | '$' | '&' | '*' | '+' | ';' | '=' | '~');
@@ -112,7 +112,7 @@ impl<'a> Search<'a> {
         let rest = &window[host..];
         let mut length = if rest.starts_with('[') {
             let close = rest.find(']')? + 1;
-            // A second colon belongs to the sentence.
+            // A second colon is punctuation.
             let port = rest[close..].strip_prefix(':').map_or(0, |digits| {
                 1 + digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())
             });
@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
         } else {
             rest.find(|c| !is_host(c)).unwrap_or(rest.len())
         };
-        // An ideographic full stop is a dot to browsers; in prose it ends the sentence.
+        // Browsers read an ideographic full stop as a dot; in prose it ends the sentence.
         if let Some(after) = rest[length..].strip_prefix(['。', '｡']) {
             let label = after.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(after.len());
             if !rest[..length].contains('.') && has_known_tld(&format!("a.{}", after[..label].to_ascii_lowercase())) {
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         Some(&window[..host + length])
     }
 
-    /// A host without a scheme in the word `start..end`.
+    /// Parses a host without a scheme in the word `start..end`.
     fn bare(&self, start: usize, end: usize) -> Option<FoundPlain> {
         let (start, host) = self.bare_host(start, end)?;
         let end = start + host.len();
@@ -219,7 +219,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where a port ends that begins at `at`; `at` where there is none.
+    /// The end of a port at `at`; `at` if there is none.
     fn port(&self, at: usize) -> usize {
         let Some(digits) = self.text[at..].strip_prefix(':') else {
             return at;
@@ -233,14 +233,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Where path, query and fragment end that begin at `at`, in a URL that begins at `start`.
+    /// The end of path, query and fragment at `at`, in a URL that begins at `start`.
     fn tail(&self, at: usize, start: usize) -> usize {
         let mut end = at;
         if self.text[at..].starts_with(['/', '?', '#']) {
             end = at + self.tail_length(&self.text[at..], self.text[..start].chars().next_back());
         }
         let opener = self.text[..start].chars().next_back();
-        // Punctuation at the end belongs to the sentence; "#!" is a fragment.
+        // Trailing punctuation belongs to the sentence, but "#!" is a fragment.
         let mut kept = &self.text[at..end];
         while let Some(last) = kept.chars().next_back() {
             let is_mark = matches!(last, '.' | ',' | ':' | ';' | '!' | '?' | '\'' | '*' | '~' | '&')
@@ -272,7 +272,7 @@ impl<'a> Search<'a> {
                 '&' => !ENTITIES.iter().any(|entity| after.starts_with(entity)),
                 '<' | '>' | '"' | '`' | '\\' | '|' | '^' => false,
                 _ if character.is_ascii() => character.is_ascii_graphic(),
-                // Dashes and dots stand in titles: "/wiki/A–B".
+                // Titles contain dashes and dots: "/wiki/A–B".
                 '–' | '·' => after.starts_with(char::is_alphanumeric),
                 _ if is_unspaced(character) => !last.is_ascii_alphanumeric(),
                 _ => character.is_alphanumeric() || is_mark(character),
@@ -285,9 +285,9 @@ impl<'a> Search<'a> {
         rest.len()
     }
 
-    /// The URL of `start..end`, whose user or host begins at `authority`.
+    /// Parses the URL at `start..end`, whose user or host begins at `authority`.
     fn parsed(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<FoundPlain> {
-        // Texts that come from web pages have their ampersands escaped.
+        // Texts from web pages have escaped ampersands.
         let rest = self.text[authority..end].replace("&amp;", "&");
         let url = Url::parse(&format!("{scheme}://{rest}")).ok()?;
         (end > authority && url.host().is_some()).then_some(FoundPlain { range: start..end, url })
@@ -414,14 +414,14 @@ fn is_dotted_quad(host: &str) -> bool {
             .all(|part| part.len() <= 3 && part.parse::<u8>().is_ok())
 }
 
-/// Where words of a script without spaces begin behind an ASCII host.
+/// The start of words in a script without spaces after an ASCII host.
 fn unspaced_after_ascii(host: &str) -> Option<usize> {
     let cut = host.find(is_unspaced)?;
     let label = host[..cut].rsplit('.').next()?;
     (host[..cut].contains('.') && !label.is_empty() && host[..cut].is_ascii()).then_some(cut)
 }
 
-/// Where a host begins behind words of a script without spaces.
+/// The start of a host after words in a script without spaces.
 fn host_after_unspaced(host: &str) -> Option<usize> {
     let (at, last) = host.char_indices().rfind(|&(at, c)| {
         is_unspaced(c) && host[at + c.len_utf8()..].starts_with(|c: char| c.is_alphanumeric() && !is_unspaced(c))

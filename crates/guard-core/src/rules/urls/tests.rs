@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is found in a text, as written and as understood.
+/// The URLs of a text, as written and as parsed.
 fn found(text: &str) -> Vec<(&str, String)> {
     find(text)
         .into_iter()

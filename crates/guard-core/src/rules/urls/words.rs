@@ -1,6 +1,6 @@
-//! Words that tell what is a URL, and what only looks like one.
+//! Word lists that separate URLs from similar text.
 
-/// The schemes that are looked for, with what they stand for. `hxxp` and `fxp` are the usual defanged ones.
+/// The schemes and their meanings. `hxxp` and `fxp` are the usual defanged ones.
 pub(super) const SCHEMES: [(&str, &str); 15] = [
     ("https", "https"),
     ("hxxps", "https"),
@@ -19,14 +19,14 @@ pub(super) const SCHEMES: [(&str, &str); 15] = [
     ("ws", "ws"),
 ];
 
-/// Top-level domains that are also endings of files: `main.py` is a URL only with a path behind it.
+/// Top-level domains that are also file extensions: `main.py` is a URL only with a path.
 pub(super) const FILE_ENDINGS: [&str; 24] = [
     "ai", "as", "bat", "cab", "cat", "cc", "dot", "eps", "gd", "gz", "java", "md", "ml", "mm", "mov", "pl", "pm", "ps",
     "py", "rs", "sh", "so", "tf", "zip",
 ];
 
-/// Top-level domains that are also words of prose after a forgotten space (`done.it`) or members in code (`user.name`):
-/// a URL only with a path, with a digit or hyphen in the name, or where the text has nothing else.
+/// Top-level domains that are also words after a missing space (`done.it`) or members in code (`user.name`): a URL only
+/// with a path, with a digit or hyphen in the name, or as the whole text.
 pub(super) const WORDS: [&str; 193] = [
     "ads", "am", "app", "art", "at", "audio", "auto", "bar", "be", "best", "bid", "bio", "black", "blog", "blue",
     "book", "box", "build", "business", "by", "call", "cam", "camera", "car", "cards", "care", "cash", "center",
@@ -45,8 +45,8 @@ pub(super) const WORDS: [&str; 193] = [
     "vote", "watch", "weather", "win", "work", "works", "world", "you", "zero", "zone",
 ];
 
-/// What programs call objects, variables and modules. `this.id` and `logger.info` are members and no hosts; only the top-level
-/// domains of [`SITES`] make a host of such a name.
+/// Names of objects, variables and modules. `this.id` and `logger.info` are members; only the top-level domains of
+/// [`SITES`] make such a name a host.
 pub(super) const RECEIVERS: [&str; 92] = [
     "account", "app", "args", "array", "auth", "cfg", "client", "cls", "config", "console", "context", "ctx", "data",
     "db", "doc", "document", "el", "elem", "element", "err", "error", "event", "exports", "field", "file", "form",
@@ -61,7 +61,7 @@ pub(super) const RECEIVERS: [&str; 92] = [
 /// Top-level domains that are hardly ever anything else.
 pub(super) const SITES: [&str; 7] = ["com", "edu", "gov", "int", "mil", "net", "org"];
 
-/// The first parts of names of packages in Java and of bundles on phones, which are domains back to front: `com.example.info`.
+/// The first parts of Java packages and app bundles, which are reversed domains: `com.example.info`.
 pub(super) const REVERSED: [&str; 6] = ["com", "edu", "io", "java", "net", "org"];
 
 /// Names of products that look like hosts.

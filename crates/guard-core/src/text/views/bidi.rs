@@ -1,15 +1,15 @@
-//! Text that is shown in another order than it has in memory.
+//! Restores the display order of text with directional overrides.
 
 use unicode_bidi::{BidiInfo, Level};
 
 use super::view::{Step, View, Writer};
 
-/// The text in the order in which it is shown, where directional overrides (U+202D, U+202E) make that differ from the order in
-/// memory: "\u{202E}erongi" is shown as "ignore". The Unicode bidirectional algorithm (UAX #9, by the crate `unicode-bidi`)
-/// is applied from the first override of a line to the end of that line, with left to right as the direction of the line.
+/// Puts text with directional overrides (U+202D, U+202E) into display order: "\u{202E}erongi" is shown as "ignore".
+/// From the first override of a line to the end of that line, the Unicode bidirectional algorithm applies (UAX #9,
+/// crate `unicode-bidi`), with a left-to-right line direction.
 ///
-/// Attackers hide text in this way from filters that read it in memory's order (Boucher, Shumailov, Anderson and Papernot, "Bad
-/// Characters: Imperceptible NLP Attacks", 2022). Text in Hebrew or Arabic without overrides stays as it is.
+/// Attackers use overrides to hide text from filters that read memory order (Boucher, Shumailov, Anderson and Papernot,
+/// "Bad Characters: Imperceptible NLP Attacks", 2022). Hebrew or Arabic text without overrides stays unchanged.
 pub(super) fn order(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     // U+202D and U+202E in UTF-8.

@@ -1,11 +1,11 @@
-//! Words that are common in instructions and questions.
+//! Common words of instructions and questions.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-/// The commonest words of English, German, French and Spanish that have at least three letters, and words that are used to
-/// give orders to a language model. Nearly every request of a few words has two of them. What leetspeak, rot13 and reversed
-/// writing make of names, identifiers and other languages hardly ever does.
+/// The most common words of English, German, French and Spanish with at least three letters, and words of instructions
+/// to language models. Nearly every request of a few words has two of them. Leetspeak, rot13 and reversed writing
+/// hardly ever turn names, identifiers or other languages into them.
 const COMMON: &str = "\
     aber about above act actúa add affiche after again ahora all alle alles also always and answer \
     anteriores antworte anweisung anweisungen any anything are ask assistant auch aucune auf aus avec \
@@ -26,7 +26,7 @@ const COMMON: &str = "\
     vergiss very vorherigen vos votre vous want was were what when where which who why wie will with without \
     word words work would write yes you your zeige";
 
-/// Whether a word, in lower case, is a common one.
+/// Whether a lower-case word is common.
 pub(super) fn is_common(word: &str) -> bool {
     static WORDS: OnceLock<HashSet<&str>> = OnceLock::new();
     WORDS.get_or_init(|| COMMON.split(' ').collect()).contains(word)

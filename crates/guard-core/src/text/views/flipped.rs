@@ -1,25 +1,25 @@
-//! Rot13 and reversed writing.
+//! Decodes rot13 and reversed writing.
 
 use std::ops::Range;
 
 use super::letters::{number, rarities};
 use super::view::{Step, Steps, View, Writer};
 
-/// By how many nats a passage must look more like a language when it is turned than as it is written.
+/// How much more like a language a passage must look when it is decoded, in nats.
 const MARGIN: u64 = 12;
-/// The most nats per letter, and the nats on top of them, that a turned passage may cost. English prose costs some 2.4 per
-/// letter. A passage that looks more like English when it is turned, but still not like English, is another language or code.
+/// The most nats per letter of a decoded passage, after subtracting [`MARGIN`]. English prose has about 2.4. A passage
+/// that gains by decoding but still exceeds this is another language or code.
 const COMMON: f64 = 2.6;
 const RARE_WORD: f64 = 6.0;
-/// The ways to turn a word: rot13, backwards, both.
+/// The ways to decode a word: rot13, backwards, both.
 const WAYS: usize = 3;
 
-/// The text with those passages turned that are in rot13, written backwards, or both.
+/// Decodes passages in rot13, written backwards, or both.
 ///
-/// Any text can be read in these ways, and "green" is "terra" in rot13. A passage is turned where its words look less like
-/// English than what they become, by how common their pairs of letters are. So this works for the Latin alphabet only, and
-/// leaves every word of ordinary prose alone. The cheapest way to read one word after the other, where a change to another way
-/// costs [`MARGIN`], is found by dynamic programming (Viterbi, 1967).
+/// Any text can be decoded in these ways, and "green" is "terra" in rot13. A passage is decoded if the result looks
+/// more like English than the passage, by the frequency of letter pairs. So this works for the Latin alphabet only, and
+/// leaves ordinary prose alone. Dynamic programming (Viterbi, 1967) finds the cheapest way for each word, where a
+/// change of way costs [`MARGIN`].
 pub(super) fn turn(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     for (range, way) in passages(text) {
@@ -45,18 +45,18 @@ pub(super) fn turn(text: &str) -> Option<View> {
 struct Word {
     start: usize,
     end: usize,
-    /// What it costs to read the word in each way, in nats; the first is as it is written.
+    /// The cost of the word in each way, in nats; the first is the unchanged word.
     costs: [u32; WAYS + 1],
-    /// For each way of reading this word, the best way for the word before it, two bits each.
+    /// For each way, the best way for the word before, two bits each.
     from: u8,
 }
 
-/// The passages to be turned, each from its first letter to its last, with the way to read it.
+/// The passages to decode, each from its first letter to its last, with the way.
 fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let mut passages = Vec::new();
-    // The words that may belong to a passage. They begin with the first word that is cheaper in some way than as it is written,
-    // and end where reading them as they are written is the best by more than the margin: nothing outside can gain.
+    // The words that may belong to a passage. They begin with the first word that is cheaper in some way, and end where
+    // the unchanged words are best by more than the margin: nothing outside can gain.
     let mut open: Vec<Word> = Vec::new();
     let mut best = [0; WAYS + 1];
     let mut at = 0;
@@ -101,10 +101,10 @@ fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
     passages
 }
 
-/// Adds the passages of `words` that are to be turned, when the last word is read in the way `last`.
+/// Adds the passages of `words` to decode, if the last word is read in the way `last`.
 fn turned(bytes: &[u8], words: &[Word], last: usize, turned: &mut Vec<(Range<usize>, usize)>) {
     let ends_line = |index: usize| bytes[words[index].end..words[index + 1].start].contains(&b'\n');
-    // The words of each passage, the last passage first. No passage goes beyond the end of a line.
+    // The words of each passage, the last passage first. No passage spans lines.
     let mut passages: Vec<(Range<usize>, usize)> = Vec::new();
     let mut way = last;
     let mut after = 0;

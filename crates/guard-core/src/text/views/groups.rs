@@ -1,16 +1,16 @@
-//! Base64 and hexadecimal digits in groups: `aWdu b3Jl IGFs bA==` and `6967 6e6f 7265`.
+//! Decodes base64 and hexadecimal digits in groups: `aWdu b3Jl IGFs bA==` and `6967 6e6f 7265`.
 
 use std::ops::Range;
 
-/// The fewest bytes that groups say.
+/// The fewest decoded bytes.
 const LEAST: usize = 8;
-/// The most bytes of a group. Longer lines are those of files and mail.
+/// The most bytes of a group. Longer lines belong to files and mail.
 const LONGEST: usize = 40;
 
-/// So many words of the same length as the groups are passed over before them.
+/// How many words of the same length as the groups may precede them.
 const SKIPPED: usize = 2;
 
-/// What groups of digits are read as.
+/// The encoding of the digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Digits {
     Base64,
@@ -20,12 +20,12 @@ pub(super) enum Digits {
 /// The groups of a row, all but the last of them of the same length.
 pub(super) struct Row {
     groups: Vec<Range<usize>>,
-    /// Where the row ends.
+    /// The end of the row.
     pub(super) end: usize,
 }
 
-/// The row of groups that begins with `first`, which ends at a blank; `None` for fewer than three groups, or two of eight digits
-/// or more.
+/// The row of groups that begins with `first` and ends at a blank. Returns `None` for fewer than three groups, or fewer
+/// than two of eight digits or more.
 pub(super) fn row(bytes: &[u8], first: Range<usize>, is_digit: impl Fn(u8) -> bool) -> Option<Row> {
     let size = first.len();
     if !(4..=LONGEST).contains(&size) || !size.is_multiple_of(4) {
@@ -42,7 +42,7 @@ pub(super) fn row(bytes: &[u8], first: Range<usize>, is_digit: impl Fn(u8) -> bo
         let length = digits.count();
         ((1..=2).contains(&gap) && (1..=size).contains(&length)).then(|| start..start + length)
     };
-    // Most words have another length than the word before them.
+    // Most words differ in length from the word before them.
     let second = next(first.end).filter(|second| second.len() == size || size >= 8)?;
     let mut groups = vec![first, second];
     while let Some(last) = groups.last().filter(|last| last.len() == size)
@@ -55,7 +55,7 @@ pub(super) fn row(bytes: &[u8], first: Range<usize>, is_digit: impl Fn(u8) -> bo
 }
 
 impl Row {
-    /// The parts of the row that say something, and what they say. `bytes` is the text.
+    /// Decodes the parts of the row that contain text. `bytes` is the whole text.
     pub(super) fn read(
         &self,
         bytes: &[u8],
@@ -77,7 +77,7 @@ impl Row {
         for index in 0..=self.groups.len() {
             let group = self.groups.get(index).map(|group| &bytes[group.clone()]);
             let decoded = group.and_then(&decode);
-            // A word between two groups nearly always becomes control characters, or bytes that UTF-8 does not have.
+            // A word between two groups nearly always decodes to control characters or invalid UTF-8.
             let fits = decoded.filter(|decoded| decoded.iter().all(|&byte| is_text(byte) || byte == 0));
             match fits {
                 Some(decoded) => {
@@ -121,7 +121,7 @@ impl Row {
         let (Some(first), Some(last)) = (groups.first(), groups.last()) else {
             return;
         };
-        // A word of the same length before them may have passed for a group.
+        // A word of the same length before the groups may look like a group.
         for (skipped, group) in groups.iter().enumerate().take(SKIPPED + 1) {
             let size = match digits {
                 Digits::Base64 => first.len() / 4 * 3,
@@ -136,12 +136,12 @@ impl Row {
     }
 }
 
-/// Whether a group has capitals behind small letters or digits, as those of base64 have and words do not.
+/// Whether a group has capitals after small letters or digits, as in base64 but not in words.
 fn is_mixed(group: &[u8]) -> bool {
     group.iter().skip(1).any(u8::is_ascii_uppercase) && group.iter().any(|byte| !byte.is_ascii_uppercase())
 }
 
-/// A byte that UTF-8 has in text.
+/// Whether a byte can be part of UTF-8 text.
 fn is_text(byte: u8) -> bool {
     !(byte.is_ascii_control() && !byte.is_ascii_whitespace() || matches!(byte, 0xC0 | 0xC1 | 0xF5..=0xFF))
 }

@@ -1,16 +1,16 @@
-//! Text in characters that a reader does not see.
+//! Decodes text in invisible characters.
 
 use std::ops::Range;
 
 use super::view::{Step, View, Writer};
 
-/// So many readable bytes in a row were meant to be read, whatever else is in their run of variation selectors.
+/// This many readable bytes in a row are text, whatever else is in their run of variation selectors.
 const MEANT: usize = 8;
 
-/// The text with Unicode tags (U+E0020 to U+E007E, an invisible copy of ASCII) and runs of variation selectors, which can
-/// carry any bytes (Paul Butler, "Smuggling arbitrary data through an emoji", 2025), decoded in place.
+/// Decodes in place Unicode tags (U+E0020 to U+E007E, an invisible copy of ASCII) and runs of variation selectors,
+/// which can carry any bytes (Paul Butler, "Smuggling arbitrary data through an emoji", 2025).
 pub(super) fn reveal(text: &str) -> Option<View> {
-    // All of these characters begin with one of two pairs of bytes in UTF-8.
+    // In UTF-8, all of these characters begin with one of two byte pairs.
     let bytes = text.as_bytes();
     let near = |at: usize| matches!(bytes[at..], [0xF3, 0xA0, ..] | [0xEF, 0xB8, ..]);
     if text.is_ascii() || !memchr::memchr2_iter(0xF3, 0xEF, bytes).any(near) {
@@ -39,14 +39,14 @@ pub(super) fn reveal(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// Writes what a run of variation selectors says. Selectors that say nothing stay as they are: one that belongs to an emoji,
-/// and those that someone may have put around and between those that do.
+/// Decodes a run of variation selectors. Selectors without text stay: one that belongs to an emoji, and those around
+/// and between the ones with text.
 fn write(run: &mut Vec<(Range<usize>, u8)>, writer: &mut Writer) {
     let run = std::mem::take(run);
     let bytes: Vec<u8> = run.iter().map(|&(_, byte)| byte).collect();
     let stretches = readable(&bytes);
     let total: usize = stretches.iter().map(|(_, text)| text.len()).sum();
-    // Otherwise it is a selector or two by chance, or bytes that are no text.
+    // Otherwise these are a few unrelated selectors, or binary data.
     let mostly = total >= 2 && total * 2 >= run.len();
     for (start, text) in stretches.into_iter().filter(|(_, text)| mostly || text.len() >= MEANT) {
         for (at, character) in text.char_indices() {
@@ -57,7 +57,7 @@ fn write(run: &mut Vec<(Range<usize>, u8)>, writer: &mut Writer) {
     }
 }
 
-/// The longest pieces of valid UTF-8 without control characters, each with the offset where it begins.
+/// The longest pieces of valid UTF-8 without control characters, each with its offset.
 fn readable(bytes: &[u8]) -> Vec<(usize, &str)> {
     let mut pieces = Vec::new();
     let mut at = 0;

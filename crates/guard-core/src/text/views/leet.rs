@@ -1,24 +1,24 @@
-//! Leetspeak: digits and symbols in place of letters.
+//! Decodes leetspeak: digits and symbols in place of letters.
 
 use super::letters::rarity;
 use super::view::{Step, View, Writer};
 
-/// So many words in leetspeak make all of a text one in leetspeak, if they are at least a quarter of its words.
+/// This many words in leetspeak make the whole text leetspeak, if they are at least a quarter of its words.
 const DENSE: usize = 3;
-/// In a word with up to so many ambiguous signs, both letters are tried for each of them.
+/// The most ambiguous signs of a word for which both letters are tried.
 const TRIED: usize = 4;
 
-/// The text with digits and symbols within words replaced by the letters that they stand for, as in "passw0rd" and "1gn0r3".
+/// Replaces digits and symbols within words with the letters that they stand for, as in "passw0rd" and "1gn0r3".
 ///
-/// The signs "1", "!" and "|" are ambiguous. The first view reads them as "i". Where it makes a difference, a second view reads
-/// them as "l", and a third takes the likelier letter for each of them.
+/// The signs "1", "!" and "|" are ambiguous. The first view reads them as "i". If it makes a difference, a second view
+/// reads them as "l", and a third uses the likelier letter for each.
 ///
-/// Only a word of letters and such signs is replaced, and only if what comes out looks like a word, so that identifiers,
-/// hexadecimal numbers and versions stay as they are. In a text with many such words, short ones and those with a single
+/// Only words of letters and such signs are replaced, and only if the result looks like a word, so that identifiers,
+/// hexadecimal numbers and versions stay unchanged. In a text with many such words, short ones and those with a single
 /// letter are replaced too.
 pub(super) fn read(text: &str) -> [Option<View>; 3] {
     let (views, found) = read_with(text, Least { letters: 2, length: 4 });
-    // No word has white space in it.
+    // Words have no white space.
     let words = || text.bytes().filter(u8::is_ascii_whitespace).count();
     if found >= DENSE && found * 3 >= words().saturating_sub(found) {
         return read_with(text, Least { letters: 1, length: 2 }).0;
@@ -26,21 +26,21 @@ pub(super) fn read(text: &str) -> [Option<View>; 3] {
     views
 }
 
-/// The fewest letters, and letters and signs together, of a word that is replaced.
+/// The fewest letters, and the fewest letters and signs together, of a word that is replaced.
 #[derive(Clone, Copy)]
 struct Least {
     letters: usize,
     length: usize,
 }
 
-/// The views, and how many words were replaced.
+/// Returns the views and the number of replaced words.
 fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize) {
     let bytes = text.as_bytes();
     let kind = |byte: &u8| KINDS[usize::from(*byte)];
     let mut writers = [Writer::new(text), Writer::new(text), Writer::new(text)];
     let (mut differ, mut found) = (false, 0);
     let mut at = 0;
-    // Most of a text has no such sign and needs no closer look.
+    // Most of a text has no such sign.
     while let Some(sign) = bytes[at..].iter().position(|byte| kind(byte) == Kind::Sign) {
         let sign = at + sign;
         let is_part = |byte: &&u8| kind(byte) != Kind::Other;
@@ -60,7 +60,7 @@ fn read_with(text: &str, least: Least) -> ([Option<View>; 3], usize) {
         } else {
             first.clone()
         };
-        // Each bit says which letter a sign stands for.
+        // Each bit selects the letter of one sign.
         let mixed = if (2..=TRIED).contains(&ambiguous) {
             1..(1 << ambiguous) - 1
         } else {
@@ -94,7 +94,7 @@ enum Kind {
     Other,
 }
 
-/// What each byte can be in a word of leetspeak.
+/// The kind of each byte in leetspeak.
 static KINDS: [Kind; 256] = {
     let mut kinds = [Kind::Other; 256];
     let mut byte = 0;
@@ -109,18 +109,18 @@ static KINDS: [Kind; 256] = {
     kinds
 };
 
-/// Whether a sign can stand for "i" and for "l".
+/// Whether a sign can stand for both "i" and "l".
 fn is_ambiguous(byte: u8) -> bool {
     matches!(byte, b'1' | b'!' | b'|')
 }
 
-/// The word that a token stands for, and the offset in the token where it begins. `one` gives the letter for an ambiguous sign
-/// by its number among them.
+/// The word that a token stands for, and its offset in the token. `one` returns the letter of an ambiguous sign by its
+/// index.
 fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize, String)> {
     if token.iter().all(u8::is_ascii_alphabetic) || token.len() > 64 {
         return None;
     }
-    // Signs at the end are punctuation ("hello!") or a number ("user1"), and so are symbols at the beginning.
+    // Signs at the end are punctuation ("hello!") or a number ("user1"), and symbols at the start are punctuation too.
     let last = token.iter().rposition(u8::is_ascii_alphabetic)? + 1;
     let trailing = token[last..]
         .iter()
@@ -149,13 +149,13 @@ fn word(token: &[u8], least: Least, one: impl Fn(usize) -> u8) -> Option<(usize,
             })
             .collect();
         let word = word?;
-        // A word of a language costs some 2.5 nats per letter, and random letters more than 4.
+        // A word has about 2.5 nats per letter; random letters have more than 4.
         let plausible = rarity(word.iter().copied()) as usize <= 3 * (word.len() + 1) + 3;
         plausible.then(|| (first, String::from_utf8_lossy(&word).into_owned()))
     })
 }
 
-/// The letter that a sign stands for, where `one` is that of an ambiguous sign.
+/// The letter that a sign stands for. `one` is the letter of an ambiguous sign.
 fn letter(byte: u8, one: u8) -> Option<u8> {
     match byte {
         b'0' => Some(b'o'),

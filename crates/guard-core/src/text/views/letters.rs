@@ -1,10 +1,10 @@
-//! How much letters look like words of English.
+//! Measures how much letters look like English words.
 
-/// How rare a letter is after another, in the English that people and programmers write: the negative natural logarithm of
-/// its probability in nats, rounded, at most 9. Row and column 0 are the edge of a word, the others the letters "a" to "z".
+/// The rarity of a letter after another in English prose and code: the negative natural logarithm of its probability,
+/// in nats, rounded, at most 9. Row and column 0 are the edge of a word; the others are the letters "a" to "z".
 ///
-/// The pairs were counted, with one added to each count, over the texts in `training/data/injection` and the documentation strings of
-/// Python's standard library, 250,000 words.
+/// Counted, with add-one smoothing, over the texts in `training/data/injection` and the documentation strings of
+/// Python's standard library: 250,000 words.
 const RARITY: [&[u8; 27]; 27] = [
     b"923333344265433336332443657",
     b"294338548395232949232456648",
@@ -35,7 +35,8 @@ const RARITY: [&[u8; 27]; 27] = [
     b"337670577277646377774576765",
 ];
 
-/// How unlike a word these ASCII letters are, in nats. A byte that is no letter is the edge of a word.
+/// The rarity of ASCII letters as a word, in nats: higher is less like English. A byte that is not a letter is the edge
+/// of a word.
 pub(crate) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     let mut before = 0;
     let mut sum = 0;
@@ -46,10 +47,10 @@ pub(crate) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     sum
 }
 
-/// How many letters `text` begins with, and the [`rarity`] of this word as it is, in rot13, backwards, and both, found in one
-/// pass.
+/// The number of letters at the start of `text`, and their [`rarity`] unchanged, in rot13, backwards, and both,
+/// computed in one pass.
 pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
-    /// The costs of so many letters fit into sixteen bits.
+    /// The most letters whose rarity fits in 16 bits.
     const FIT: usize = 4096;
     let mut costs = [0_u32; 4];
     let mut before = 0;
@@ -79,8 +80,8 @@ pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
     }
 }
 
-/// The rarity of a pair of letters, at 27 times the first plus the second. Each entry has four numbers of sixteen bits, the
-/// lowest first: for the pair as it is, in rot13, in reverse order, and both.
+/// The rarity of a pair of letters, at index 27 times the first plus the second. Each entry has four 16-bit numbers,
+/// the lowest first: unchanged, in rot13, in reverse order, and both.
 static PAIRS: [u64; 27 * 27] = pairs();
 
 const fn pairs() -> [u64; 27 * 27] {

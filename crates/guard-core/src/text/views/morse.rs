@@ -1,8 +1,8 @@
-//! Morse code.
+//! Decodes Morse code.
 
 use super::view::{Step, Writer};
 
-/// With fewer letters, dots and dashes are taken for ruled lines and lists.
+/// The fewest letters. Fewer dots and dashes are ruled lines or lists.
 const LEAST: usize = 4;
 
 /// International Morse code (ITU-R M.1677-1), letters and digits.
@@ -50,8 +50,8 @@ pub(super) fn starts(byte: u8) -> bool {
     matches!(byte, b'.' | b'-')
 }
 
-/// Decodes Morse code that has spaces between letters, and slashes or three spaces between words. Returns how many bytes it
-/// looked at.
+/// Decodes Morse code with spaces between letters, and slashes or three spaces between words. Returns the number of
+/// bytes that need no further look.
 pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let end = start

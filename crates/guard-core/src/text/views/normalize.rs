@@ -1,4 +1,4 @@
-//! Normalization: one spelling for characters that look alike, and no invisible ones.
+//! Normalizes look-alike characters, and removes invisible ones.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,17 +10,17 @@ use unicode_security::skeleton;
 
 use super::view::{Step, View, Writer};
 
-/// A character is replaced by at most so many bytes for each of its own. The few that would grow more (a Basmala, old units in
-/// one cell) stay as they are, so that a view is never much longer than its text.
+/// The most bytes of a replacement for each byte of the character. The few characters that would grow more (a Basmala,
+/// old units in one cell) stay, so that a view is never much longer than its text.
 const GROWTH: usize = 3;
 
-/// The text in Unicode's compatibility composition (NFKC, UAX #15), without invisible characters, and with letters that only
-/// look Latin replaced by the Latin ones (by the skeletons of UTS #39).
+/// Converts text to Unicode's compatibility composition (NFKC, UAX #15), removes invisible characters, and replaces
+/// letters that only look Latin with Latin ones (by the skeletons of UTS #39).
 ///
-/// Letters of another script stay where a reader takes them for that script: in a word that has a letter with no Latin
-/// look-alike, and next to such a word. So "рaypal" with a Cyrillic "р" becomes "paypal", and "сор" in a Russian sentence
-/// stays. Combining marks on ASCII characters that do not compose with them, as in struck-through text, are left out, and so are
-/// those of words in which nearly every letter has one.
+/// Letters of another script stay in a word that has a letter without a Latin look-alike, and next to such a word. So
+/// "рaypal" with a Cyrillic "р" becomes "paypal", but "сор" in a Russian sentence stays. Combining marks are removed
+/// from ASCII characters that do not compose with them, as in struck-through text, and from words in which nearly every
+/// letter has one.
 pub(super) fn normalize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
@@ -39,11 +39,11 @@ pub(super) fn normalize(text: &str) -> Option<View> {
     }
 }
 
-/// Applies NFKC, and leaves out invisible characters and stray marks.
+/// Applies NFKC, and removes invisible characters and stray marks.
 fn fold(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
-    // Only characters outside of ASCII can change, together with the character before them.
+    // Only non-ASCII characters can change, together with the character before them.
     while let Some(other) = not_ascii(text, at) {
         let start = if at < other { other - 1 } else { other };
         let mut characters = text[start..].chars().peekable();
@@ -57,7 +57,8 @@ fn fold(text: &str) -> Option<View> {
             writer.replace(start..end, "", Step::Normalized);
             continue;
         }
-        // A character goes with the marks that may combine with it. No word has more than 32; further ones are looked at alone.
+        // A character is processed with the marks that may combine with it. No word has more than 32; further marks are
+        // processed alone.
         let mut joined = 0;
         for next in characters {
             let joins = is_combining_mark(next) || is_invisible(next) || is_jamo(character, next);
@@ -72,7 +73,7 @@ fn fold(text: &str) -> Option<View> {
         let mut composed: String = piece.chars().filter(|&c| !is_invisible(c)).nfkc().collect();
         let takes_marks = |base: char| is_latin(base) || base.is_ascii();
         if joined > 0 && composed.nfd().next().is_some_and(takes_marks) && composed.contains(is_combining_mark) {
-            // Some of the marks do not compose with the letter. Then none of them is part of its spelling.
+            // If a mark does not compose with the letter, no mark is part of its spelling.
             composed = composed.nfd().filter(|&c| !is_combining_mark(c)).collect();
         }
         if composed != piece && composed.len() <= piece.len() * GROWTH {
@@ -82,12 +83,12 @@ fn fold(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// How many characters of a word must have a mark for all of its marks to be left out: three of four, or all of three. No spelling of a
+/// The share of characters with a mark at which all marks of a word are removed: three of four, or three of three. No
 /// language in Latin letters marks so many; Vietnamese and Czech come closest, with two of three in a few words.
 const MARKED: (usize, usize) = (3, 4);
 const LEAST_MARKED: usize = 3;
 
-/// Leaves out the marks of words in which nearly every character has one, as in "ịġṅȯṙė".
+/// Removes the marks of words in which nearly every character has one, as in "ịġṅȯṙė".
 fn bare(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
@@ -133,18 +134,18 @@ fn bare(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// A mark of the blocks that are combined with Latin letters.
+/// Whether a character is a mark of the blocks that combine with Latin letters.
 fn is_mark(character: char) -> bool {
     matches!(character, '\u{300}'..='\u{36F}' | '\u{1AB0}'..='\u{1AFF}' | '\u{1DC0}'..='\u{1DFF}' | '\u{20D0}'..='\u{20FF}')
 }
 
-/// A letter of ASCII with a mark.
+/// Whether a character is an ASCII letter with a mark.
 fn is_marked_latin(character: char) -> bool {
     let is_block = matches!(character, '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}');
     is_block && character.is_alphabetic() && character.nfd().next().is_some_and(|base| base.is_ascii_alphabetic())
 }
 
-/// The byte offset of the first character from `from` on that is not ASCII.
+/// The byte offset of the first non-ASCII character from `from` on.
 fn not_ascii(text: &str, from: usize) -> Option<usize> {
     const CHUNK: usize = 64;
     let bytes = &text.as_bytes()[from..];
@@ -153,23 +154,23 @@ fn not_ascii(text: &str, from: usize) -> Option<usize> {
     Some(from + plain + found)
 }
 
-/// Whether a character is known to be no mark and to stay the same in NFKC. This is the fast path for most texts.
+/// Whether a character is surely not a mark and unchanged by NFKC. This is the fast path for most texts.
 fn is_plain(character: char) -> bool {
     matches!(character, '\0'..='\u{7F}' | '\u{400}'..='\u{45F}' | '\u{3041}'..='\u{3096}' | '\u{4E00}'..='\u{9FFF}')
 }
 
-/// A letter or digit of the Latin blocks up to Latin Extended-B.
+/// Whether a character is a letter or digit of the Latin blocks up to Latin Extended-B.
 fn is_latin(character: char) -> bool {
     character <= '\u{24F}' && character.is_alphanumeric()
 }
 
-/// Whether two characters can compose although the second is no combining mark, as in Hangul syllables.
+/// Whether two characters can compose although the second is not a combining mark, as in Hangul syllables.
 fn is_jamo(first: char, second: char) -> bool {
     matches!(second, '\u{1160}'..='\u{11FF}') && matches!(first, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
 }
 
-/// Whether a reader does not see a character. These are the categories of [`crate::text::invisible`], variation selectors, and
-/// other characters that are blank or ignorable (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
+/// Whether a character is invisible: the categories of [`crate::text::invisible`], variation selectors, and other blank
+/// or ignorable characters (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
 fn is_invisible(character: char) -> bool {
     match character {
         '\0'..='\u{7F}' => false,
@@ -183,7 +184,7 @@ fn is_invisible(character: char) -> bool {
     }
 }
 
-/// Replaces characters that look like ASCII by the ASCII ones.
+/// Replaces characters that look like ASCII with ASCII.
 fn latinize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
@@ -225,18 +226,18 @@ fn exchange(text: &str, range: Range<usize>, writer: &mut Writer) {
     }
 }
 
-/// What the letters of a word look like.
+/// The appearance of a word's letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Latin letters, perhaps with others that look like them, or no letters at all.
+    /// Latin letters, perhaps with look-alikes; or no letters at all.
     Latin,
     /// At least one letter that does not look Latin.
     Genuine(Script),
-    /// Only letters of another script that look Latin.
+    /// Only look-alikes from another script.
     Double(Script),
 }
 
-/// The scripts that have letters which look Latin; all others are one.
+/// The scripts with letters that look Latin; all others are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Greek,
@@ -264,8 +265,8 @@ struct Word {
     kind: Kind,
 }
 
-/// The words of a text, which are runs of letters. ASCII text between two characters outside of ASCII counts as one word, apart
-/// from the words that touch these characters.
+/// The words of a text: runs of letters. ASCII text between two non-ASCII characters is one word, apart from the words
+/// that touch these characters.
 fn words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut add = |range: Range<usize>, kind: Kind| match words.last_mut() {
@@ -324,9 +325,9 @@ fn letter_kind(letter: char) -> Kind {
     }
 }
 
-/// The ASCII character that a character looks like: a letter for a letter, and punctuation for a symbol.
+/// The ASCII look-alike of a character: a letter for a letter, punctuation for a symbol.
 pub(crate) fn double(character: char) -> Option<char> {
-    /// Nearly all characters of texts are below this one and are looked up in a table. The others are computed.
+    /// Characters below this are looked up in a table, which covers nearly all text. Others are computed.
     const TABLE: usize = 0x3000;
     static DOUBLES: OnceLock<Vec<u8>> = OnceLock::new();
     if character.is_ascii() {
@@ -346,7 +347,7 @@ pub(crate) fn double(character: char) -> Option<char> {
 }
 
 fn look_up(character: char) -> Option<char> {
-    /// Small capitals, for which UTS #39 does not give the letters that they look like.
+    /// Small capitals, which UTS #39 does not map.
     const SMALL_CAPITALS: &str = "aᴀbʙcᴄdᴅeᴇfꜰgɢhʜiɪjᴊkᴋlʟmᴍnɴoᴏpᴘqǫrʀsꜱtᴛuᴜvᴠwᴡyʏzᴢ";
     /// The letters of uncontracted braille.
     const BRAILLE: &str = "a⠁b⠃c⠉d⠙e⠑f⠋g⠛h⠓i⠊j⠚k⠅l⠇m⠍n⠝o⠕p⠏q⠟r⠗s⠎t⠞u⠥v⠧w⠺x⠭y⠽z⠵";

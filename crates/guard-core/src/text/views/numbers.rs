@@ -1,16 +1,17 @@
-//! Numbers of characters: `104 101 108`, `150 145 154`, `U+0068 U+0065` and `chr(104)+chr(101)`.
+//! Decodes numbers of characters: `104 101 108`, `150 145 154`, `U+0068 U+0065` and `chr(104)+chr(101)`.
 
 use super::letters::rarity;
 use super::view::{Step, Writer};
 
-/// The fewest numbers that say something.
+/// The fewest numbers that are decoded.
 const LEAST: usize = 4;
-/// From so many numbers on, what they say need not look like words. So many measurements in a row are hardly ever all characters.
+/// From this many numbers on, the result need not look like words: a row of measurements is hardly ever all character
+/// codes.
 const LONG: usize = 16;
 /// The most bytes between two numbers.
 const GAP: usize = 3;
 
-/// A number of a row: where its digits begin and end, and what it is in base ten and in base eight.
+/// A number of a row: the range of its digits, and its value in base 10 and base 8.
 struct Number {
     start: usize,
     end: usize,
@@ -18,10 +19,10 @@ struct Number {
     octal: Option<u8>,
 }
 
-/// Decodes a row of decimal or octal numbers of ASCII characters, with blanks, commas or dashes between them. Numbers before and
-/// behind those that are characters stay. Returns where the row ends, and whether any of it was decoded.
+/// Decodes a row of decimal or octal ASCII codes, separated by blanks, commas or dashes. Other numbers before and after
+/// the codes stay. Returns the end of the row, and whether any of it was decoded.
 ///
-/// Rows of numbers are everywhere. Only those are decoded that become words, or at least sixteen printable characters.
+/// Rows of numbers are common, so only those that become words, or at least 16 printable characters, are decoded.
 pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<(usize, bool)> {
     let bytes = text.as_bytes();
     let mut numbers: Vec<Number> = Vec::new();
@@ -33,9 +34,9 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<(u
             .take_while(|byte| byte.is_ascii_digit())
             .count();
         let end = at + count;
-        // What follows on the digits of a code is no letter.
-        let goes_on = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        if !(2..=4).contains(&count) || goes_on {
+        // No letter may follow the digits of a code.
+        let continues = bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        if !(2..=4).contains(&count) || continues {
             break;
         }
         let digits = &text[at..end];
@@ -44,7 +45,7 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<(u
                 .get(end..end + GAP + 1)
                 .is_some_and(|gap| gap.iter().any(u8::is_ascii_digit))
         {
-            // A number by itself.
+            // A single number.
             return Some((end, false));
         }
         numbers.push(Number {
@@ -74,7 +75,7 @@ pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> Option<(u
     Some((end, !pieces.is_empty()))
 }
 
-/// The numbers that say something in one base: where they begin and end, and what they say.
+/// The stretches of numbers that decode to text in one base: their start, end and text.
 fn stretches(numbers: &[Number], step: Step) -> Vec<(usize, usize, String, Step)> {
     let value = |number: &Number| {
         if step == Step::Octal {
@@ -123,7 +124,7 @@ pub(super) fn points(text: &str, start: usize, writer: &mut Writer) -> Option<us
     Some(end - start)
 }
 
-/// Decodes characters that a program puts together: `chr(104)+chr(101)`.
+/// Decodes concatenated character calls: `chr(104)+chr(101)`.
 pub(super) fn calls(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
     let bytes = text.as_bytes();
     let name = bytes[start..]
@@ -165,7 +166,7 @@ pub(super) fn calls(text: &str, start: usize, writer: &mut Writer) -> Option<usi
     Some(end - start)
 }
 
-/// The bytes of white space and commas at the beginning of `bytes`, at most [`GAP`].
+/// The length of the white space and commas at the start of `bytes`, at most [`GAP`].
 fn gap(bytes: &[u8]) -> usize {
     let is_gap = |byte: &&u8| matches!(byte, b' ' | b',' | b';' | b'-' | b'+' | b'\r' | b'\n');
     bytes.iter().take(GAP).take_while(is_gap).count()
@@ -175,7 +176,7 @@ fn is_character(value: &u8) -> bool {
     matches!(value, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
 
-/// Whether what numbers say was meant to be read.
+/// Whether decoded text is meant to be read.
 fn is_likely(said: &str) -> bool {
     let letters = said.bytes().filter(u8::is_ascii_alphabetic).count();
     let blanks = said.bytes().filter(u8::is_ascii_whitespace).count();
@@ -183,7 +184,7 @@ fn is_likely(said: &str) -> bool {
     if said.len() < LEAST || letters < LEAST - 1 {
         return false;
     }
-    // A word of a language costs some 2.5 nats per letter, and random letters more than 4.
+    // A word has about 2.5 nats per letter; random letters have more than 4.
     let words = others * 4 <= letters && rarity(said.bytes()) as usize <= 3 * (said.len() + 1);
     words || said.len() >= LONG && blanks * 4 <= said.len() && others * 2 <= said.len()
 }

@@ -1,19 +1,19 @@
-//! Tables of numbers, of which only the rows that say something are left.
+//! Removes rows of numbers from tables.
 
 use super::view::{Step, View, Writer};
 use crate::stop;
 
-/// A text with fewer rows of numbers has no such view: a reader, and a model, overlook nothing there.
+/// The fewest rows of numbers. Models overlook nothing between fewer rows.
 const LEAST_ROWS: usize = 3;
-/// What is left must have so many letters together.
+/// The fewest letters of the remaining text.
 const LEAST_LETTERS: usize = 12;
 
-/// The text without its rows of numbers, where these are at least half of its lines.
+/// Removes rows of numbers, if these are at least half of the lines.
 ///
-/// A sentence between many numbers is a small part of what a classifier reads at once. A row of numbers is a line with a digit and, blanks
-/// aside, fewer letters than other characters.
+/// A sentence between many numbers is a small part of a classifier's window. A row of numbers is a line with a digit
+/// and, apart from blanks, fewer letters than other characters.
 pub(super) fn without_numbers(text: &str) -> Option<View> {
-    // Nearly all texts have fewer lines, and need no look at their letters.
+    // Nearly all texts have fewer lines.
     if text.bytes().filter(|&byte| byte == b'\n').take(LEAST_ROWS).count() < LEAST_ROWS {
         return None;
     }
@@ -45,11 +45,11 @@ pub(super) fn without_numbers(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// What a line consists of.
+/// The content of a line.
 enum Line {
     Blank,
     Numbers,
-    /// So many letters, and not more of anything else.
+    /// The number of letters, which are at least half of it.
     Words(usize),
 }
 

@@ -1,10 +1,10 @@
-//! Words that are written letter by letter.
+//! Joins words that are written letter by letter.
 
 use std::ops::Range;
 
 use super::view::{Step, View, Writer};
 
-/// So many single letters in a row are taken for a word; three would be an abbreviation.
+/// The fewest single letters of a word; three would be an abbreviation.
 const LETTERS: usize = 4;
 
 /// The most blanks between two letters of a word, and the most marks.
@@ -15,14 +15,14 @@ const LONGEST_GAP: usize = 12;
 /// Signs that names and keys contain.
 const SIGNS: &str = "_-/+=.:@";
 
-/// The text with single letters joined to words, as in "i g n o r e", "i.g.n.o.r.e" or "i-g-n-o-r-e".
+/// Joins single letters to words, as in "i g n o r e", "i.g.n.o.r.e" or "i-g-n-o-r-e".
 ///
-/// The same separator must stand between all letters: a space or two, or up to four marks that may have spaces around them. More
-/// space or more of these marks is a gap between words. A sign that names and keys contain, such as "_", may stand in the place of a
-/// letter. Rows of digits are left as they are, since they are tables.
+/// All letters need the same separator: one or two spaces, or up to four marks with optional spaces around them. More
+/// space or more of these marks is a gap between words. A sign that names and keys contain, such as "_", may take the
+/// place of a letter. Rows of digits stay, since they are tables.
 pub(super) fn join(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
-    // Cuts the text at words of two letters or more. Only some of the stretches between them have enough single letters.
+    // Cuts the text at words of two letters or more. Few of the stretches between them have enough single letters.
     let mut start = 0;
     let mut alone = 0;
     let mut at = 0;
@@ -88,7 +88,7 @@ static PARTS: [bool; 128] = {
     parts
 };
 
-/// Whether the character at an offset is part of a word, and where it ends.
+/// Whether the character at an offset is part of a word, and its end.
 #[inline]
 fn part_at(text: &str, at: usize) -> (bool, usize) {
     let byte = text.as_bytes()[at];
@@ -99,7 +99,7 @@ fn part_at(text: &str, at: usize) -> (bool, usize) {
     (is_part(character), at + character.len_utf8())
 }
 
-/// Whether a character is part of a word: a letter, a digit, or a symbol that stands for a letter in leetspeak.
+/// Whether a character is part of a word: a letter, a digit, or a leetspeak symbol.
 fn is_part(character: char) -> bool {
     match PARTS.get(character as usize) {
         Some(&part) => part,
@@ -107,14 +107,14 @@ fn is_part(character: char) -> bool {
     }
 }
 
-/// Single letters that follow one another.
+/// Consecutive single letters.
 #[derive(Default)]
 struct Row<'a> {
     /// The byte offset of each letter, and whether a gap between words precedes it.
     letters: Vec<(usize, bool)>,
-    /// What separates two of them.
+    /// The separator of the letters.
     separator: Option<&'a str>,
-    /// The byte offset where the last letter ends.
+    /// The end of the last letter.
     end: usize,
     alphabetic: usize,
 }
@@ -134,10 +134,10 @@ impl<'a> Row<'a> {
         self.end = start + letter.len_utf8();
     }
 
-    /// Whether what separates the last letter from the one at `start` is a gap between words; `None` when it ends the row.
+    /// Whether a gap between words separates the last letter from the one at `start`; `None` if the row ends.
     fn gap(&mut self, text: &'a str, start: usize) -> Option<bool> {
         let between = &text[self.end..start];
-        // The sign of a name that is spelled with it: "g h p _ a b c".
+        // The sign is part of the spelled name: "g h p _ a b c".
         let sign = self.separator.and_then(|separator| {
             let sign = between.strip_prefix(separator)?.strip_suffix(separator)?;
             let single = sign.len() == 1 && SIGNS.contains(sign) && !separator.contains(sign);
@@ -149,10 +149,10 @@ impl<'a> Row<'a> {
         }
         let mark = between.trim();
         match self.separator {
-            // A longer separator, or marks with a line break between them, separate more than words.
+            // A longer separator, or marks with a line break, ends the row.
             _ if between.len() > LONGEST_GAP || mark.contains(['\n', '\r']) => None,
             Some(separator) if separator == between => Some(false),
-            // The first letter stood by itself, before a word with less or something else between its letters.
+            // The first letter was a single one, before a word with less or other separators.
             Some(separator)
                 if self.letters.len() == 2
                     && mark.is_empty()

@@ -1,26 +1,25 @@
-//! Letters that are upside down.
+//! Decodes upside-down letters.
 
 use std::ops::Range;
 
 use super::letters::rarity;
 use super::view::{Step, View, Writer};
 
-/// With fewer turned letters, a passage is taken for a phonetic transcription or a formula.
+/// The fewest turned letters. A passage with fewer is a phonetic transcription or a formula.
 const LEAST: usize = 4;
 
-/// Pairs of a character that looks upside down and the character that it stands for. Most of them are turned letters by their
-/// names in Unicode ("turned a"); the others are what such writing uses where there is none ("open o" for "c", "b with topbar"
-/// for "g").
+/// Pairs of an upside-down character and the character that it stands for. Most are turned letters by their Unicode
+/// names ("turned a"); the others replace missing ones ("open o" for "c", "b with topbar" for "g").
 const TURNED: &str = "\
     ɐaɔcǝeəeɟfƃgᵷgɥhᴉiıiɾjʞkꞁlʃlןlɯmɹrʇtʌvʍwʎy\
     ∀AᗺBƆCᗡDƎEℲFפG⅁GſJꓘK⋊K⅂L˥LƜMԀPᴚRꓤRʇt┴T⊥TꞱT∩UΛV⅄Y\
     Ɩ1ᄅ2Ɛ3ㄣ4ϛ5ㄥ7˙.¡!¿?„\"⅋&‾_؛;";
 
-/// The text with lines, or parts of lines, of upside-down letters turned. Most people write such text from right to left, as a
-/// turned page has it, and some from left to right; the order that looks more like words is taken.
+/// Turns lines, or parts of lines, of upside-down letters. Most writers go from right to left, as on a turned page, and
+/// some from left to right; the order that looks more like words wins.
 pub(super) fn turn(text: &str) -> Option<View> {
-    // Most turned letters are from U+0240 to U+02BF, whose UTF-8 begins with one of these bytes. A text without any of them is
-    // not searched.
+    // Most turned letters are from U+0240 to U+02BF, whose UTF-8 begins with one of these bytes. Texts without these
+    // bytes are skipped.
     if text.is_ascii() || memchr::memchr2(0xC9, 0xCA, text.as_bytes()).is_none() {
         return None;
     }
@@ -38,7 +37,7 @@ pub(super) fn turn(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// The runs of words within a line that consist of turned characters, with enough letters that are no upright ones.
+/// The runs of turned characters within a line that have enough turned letters.
 fn passages(text: &str) -> Vec<Range<usize>> {
     let mut passages = Vec::new();
     let mut run: Option<(Range<usize>, usize)> = None;
@@ -70,8 +69,8 @@ fn passages(text: &str) -> Vec<Range<usize>> {
     passages
 }
 
-/// What a character becomes when it is turned by 180 degrees. ASCII letters that become none, most of them vowels, are never in
-/// a passage of turned letters.
+/// The character turned by 180 degrees. ASCII letters without a counterpart, mostly vowels, are never in a turned
+/// passage.
 fn turned(character: char) -> Option<char> {
     match character {
         'b' => Some('q'),
@@ -96,7 +95,7 @@ fn turned(character: char) -> Option<char> {
         '>' => Some('<'),
         'l' | 'o' | 's' | 'x' | 'z' | 'H' | 'I' | 'N' | 'O' | 'S' | 'X' | 'Z' => Some(character),
         _ if character.is_ascii_alphabetic() => None,
-        // Writers often leave other digits and signs as they are.
+        // Writers often keep other digits and signs.
         _ if character.is_ascii() => Some(character),
         _ => {
             let mut characters = TURNED.chars();

@@ -1,9 +1,9 @@
-//! A view of a text, and the way back to the text.
+//! A view, and its mapping back to the original text.
 
 use crate::stop;
 use std::ops::Range;
 
-/// How a piece of a view was made: what was undone.
+/// A decoding step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Step {
@@ -32,7 +32,7 @@ pub(super) enum Step {
     Rows,
 }
 
-/// The names of the steps, by their number.
+/// The names of the steps, by number.
 const NAMES: [&str; 24] = [
     "",
     "normalized",
@@ -60,13 +60,13 @@ const NAMES: [&str; 24] = [
     "rows",
 ];
 
-/// The bits that one step takes.
+/// Bits per step.
 const BITS: u32 = 5;
-/// How many steps fit.
-const MOST_STEPS: u32 = u64::BITS / BITS;
+/// The most steps of a chain.
+const MAX_STEPS: u32 = u64::BITS / BITS;
 const STEP: u64 = (1 << BITS) - 1;
 
-/// Steps that followed one another, [`BITS`] bits each, the first one in the lowest bits. Copied text has none.
+/// A chain of steps, [`BITS`] bits each, the first in the lowest bits. Copied text has an empty chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Steps(u64);
 
@@ -77,7 +77,7 @@ impl From<Step> for Steps {
 }
 
 impl Steps {
-    /// These steps and then `next`. Steps beyond [`MOST_STEPS`] are left out.
+    /// Appends `next`. Steps beyond [`MAX_STEPS`] are dropped.
     pub(super) fn then(self, next: Self) -> Self {
         let length = self.bits();
         let last = self.last();
@@ -88,7 +88,7 @@ impl Steps {
         } else {
             next.0
         };
-        let all = (1 << (MOST_STEPS * BITS)) - 1;
+        let all = (1 << (MAX_STEPS * BITS)) - 1;
         Self((self.0 | next << length) & all)
     }
 
@@ -101,13 +101,13 @@ impl Steps {
         (u64::BITS - self.0.leading_zeros()).next_multiple_of(BITS)
     }
 
-    /// Whether `longer` begins with these steps and then has others.
+    /// Whether `longer` starts with these steps and has more.
     fn begin(self, longer: Self) -> bool {
         self != longer && longer.0 & ((1 << self.bits()) - 1) == self.0
     }
 
     fn name(self) -> String {
-        let numbers = (0..MOST_STEPS).map(|index| (self.0 >> (index * BITS) & STEP) as usize);
+        let numbers = (0..MAX_STEPS).map(|index| (self.0 >> (index * BITS) & STEP) as usize);
         let names: Vec<_> = numbers
             .take_while(|&number| number != 0)
             .map(|number| NAMES[number])
@@ -116,25 +116,25 @@ impl Steps {
     }
 }
 
-/// A piece of a view that consists of units of `unit` bytes, each made from `origin_unit` bytes of the source.
+/// A piece of a view in units of `unit` bytes, each made from `origin_unit` bytes of the source.
 ///
-/// Copied text has units of one byte made from one byte, and percent-encoded ASCII has units of one byte made from three. A
-/// decoded piece of base64 is a single unit. So a view has few segments, however long it is.
+/// Copied text has units of one byte made from one byte; percent-encoded ASCII has units of one byte made from three. A
+/// decoded piece of base64 is a single unit. So even a long view has few segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
-    /// The byte offset in the view where it begins. It ends where the next one begins.
+    /// The start in the view. A segment ends where the next one starts.
     start: usize,
-    /// The byte offset in the source where it begins.
+    /// The start in the source.
     origin: usize,
     unit: u32,
     origin_unit: u32,
     steps: Steps,
-    /// Whether the units stand in reverse order: the last one was made from the beginning of the source.
+    /// Whether the units are in reverse order, so that the last one was made from the start of the source.
     mirrored: bool,
 }
 
 impl Segment {
-    /// The bytes of the source that the bytes `range` of the view were made from. `end` is where the segment ends.
+    /// The source bytes of the bytes `range` of the view. `end` is the end of the segment.
     fn origin(&self, range: Range<usize>, end: usize) -> Range<usize> {
         let (unit, origin_unit) = (self.unit as usize, self.origin_unit as usize);
         let first = (range.start - self.start) / unit;
@@ -148,39 +148,39 @@ impl Segment {
     }
 }
 
-/// A decoded form of a text, with the way back to the original.
+/// A decoded form of a text that maps back to the original.
 #[derive(Debug, Clone)]
 pub struct View {
     text: String,
     segments: Vec<Segment>,
-    /// The step that left something out of the view.
+    /// The step that removed something.
     removed: Steps,
 }
 
 impl View {
-    /// What the view says.
+    /// The decoded text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How the view was made: `normalized`, `base64`, or `base64>rot13` where base64 was undone first and rot13 then. A view
-    /// whose pieces were made in different ways joins their names by `+`, as in `base64+hex`.
+    /// The name of the view: `normalized`, or `base64>rot13` if base64 was decoded first and then rot13. A view whose
+    /// pieces were made in different ways joins their names with `+`, as in `base64+hex`.
     pub fn name(&self) -> String {
         let name = self.name_of(0..self.text.len());
         if name.is_empty() { self.removed.name() } else { name }
     }
 
-    /// How the bytes `range` of the view were made, in the form of [`View::name`]; empty for copied text.
+    /// The name of the bytes `range` of the view, like [`View::name`]; empty for copied text.
     pub fn name_of(&self, range: Range<usize>) -> String {
         let mut seen: Vec<Steps> = Vec::new();
-        // The first pieces say enough. Looking at all would make a match in a view of a million pieces slow.
+        // The first pieces are enough. A view of a million pieces would make every match slow.
         for (index, _) in self.pieces(range).take(256) {
             let steps = self.segments[index].steps;
             if steps != Steps::default() && seen.len() < 4 && !seen.contains(&steps) {
                 seen.push(steps);
             }
         }
-        // The name `base64` is left out beside `base64>rot13`, which begins with it.
+        // `base64` is dropped next to `base64>rot13`, which begins with it.
         let longest = seen
             .iter()
             .filter(|steps| !seen.iter().any(|other| steps.begin(*other)));
@@ -188,11 +188,11 @@ impl View {
         names.join("+")
     }
 
-    /// The byte range of the original text that the bytes `range` of the view were made from.
+    /// The range of the original text from which the bytes `range` of the view were made.
     ///
-    /// Where the range touches decoded text, that is all of the encoded piece. The result is on character boundaries of the
-    /// original, and it covers the result for any smaller range. A range that cuts a character of the view takes all of it, and
-    /// a range that reaches beyond the end of the view ends there.
+    /// For decoded text, that is the whole encoded piece. The result is on character boundaries of the original, and
+    /// covers the result for any smaller range. A range that cuts a character covers the whole character; a range
+    /// beyond the end is cut off.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
         let start = self.text.floor_char_boundary(range.start);
         let end = self.text.ceil_char_boundary(range.end).max(start);
@@ -208,7 +208,7 @@ impl View {
             .unwrap_or(0..0)
     }
 
-    /// The byte offset in the original of a byte offset in the view.
+    /// Maps a byte offset of the view to the original.
     fn original_position(&self, at: usize) -> usize {
         let next = self.text[at..].chars().next();
         let last = self.text[..at].chars().next_back();
@@ -219,8 +219,8 @@ impl View {
         }
     }
 
-    /// The parts `ranges` of the view, with a line break between two of them. The ranges must be on character boundaries,
-    /// ascend, and not overlap.
+    /// The parts `ranges` of the view, separated by line breaks. The ranges must be on character boundaries, ascend,
+    /// and not overlap.
     pub(super) fn excerpt(&self, ranges: &[Range<usize>]) -> View {
         let mut writer = Writer::new(&self.text);
         let mut end = 0;
@@ -239,22 +239,22 @@ impl View {
         }
     }
 
-    /// Whether a part of `range` is a guess, since its last step was leetspeak, rot13 or reversed writing, which can be applied to any
-    /// text, or since it was put together from words at the ends of lines, which many documents have. What was decoded is no guess.
+    /// Whether a part of `range` is a guess: its last step was leetspeak, rot13 or reversed writing, which apply to any
+    /// text, or it was joined from words at the ends of lines, which many documents have. Decoded text is no guess.
     pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
         let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed, Step::Hyphenated].map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
     }
 
-    /// Whether a part of `range` was put together from the two halves of a word at the end of a line, and nothing else was done to it.
+    /// Whether a part of `range` was only joined from the halves of a word at the end of a line.
     pub(super) fn is_hyphenated(&self, range: Range<usize>) -> bool {
         let hyphenated = Steps::from(Step::Hyphenated);
         self.pieces(range)
             .any(|(index, _)| self.segments[index].steps == hyphenated)
     }
 
-    /// Whether all that the view changes are words at the ends of lines.
+    /// Whether the view only joins words at the ends of lines.
     pub(super) fn is_only_hyphenated(&self) -> bool {
         let hyphenated = Steps::from(Step::Hyphenated);
         let copied = Steps::default();
@@ -265,7 +265,7 @@ impl View {
                 .all(|part| part.steps == hyphenated || part.steps == copied)
     }
 
-    /// The byte ranges of the view that were not copied, in order. Neighbouring ranges are joined.
+    /// The ranges of the view that were not copied, in order. Neighbouring ranges are joined.
     pub(super) fn changed(&self) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = Vec::new();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -281,7 +281,7 @@ impl View {
         parts
     }
 
-    /// The byte ranges of the original text, which has `length` bytes, that no part of the view was made from.
+    /// The ranges of the original text, of `length` bytes, from which no part of the view was made.
     pub(super) fn left_out(&self, length: usize) -> Vec<Range<usize>> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
@@ -299,7 +299,7 @@ impl View {
         gaps
     }
 
-    /// The index of each segment that `range` touches, and the part of `range` in it.
+    /// The index of each segment in `range`, and the part of `range` in it.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let first = self
             .segments
@@ -319,7 +319,7 @@ impl View {
             .map_or(self.text.len(), |next| next.start)
     }
 
-    /// Turns a view of `earlier` into a view of the text that `earlier` is a view of.
+    /// Converts a view of `earlier` into a view of the original text of `earlier`.
     pub(super) fn after(self, earlier: &View) -> View {
         let mut segments = Segments::default();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -343,7 +343,7 @@ impl View {
         }
     }
 
-    /// The original of a range, and the steps of its first part that was not copied.
+    /// The original of a range, and the steps of its first part that is not copied.
     fn made_from(&self, range: Range<usize>) -> (Range<usize>, Steps) {
         let steps = self
             .pieces(range.clone())
@@ -354,13 +354,12 @@ impl View {
     }
 }
 
-/// The most segments of a view, plus one for each [`BYTES_A_SEGMENT`] bytes. Beyond that, neighbours share a segment, and
-/// [`View::original`] covers some bytes more than it must. That takes a text of a hundred kilobytes in which every other
-/// character differs.
+/// The most segments of a view, plus one for each [`BYTES_PER_SEGMENT`] bytes. Beyond that, neighbours share a segment,
+/// and [`View::original`] covers some extra bytes. That takes a text of 100 kB in which every other character differs.
 const SEGMENTS: usize = 1 << 16;
-const BYTES_A_SEGMENT: usize = 16;
+const BYTES_PER_SEGMENT: usize = 16;
 
-/// The segments of a view while it is written. The last one grows where it can.
+/// The segments of a view under construction. The last one grows where it can.
 #[derive(Default)]
 struct Segments {
     list: Vec<Segment>,
@@ -383,7 +382,7 @@ impl Segments {
                 return;
             }
         }
-        let full = self.list.len() > SEGMENTS + start / BYTES_A_SEGMENT;
+        let full = self.list.len() > SEGMENTS + start / BYTES_PER_SEGMENT;
         if let Some(last) = self.list.last_mut().filter(|_| full) {
             let covered = last.origin(last.start..start, start);
             let origin = covered.start.min(origin.start)..covered.end.max(origin.end);
@@ -411,7 +410,7 @@ impl Segments {
         });
     }
 
-    /// Adds the bytes `source` of `earlier`, in the same or in reverse order, as `segment` says.
+    /// Adds the bytes `source` of `earlier`, in the same or reverse order, as `segment` says.
     fn copy(&mut self, earlier: &View, segment: &Segment, source: Range<usize>) {
         let mut pieces: Vec<_> = earlier.pieces(source).collect();
         if segment.mirrored {
@@ -422,7 +421,7 @@ impl Segments {
             let (end, unit) = (earlier.end_of(index), made.unit as usize);
             let steps = made.steps.then(segment.steps);
             let mirrored = made.mirrored != segment.mirrored;
-            // A unit that is cut was still made from all of its source.
+            // A cut unit was still made from its whole source.
             let first = made.start + (piece.start - made.start).next_multiple_of(unit);
             let last = made.start + (piece.end - made.start) / unit * unit;
             let mut parts = if first < last {
@@ -451,7 +450,7 @@ impl Segments {
 /// Writes a view of a text from left to right.
 pub(super) struct Writer<'a> {
     source: &'a str,
-    /// The byte offset up to which the source has been written or left out.
+    /// The byte offset up to which the source is written or removed.
     at: usize,
     text: String,
     segments: Segments,
@@ -481,8 +480,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `text` in place of `range` of the source, which must not begin before the last range ended. What is between them is
-    /// copied. An empty `text` leaves the range out. A range of 4 GiB or more is copied.
+    /// Replaces `range` of the source with `text`. The range must not begin before the last one ended; the text between
+    /// them is copied. An empty `text` removes the range. A range of 4 GiB or more is copied.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         if range.len().max(text.len()) > u32::MAX as usize {
             return;
@@ -498,7 +497,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes `text` in place of `range` of the source, with each byte made from one byte.
+    /// Replaces `range` of the source with `text`, with each byte made from one byte.
     pub(super) fn exchange(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);
@@ -508,8 +507,8 @@ impl<'a> Writer<'a> {
         self.segments.push(text.len(), 1, range, steps.into(), false);
     }
 
-    /// Writes `text` in place of `range` of the source, where `text` has the characters of the range in reverse order. Characters
-    /// of one byte may be other ones of one byte.
+    /// Replaces `range` of the source with `text`, which has the characters of the range in reverse order. Characters
+    /// of one byte may become others of one byte.
     pub(super) fn mirror(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);
@@ -519,7 +518,7 @@ impl<'a> Writer<'a> {
         self.segments.push(text.len(), 1, range, steps.into(), true);
     }
 
-    /// The view, if it differs from the source.
+    /// Returns the view if it differs from the source.
     pub(super) fn finish(mut self) -> Option<View> {
         if !self.changed {
             return None;

@@ -1,4 +1,4 @@
-//! The walk through the views of a text, step by step.
+//! Derives the views of a text, step by step.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -8,34 +8,33 @@ use super::view::View;
 use super::{bidi, encoded, flipped, hidden, leet, markup, normalize, spaced, upside_down};
 use crate::stop;
 
-/// How often a text is decoded: base64 of base64 of base64 is still read.
+/// The greatest decoding depth: base64 of base64 of base64 is still decoded.
 pub const DEPTH: usize = 3;
 
 /// The most views of a text.
-pub const MOST: usize = 48;
+pub const MAX_VIEWS: usize = 48;
 
 /// The most bytes of one view, as a multiple of the bytes of the text.
-pub const LONGEST: usize = 4;
+pub const MAX_GROWTH: usize = 4;
 
-/// Every view of a text that differs from it, those closest to it first.
+/// Lists the views of a text, the closest to the text first.
 ///
-/// These steps follow one another:
+/// The steps, in order:
 ///
-/// 1. The text is put into the order in which it is shown, where directional overrides change it.
-/// 2. Upside-down letters are turned.
-/// 3. Look-alike and invisible characters are normalized.
-/// 4. Words that are cut into pieces by tags, comments, special tokens and breaks of strings or lines are joined.
-/// 5. Words that are spelled letter by letter are joined.
-/// 6. What is encoded is decoded: base64, hexadecimal digits, numbers of characters, percent encoding and so on.
-/// 7. Passages in rot13 or written backwards are turned. What was turned before is turned again only if another step changed
-///    something since.
+/// 1. Put text with directional overrides into display order.
+/// 2. Turn upside-down letters.
+/// 3. Normalize look-alike and invisible characters.
+/// 4. Join words that are cut by tags, comments, special tokens and breaks of strings or lines.
+/// 5. Join words that are spelled letter by letter.
+/// 6. Decode base64, hexadecimal digits, numbers of characters, percent encoding and so on.
+/// 7. Decode passages in rot13 or written backwards, once until another step changes something.
 ///
-/// Then they start again with what came out, until nothing changes or [`DEPTH`] is reached. The text after each step is a view.
-/// So is a text in which leetspeak is replaced; no step follows on that. All of this is done twice where something is hidden in
-/// invisible characters: without it, and with it decoded in place.
+/// Then the steps repeat on the result, until nothing changes or [`DEPTH`] is reached. The text after each step is a
+/// view. A text with leetspeak replaced is also a view, from which no step continues. If the text has hidden
+/// characters, the whole walk happens twice: without them, and with them decoded in place.
 ///
-/// There are at most [`MOST`] views, each of at most [`LONGEST`] times the bytes of the text, and the time is linear in its
-/// length. Ordinary prose in ASCII has no views.
+/// There are at most [`MAX_VIEWS`] views, each of at most [`MAX_GROWTH`] times the bytes of the text. The time is
+/// linear in the length of the text. Ordinary prose in ASCII has no views.
 pub fn views(text: &str) -> Vec<View> {
     let mut views = Vec::new();
     let Ok(()) = visit(text, |view| {
@@ -45,7 +44,7 @@ pub fn views(text: &str) -> Vec<View> {
     views
 }
 
-/// Shows every view of [`views`] to `see`, in the same order, and keeps no more than two of them in memory.
+/// Passes every view of [`views`] to `see`, in the same order, with at most two of them in memory.
 ///
 /// # Errors
 ///
@@ -75,7 +74,7 @@ struct Walk<'a, F> {
 }
 
 impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
-    /// Shows the views that follow from a view, or from the text itself.
+    /// Passes on the views that derive from a view, or from the text itself.
     fn follow(&mut self, mut at: Option<View>) -> Result<(), E> {
         for depth in 0..=DEPTH {
             let mut changed = depth == 0;
@@ -95,7 +94,8 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
             }
             let decoded = self.add(at.as_ref(), encoded::decode)?;
             changed |= decoded.is_some();
-            // What was turned before and has not changed since is as likely as it gets. To turn more of it would be chance.
+            // Text that was flipped before and not changed since is as likely as it gets. Flipping more would be
+            // chance.
             let turned = match changed {
                 true => self.add(decoded.as_ref().or(at.as_ref()), flipped::turn)?,
                 false => None,
@@ -108,14 +108,14 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
         Ok(())
     }
 
-    /// Shows and returns what `step` makes of a view, unless the same text was shown before.
+    /// Passes on and returns the result of `step` on a view, unless the same text was seen before.
     fn add(&mut self, at: Option<&View>, step: impl FnOnce(&str) -> Option<View>) -> Result<Option<View>, E> {
         stop::point();
         let view = match at {
             None => step(self.text),
             Some(at) => step(at.text()).map(|view| view.after(at)),
         };
-        let fits = |view: &View| self.seen.len() <= MOST && view.text().len() <= self.text.len() * LONGEST;
+        let fits = |view: &View| self.seen.len() <= MAX_VIEWS && view.text().len() <= self.text.len() * MAX_GROWTH;
         let Some(view) = view.filter(fits) else {
             return Ok(None);
         };
