@@ -1,19 +1,19 @@
-//! Finding pieces of code in a text, and naming their languages.
+//! Finds pieces of code in a text, and names their languages.
 //!
-//! Three things are taken for pieces of code:
+//! A piece of code is one of these:
 //!
-//! - fenced blocks of Markdown (CommonMark 0.31, section 4.5),
-//! - code spans within a line (section 6.1) that have a character which is rare in prose,
-//! - runs of lines that look like code. Each line is scored by itself. Then the cheapest way to label all lines as code or prose
-//!   is found, where each change between the two has a price (the Viterbi algorithm).
+//! - a fenced block of Markdown (CommonMark 0.31, section 4.5),
+//! - a code span within a line (section 6.1) with a character that is rare in prose,
+//! - a run of lines that look like code. Each line is scored separately. Then the Viterbi algorithm finds the cheapest
+//!   way to label all lines as code or prose, where each change between the two has a price.
 //!
-//! A text without such a piece is judged as a whole.
+//! A text without such a piece is classified as a whole.
 //!
-//! The model says what a piece is. That a block is fenced, and the language that its fence names, are only hints, which change
-//! the odds by [`HINT`]. Where no fence names a language, a piece that shows no [syntax](super::code_signs) is no code, whatever the
-//! model says of it.
+//! The model classifies the piece. A fence, and the language that it names, are only hints that change the odds by
+//! [`HINT`]. Unless a fence names a language, a piece without [syntax](super::code_signs) is no code, whatever the
+//! model says.
 //!
-//! It takes time linear in the length of the text.
+//! The time is linear in the length of the text.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,26 +24,25 @@ use crate::stop;
 
 /// The label of text that is not code.
 pub const NONE: &str = "none";
-/// By how much a fence, or the language that it names, raises the logits. That changes the odds by e², about 7 to 1.
+/// How much a fence, or the language that it names, raises the logits. That multiplies the odds by e², about 7.
 const HINT: f32 = 2.0;
-/// How much a piece without any sign of syntax raises the logit of prose, where no fence names a language. The model is never surer
-/// of code than this. Behind a fence without a name it is half of it.
+/// How much a piece without any sign of syntax raises the logit of prose, unless a fence names a language. This exceeds
+/// the model's greatest confidence in code. After a fence without a name it is half.
 const DOUBT: f32 = 12.0;
-/// Info strings of fences that contain no code.
+/// Info strings of fences without code.
 const PLAIN: &[&str] = &["text", "txt", "plain", "plaintext", "none", "md", "markdown"];
-/// What a change between prose and code costs, in logits. The text before the first line and after the last one counts as prose.
-/// So a single odd line, such as an item of a list, is no piece wherever it stands: it gains [`SURE`] at most, and costs two
-/// changes.
+/// The cost of a change between prose and code, in logits. The text before the first line and after the last one counts
+/// as prose. So a single odd line, such as a list item, is no piece: it gains at most [`SURE`], and costs two changes.
 const CHANGE: f32 = 2.5;
-/// The most that a single line can say for or against code, in logits.
+/// The most evidence of a single line for or against code, in logits.
 const SURE: f32 = 4.0;
-/// Longer pieces, in bytes, are cut at line breaks and judged in parts, so that a few lines in another language are not overlooked
-/// in a long listing.
+/// The most bytes of a piece. Longer pieces are cut at line breaks and classified in parts, so that a few lines in
+/// another language are not lost in a long listing.
 const PART: usize = 8192;
-/// A code span without any of these characters is a word or a name. They are those of llm-guard 0.3.16.
+/// A code span without any of these characters is a word or a name. The list is that of llm-guard 0.3.16.
 const SPAN_CHARACTERS: &[char] = &['{', '}', '[', ']', '(', ')', '=', '+', '-', '*', '/', '<', '>', '!'];
 
-/// What made a piece of text a candidate.
+/// The form of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Between fences.
@@ -52,16 +51,16 @@ pub enum Kind {
     Span,
     /// Lines that look like code.
     Lines,
-    /// The text as a whole, which has no other piece.
+    /// The whole text, if there is no other piece.
     Text,
 }
 
-/// A piece of text and what it is.
+/// A classified piece of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// Its byte range, without fences and backticks.
+    /// The byte range, without fences and backticks.
     pub range: Range<usize>,
-    /// What made it a candidate.
+    /// The form of the piece.
     pub kind: Kind,
     /// The probability that it is code.
     pub code: f32,
@@ -69,11 +68,11 @@ pub struct Piece {
     pub listed: f32,
     /// The most probable of the listed languages.
     pub listed_label: Option<usize>,
-    /// The most probable of the others.
+    /// The most probable of the other languages.
     pub other_label: Option<usize>,
 }
 
-/// The model cannot tell code from prose: it has no label [`NONE`].
+/// The model can't separate code from prose: it has no label [`NONE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the model has no label {NONE}")]
 pub struct CodeFinderError;
@@ -86,11 +85,11 @@ pub struct CodeFinder<'a> {
 }
 
 impl<'a> CodeFinder<'a> {
-    /// `listed` are indices of labels of the model.
+    /// Creates a finder. `listed` are indices of the model's labels.
     ///
     /// # Errors
     ///
-    /// [`CodeFinderError`] when the model has no label [`NONE`].
+    /// [`CodeFinderError`] if the model has no label [`NONE`].
     pub fn new(model: &'a LinearModel, listed: &[usize]) -> Result<Self, CodeFinderError> {
         let none = model
             .labels()
@@ -103,7 +102,7 @@ impl<'a> CodeFinder<'a> {
         Ok(Self { model, none, listed })
     }
 
-    /// The pieces of `text` that may be code, in order. A text without a letter or digit has none.
+    /// Finds and classifies the pieces of `text`, in order. A text without letters and digits has none.
     pub fn find(&self, text: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         for section in sections(text) {
@@ -111,7 +110,7 @@ impl<'a> CodeFinder<'a> {
             match section {
                 Section::Fenced { range, info } => {
                     for part in parts(text, range) {
-                        self.judge(text, part, Kind::Fenced, Some(info), &mut pieces);
+                        self.classify(text, part, Kind::Fenced, Some(info), &mut pieces);
                     }
                 }
                 Section::Bare(lines) => self.read_lines(text, &lines, &mut pieces),
@@ -119,7 +118,7 @@ impl<'a> CodeFinder<'a> {
         }
         // A text without letters and digits, such as an empty fence, has no piece.
         if pieces.is_empty() && text.contains(char::is_alphanumeric) {
-            self.judge(text, 0..text.len(), Kind::Text, None, &mut pieces);
+            self.classify(text, 0..text.len(), Kind::Text, None, &mut pieces);
         }
         pieces
     }
@@ -132,13 +131,13 @@ impl<'a> CodeFinder<'a> {
             let end = at + is_code[at..].iter().take_while(|code| **code == is_code[at]).count();
             if is_code[at] {
                 for part in parts(text, lines[at].start..lines[end - 1].end) {
-                    self.judge(text, part, Kind::Lines, None, pieces);
+                    self.classify(text, part, Kind::Lines, None, pieces);
                 }
             } else {
                 for line in &lines[at..end] {
                     for span in spans(text, line.clone()) {
                         if text[span.clone()].contains(SPAN_CHARACTERS) {
-                            self.judge(text, span, Kind::Span, None, pieces);
+                            self.classify(text, span, Kind::Span, None, pieces);
                         }
                     }
                 }
@@ -147,10 +146,10 @@ impl<'a> CodeFinder<'a> {
         }
     }
 
-    /// Which lines are code. Blank lines go with those around them.
+    /// Labels the lines that are code. Blank lines take the label of their neighbours.
     fn code_lines(&self, text: &str, lines: &[Range<usize>]) -> Vec<bool> {
-        // The gain of the best path that ends in prose, and of the best that ends in code. For each line, `origins` says whether
-        // these paths came from the same side.
+        // The gains of the best path that ends in prose, and of the best one that ends in code. For each line,
+        // `origins` records whether these paths came from the same side.
         let mut gains = [0.0f32, -CHANGE];
         let mut origins = Vec::with_capacity(lines.len());
         for line in lines {
@@ -175,7 +174,7 @@ impl<'a> CodeFinder<'a> {
         result
     }
 
-    /// The logarithm of the odds that a line is code.
+    /// The log odds that a line is code.
     fn line_odds(&self, line: &str) -> f32 {
         let line = line.trim();
         if line.is_empty() {
@@ -185,8 +184,8 @@ impl<'a> CodeFinder<'a> {
         ((1.0 - none).max(1e-6) / none.max(1e-6)).ln().clamp(-SURE, SURE)
     }
 
-    /// Judges a piece, without the blank lines around it.
-    fn judge(&self, text: &str, range: Range<usize>, kind: Kind, info: Option<&str>, pieces: &mut Vec<Piece>) {
+    /// Classifies a piece without the blank lines around it.
+    fn classify(&self, text: &str, range: Range<usize>, kind: Kind, info: Option<&str>, pieces: &mut Vec<Piece>) {
         let piece = &text[range.clone()];
         let start = range.start + piece.len() - piece.trim_start_matches(['\n', '\r']).len();
         let range = start..range.start + piece.trim_end().len();
@@ -240,9 +239,9 @@ pub(super) enum Section<'a> {
     Bare(Vec<Range<usize>>),
 }
 
-/// The fence that a line consists of: its character, its length, and the text after it.
+/// Parses a fence: its character, its length, and the text after it.
 fn fence(line: &str) -> Option<(char, usize, &str)> {
-    // Fences in lists are indented more deeply than CommonMark allows elsewhere.
+    // Fences in lists may be indented more deeply than elsewhere in CommonMark.
     let line = line.trim_start_matches([' ', '\t', '>']);
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = line.trim_start_matches(mark);
@@ -254,7 +253,7 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
     let mut sections = Vec::new();
     let mut bare = Vec::new();
-    // The open fence: its character, its length, its info string, and where its content begins.
+    // The open fence: its character, its length, its info string, and the start of its content.
     let mut open: Option<(char, usize, &str, usize)> = None;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -264,7 +263,7 @@ pub(super) fn sections(text: &str) -> Vec<Section<'_>> {
             (None, None) => bare.push(range),
             (None, Some((mark, length, info))) => {
                 sections.push(Section::Bare(std::mem::take(&mut bare)));
-                // Only the first word of the info string names the language: `python title="x"`, `{.python}`, `js{1,3}`.
+                // The first word of the info string is the language: `python title="x"`, `{.python}`, `js{1,3}`.
                 let name = info
                     .trim_start_matches(['{', '.'])
                     .split([' ', '\t', ',', '{', '}', ':'])
@@ -368,7 +367,7 @@ mod tests {
             [("js", "   x\r\n")]
         );
         assert_eq!(fenced("> ```\n> x\n> ```"), [("", "> x\n")]);
-        // A fence that is never closed goes on to the end. A closing fence has no words after it and is not shorter.
+        // An unclosed fence reaches to the end. A closing fence has no words after it and is not shorter.
         assert_eq!(fenced("````\n```\n```` no\nx"), [("", "```\n```` no\nx")]);
         assert_eq!(fenced("``` a ` b\nx\n"), []);
         assert_eq!(fenced("``\nx\n``"), []);

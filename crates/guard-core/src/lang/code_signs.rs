@@ -1,30 +1,30 @@
-//! Signs of syntax: what programs have and prose has not.
+//! Measures signs of syntax, which programs have and prose lacks.
 //!
-//! The model of [`code`](super::code) has seen little text that looks like code without being any, such as lists, forms, invoices,
-//! messages of errors, formulas and schedules. It calls many of them code with a high probability. So a piece that no fence calls
-//! code has to show signs of syntax, too: calls, blocks, assignments of values, declarations, tags, flags of commands. Each line
-//! counts by its best sign.
+//! The model of [`code`](super::code) has seen little text that only looks like code, such as lists, forms, invoices,
+//! error messages, formulas and schedules, and calls many of them code with a high probability. So a piece also needs
+//! signs of syntax, unless a fence calls it code: calls, blocks, assignments, declarations, tags, command flags. Each
+//! line counts by its best sign.
 //!
-//! The patterns were written from the syntax of the languages of the model, and tried on the samples of linguist and of
-//! highlighters, which the card of the model names: of windows of 6 to 20 lines about one in fifty has too few signs, and most of
+//! The patterns follow the syntax of the model's languages, and were checked on the samples of linguist and of
+//! highlighters that the model's card names. Of windows of 6 to 20 lines, about one in fifty has too few signs; most of
 //! these are licences and other comments.
 
 use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// The weight of a line that is hardly anything else than code.
+/// The weight of a line that is almost surely code.
 const SIGN: f32 = 1.0;
-/// Two such lines are a sign.
+/// The weight of a line of which two make a sign.
 const HINT: f32 = 0.5;
-/// Three such lines are a sign. An assignment of a number (`x = 5`) may also be mathematics.
+/// The weight of a line of which three make a sign. An assignment of a number (`x = 5`) may also be mathematics.
 const TRACE: f32 = 0.34;
-/// What makes a long piece code: signs in so many of its lines.
+/// The share of lines with signs that makes a long piece code.
 const SHARE: f32 = 0.08;
-/// Lines are looked at up to this length, in bytes. The signs of a longer line stand at its beginning.
+/// The most bytes of a line that are checked. Longer lines have their signs at the start.
 const LINE: usize = 512;
 
-/// Weights, and the patterns that a line without the white space around it may match.
+/// Weights, and the patterns of lines without the white space around them.
 const PATTERNS: &[(f32, &str)] = &[
     (SIGN, r##"[(){}=\[\]<>*&$"'].*;\s*(//.*|/\*.*|#.*)?$"##),
     (
@@ -147,8 +147,8 @@ static LINES: LazyLock<RegexSet> = LazyLock::new(|| {
         .expect("the patterns are valid")
 });
 
-/// The beginnings of lines of logs: a date or a time, in brackets or not, or the name of a level. What such a line says may look like
-/// code, and is none.
+/// The beginnings of log lines: a date or a time, bracketed or not, or the name of a level. The message of a log line
+/// may look like code, but is not.
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     let date = r"\d{1,4}[-/.:]\d{1,2}[-/.:T ]\d|\d{8,}[ ,.]";
     let name =
@@ -161,8 +161,8 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
-/// How much a piece looks like code: 1 where it shows enough syntax, and 0 where it shows none. It takes time linear in the length
-/// of the piece.
+/// How much a piece looks like code, from 0 without any syntax to 1 with enough. The time is linear in the length of
+/// the piece.
 pub fn signs(piece: &str) -> f32 {
     let (mut sum, mut lines) = (0.0f32, 0.0f32);
     for line in piece.lines() {
@@ -180,7 +180,7 @@ fn of_line(line: &str, content: &str) -> f32 {
     if LOG.is_match(&bytes[..bytes.len().min(LINE)]) {
         return 0.0;
     }
-    // Items of lists are indented, too.
+    // List items are indented too.
     let is_item = bytes[0].is_ascii_digit() || matches!(bytes[0], b'-' | b'*' | b'+' | b'>') || !bytes[0].is_ascii();
     let is_indented = (line.starts_with('\t') || line.starts_with("  ")) && !is_item;
     LINES

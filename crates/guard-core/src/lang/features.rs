@@ -1,10 +1,11 @@
-//! Hashed features of a text.
+//! Extracts hashed features of a text.
 //!
-//! Every feature is hashed into one of 2^bits buckets ("the hashing trick": Weinberger et al., "Feature Hashing for Large Scale
-//! Multitask Learning", ICML 2009). A [`Spec`] is a list of groups. Within a group, a feature that occurs c times has the value
-//! 1 + ln c. The values of a group are then scaled to the Euclidean length 1, so that long and short texts are comparable.
+//! Every feature is hashed into one of 2^bits buckets ("the hashing trick": Weinberger et al., "Feature Hashing for
+//! Large Scale Multitask Learning", ICML 2009). A [`Spec`] is a list of groups. Within a group, a feature that occurs c
+//! times has the value 1 + ln c. The values of a group are then scaled to Euclidean length 1, so that long and short
+//! texts are comparable.
 //!
-//! Never change what a group yields: every model that was trained with it would become worthless. Add a new group instead.
+//! Never change the features of a group: every model trained with it would become useless. Add a new group instead.
 //!
 //! ```
 //! use guard_core::lang::features::{Extractor, Group, Spec};
@@ -24,10 +25,10 @@ use serde::Deserialize;
 
 use super::url_features::{self, Part, Parts};
 
-/// The largest number of bits that a [`Spec`] may have. With more, a model would no longer be small.
+/// The most bits of a [`Spec`]. With more, a model would no longer be small.
 pub const MAX_BITS: u8 = 22;
 
-/// Which features a model uses.
+/// The features of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -41,17 +42,17 @@ pub struct Spec {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Group {
-    /// Runs of `min` to `max` characters. White space in a row counts as one space, or as one line break if it has one. A space is
-    /// added at both ends of the text.
+    /// Runs of `min` to `max` characters. A run of white space counts as one space, or as one line break if it contains
+    /// one. A space is added at both ends of the text.
     Chars {
         /// The shortest run.
         min: usize,
         /// The longest run.
         max: usize,
-        /// Whether upper and lower case are the same.
+        /// Whether case is ignored.
         #[serde(default)]
         lower: bool,
-        /// Whether all ASCII digits are the same.
+        /// Whether all ASCII digits are equal.
         #[serde(default)]
         digits: bool,
     },
@@ -62,23 +63,23 @@ pub enum Group {
         /// The longest run.
         max: usize,
     },
-    /// Runs of `min` to `max` tokens. A token is a word (letters, digits, `_`), a number (all numbers are the same), a line break,
-    /// or any other character.
+    /// Runs of `min` to `max` tokens. A token is a word (letters, digits, `_`), a number (all numbers are equal), a
+    /// line break, or any other character.
     Tokens {
         /// The shortest run.
         min: usize,
         /// The longest run.
         max: usize,
-        /// Whether upper and lower case are the same.
+        /// Whether case is ignored.
         #[serde(default)]
         lower: bool,
     },
-    /// How lines begin and end: whether they are indented, their first tokens, and their last character.
+    /// The beginnings and ends of lines: whether they are indented, their first tokens, and their last character.
     Lines,
-    /// How code is built, whatever its names are: runs of tokens, of which all or all but one are replaced by their shape, such as
-    /// "word in lower case".
+    /// The structure of code without its names: runs of tokens, of which all or all but one are replaced by their
+    /// shape, such as "word in lower case".
     Skeleton,
-    /// Which words stand side by side: pairs and triples of words, of their endings, and of their shapes.
+    /// Adjacent words: pairs and triples of words, of their endings, and of their shapes.
     Neighbours,
     /// Runs of `min` to `max` characters of a part of a URL.
     UrlChars {
@@ -89,22 +90,22 @@ pub enum Group {
         /// The longest run.
         max: usize,
     },
-    /// The words of a URL, each with the part of the URL that it stands in.
+    /// The words of a URL, each with its part of the URL.
     UrlWords,
     /// Lengths, counts and properties of a URL.
     UrlShape,
-    /// What stands together in a URL: pairs of words, of a name's suffix and of what follows, and of their forms.
+    /// Pairs in a URL: of words, of a name's suffix and the part after it, and of their forms.
     UrlPairs,
 }
 
-/// What is wrong with a [`Spec`].
+/// An error in a [`Spec`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
     /// The number of bits is 0 or too large.
     #[error("features.bits must be from 1 to {MAX_BITS}")]
     Bits,
-    /// A group has runs of a length that is not possible.
+    /// A group has runs of an invalid length.
     #[error("features: runs of {min} to {max} are not possible")]
     Runs {
         /// The shortest run.
@@ -114,7 +115,7 @@ pub enum SpecError {
     },
 }
 
-/// Makes the features of a [`Spec`].
+/// Extracts the features of a [`Spec`].
 #[derive(Debug, Clone)]
 pub struct Extractor {
     spec: Spec,
@@ -124,11 +125,11 @@ pub struct Extractor {
 pub type Feature = (u32, f32);
 
 impl Extractor {
-    /// Makes an extractor.
+    /// Creates an extractor.
     ///
     /// # Errors
     ///
-    /// [`SpecError`] says what is wrong with the spec.
+    /// [`SpecError`] for an invalid spec.
     pub fn new(spec: Spec) -> Result<Self, SpecError> {
         if spec.bits == 0 || spec.bits > MAX_BITS {
             return Err(SpecError::Bits);
@@ -151,7 +152,8 @@ impl Extractor {
         1 << self.spec.bits
     }
 
-    /// The features of `text`, with each bucket at most once for each group. It takes time linear in the length of the text.
+    /// Extracts the features of `text`, with each bucket at most once per group. The time is linear in the length of
+    /// the text.
     pub fn extract(&self, text: &str) -> Vec<Feature> {
         let mut features = Vec::new();
         let url = OnceCell::new();
@@ -167,11 +169,11 @@ impl Extractor {
 }
 
 thread_local! {
-    /// Counters are kept between texts. To clear a table of all buckets would take longer than to read a short text.
+    /// Counters are reused between texts. Clearing a table of all buckets takes longer than reading a short text.
     static SCRATCH: RefCell<Scratch> = const { RefCell::new(Scratch { counts: Vec::new(), touched: Vec::new() }) };
 }
 
-/// Counters of all buckets, which are 0 between two uses, and the buckets that are not 0 now.
+/// Counters of all buckets, which are 0 between uses, and the buckets that are not 0.
 struct Scratch {
     counts: Vec<u32>,
     touched: Vec<u32>,
@@ -225,7 +227,7 @@ impl Counter<'_> {
     }
 }
 
-/// A running hash of numbers, by multiplication and folding. With another hash, all models would have to be trained anew.
+/// A running hash of numbers, by multiplication and folding. With another hash, all models would have to be retrained.
 #[derive(Debug, Clone, Copy)]
 struct Hash(u64);
 
@@ -246,7 +248,7 @@ impl Hash {
 }
 
 impl Group {
-    /// Counts the features of `text`. `url` keeps the text taken apart, if it is a URL, for the groups that need it.
+    /// Counts the features of `text`. `url` caches the parsed text, if it is a URL, for the groups that need it.
     fn count(&self, text: &str, url: &OnceCell<Option<Parts>>, counter: &mut Counter) {
         let url = || url.get_or_init(|| Parts::parse(text)).as_ref();
         match *self {
@@ -375,7 +377,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The tokens of a text. Several line breaks in a row are one.
+/// The tokens of a text. Adjacent line breaks are one token.
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -403,7 +405,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
-/// So many tokens at the start of a line count.
+/// The number of counted tokens at the start of a line.
 const LINE_TOKENS: usize = 3;
 
 fn lines(text: &str, counter: &mut Counter) {
@@ -427,19 +429,19 @@ fn lines(text: &str, counter: &mut Counter) {
     }
 }
 
-/// The longest run of a skeleton has so many tokens.
+/// The most tokens of a skeleton run.
 const SKELETON: usize = 5;
-/// The longest operator has so many characters.
+/// The most characters of an operator.
 const OPERATOR: usize = 3;
-/// A string is at most so many bytes long. Without a limit, an apostrophe would be taken for a quote.
+/// The most bytes of a string. The limit keeps apostrophes from acting as quotes.
 const QUOTED: usize = 200;
 
-/// A token as a skeleton sees it.
+/// A token of a skeleton.
 #[derive(Clone, Copy)]
 struct Bone {
     /// The token itself.
     literal: u64,
-    /// How it is written.
+    /// Its shape.
     shape: u64,
     is_word: bool,
 }
@@ -472,8 +474,8 @@ fn skeleton(text: &str, counter: &mut Counter) {
     }
 }
 
-/// The tokens of a skeleton: words, numbers, strings within a line, operators, brackets, and line breaks with the way in which
-/// the indentation changes.
+/// The tokens of a skeleton: words, numbers, strings within a line, operators, brackets, and line breaks with the
+/// change of indentation.
 fn bones(text: &str) -> Vec<Bone> {
     let kind = |number| Hash::seeded(32).with(number);
     let plain = |hash: Hash| Bone {
@@ -501,7 +503,7 @@ fn bones(text: &str) -> Vec<Bone> {
         if is_word(first) {
             length = visible.find(|c| !is_word(c)).unwrap_or(visible.len());
             let word = &visible[..length];
-            let shape = kind(2).with(written(word)).0;
+            let shape = kind(2).with(shape_of(word)).0;
             bones.push(if first.is_ascii_digit() {
                 plain(Hash(shape))
             } else {
@@ -535,7 +537,7 @@ fn is_operator(character: char) -> bool {
     character.is_ascii_punctuation() && !"()[]{},;\"'`_".contains(character)
 }
 
-/// The length of the string that `text` begins with, if it ends in the same line.
+/// The length of the string at the start of `text`, if it ends in the same line.
 fn quoted(text: &str, quote: char) -> Option<usize> {
     if !matches!(quote, '"' | '\'' | '`') {
         return None;
@@ -553,8 +555,8 @@ fn quoted(text: &str, quote: char) -> Option<usize> {
     None
 }
 
-/// How a word is written: the cases of its letters, whether it has underscores and digits, and whether it is short.
-fn written(word: &str) -> u64 {
+/// The shape of a word: the case of its letters, whether it has underscores and digits, and whether it is short.
+fn shape_of(word: &str) -> u64 {
     let mut signs = 0;
     for (at, character) in word.chars().enumerate() {
         signs |= match character {
@@ -574,10 +576,10 @@ fn written(word: &str) -> u64 {
     signs | if word.len() == 1 { 64 } else { 0 }
 }
 
-/// The last characters of a long word, which show its part of speech in most languages that have endings.
+/// The length of the ending of a long word, which shows its part of speech in most inflected languages.
 const ENDING: usize = 3;
 
-/// A token as its neighbours see it.
+/// A token as a neighbour of others.
 #[derive(Clone, Copy)]
 struct Neighbour {
     /// The word itself.
@@ -635,12 +637,12 @@ fn shape(token: Token) -> u64 {
     Hash::seeded(16 + u64::from(capital) + 2 * u64::from(rest) + 4 * u64::from(long)).finish()
 }
 
-/// The class of a long word: its last characters, and whether it begins with a capital.
+/// The class of a long word: its ending, and whether it begins with a capital.
 fn ending(token: Token) -> Option<u64> {
     let Token::Word(word) = token else { return None };
     let mut backwards = word.char_indices().rev();
     let (start, _) = backwards.nth(ENDING - 1)?;
-    // A word that is not longer than its ending is a class of its own.
+    // A word that is not longer than an ending is its own class.
     backwards.next()?;
     let capital = word.starts_with(char::is_uppercase);
     Some(
@@ -671,7 +673,7 @@ mod tests {
         assert!(!one.is_empty());
         assert_eq!(one, skeleton_of("say(\"three\", '');"));
         assert_ne!(one, skeleton_of("say(\"one, two\", \"it's\");"));
-        // A quote that is not closed in its line is a character like any other.
+        // A quote that is not closed in its line is an ordinary character.
         assert_ne!(skeleton_of("don't\nsay"), skeleton_of("don't' say"));
     }
 

@@ -32,7 +32,7 @@ use crate::text::repeats::Once;
 const WEIGHTS: &str = "model.bin";
 const CONFIG: &str = "config.json";
 const MAGIC: &[u8; 4] = b"GLM1";
-/// What `model_type` says in the configuration of such a model.
+/// The `model_type` of such models.
 const MODEL_TYPE: &str = "guard-linear";
 
 #[derive(Deserialize)]
@@ -45,11 +45,11 @@ struct Config {
     aliases: HashMap<String, String>,
 }
 
-/// What the configuration of a model says.
+/// The parsed configuration of a model.
 struct Described {
     extractor: Extractor,
     labels: Vec<String>,
-    /// The indices of labels by their names and aliases, in lower case.
+    /// The indices of labels by name or alias, in lower case.
     indices: HashMap<String, usize>,
 }
 
@@ -59,7 +59,7 @@ pub struct LinearModel {
     extractor: Extractor,
     labels: Vec<String>,
     indices: HashMap<String, usize>,
-    /// The index of the first weight of each bucket, and at the end the number of weights.
+    /// The index of the first weight of each bucket, then the number of weights.
     starts: Vec<u32>,
     /// The label and the value of each weight.
     weights: Vec<(u8, i8)>,
@@ -68,11 +68,11 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// Reads the model in `folder`.
+    /// Loads the model in `folder`.
     ///
     /// # Errors
     ///
-    /// When a file is missing, cannot be used or differs from the manifest of the folder; the error names the file.
+    /// If a file is missing, invalid or differs from the manifest; the error names the file.
     pub fn load(folder: &Path) -> Result<Self, ModelFileError> {
         let files = ModelFolder::open(folder)?;
         let config = files.read(Path::new(CONFIG))?.bytes;
@@ -93,7 +93,7 @@ impl LinearModel {
         } = described;
         let mut rest = Bytes(bytes);
         if rest.take(4)? != MAGIC {
-            return Err("it does not begin with GLM1".to_owned());
+            return Err("it does not start with GLM1".to_owned());
         }
         let [buckets, classes, count] = [rest.number()?, rest.number()?, rest.number()?];
         if buckets != extractor.buckets() || classes != labels.len() {
@@ -111,10 +111,10 @@ impl LinearModel {
         let owners = rest.take(count)?;
         let values = rest.take(count)?;
         if !rest.0.is_empty() || counts.iter().map(|count| usize::from(*count)).sum::<usize>() != count {
-            return Err("its length does not fit its content".to_owned());
+            return Err("its length does not match its header".to_owned());
         }
         if owners.iter().any(|owner| usize::from(*owner) >= classes) {
-            return Err("a weight belongs to no label".to_owned());
+            return Err("a weight has an unknown label".to_owned());
         }
         if scales.iter().chain(&biases).any(|number| !number.is_finite()) {
             return Err("a scale or bias is not a number".to_owned());
@@ -151,12 +151,12 @@ impl LinearModel {
         &self.labels
     }
 
-    /// The index of a label, by its name or one of its aliases in lower case.
+    /// The index of a label, by its name or alias in lower case.
     pub fn label(&self, name: &str) -> Option<usize> {
         self.indices.get(name).copied()
     }
 
-    /// The scores of the labels, before softmax makes them probabilities.
+    /// The scores of the labels before softmax.
     pub fn logits(&self, text: &str) -> Vec<f32> {
         stop::point();
         self.weigh(&self.extractor.extract(text))
@@ -167,12 +167,12 @@ impl LinearModel {
         softmax(&self.logits(text))
     }
 
-    /// The probability of each label, where repetition alone does not speak for any of `labels`, by their indices.
+    /// The probability of each label, so that repetition alone is no evidence for `labels` (indices).
     ///
-    /// Features are counted, and what is said over and over has some of them far oftener than any text of the training: fifty times
-    /// "The meeting is on Monday." is noise by its counts. So a text with repeats is also read with each part [once](Once), and what
-    /// repeats is read by itself, so that a little language does not hide much of something else. The likelier of these two counts
-    /// where it is less likely than the text as it is written.
+    /// Features are counted, and a repeated sentence has some far more often than any text of the training: "The
+    /// meeting is on Monday." fifty times is noise by its counts. So a text with repeats is also read with each part
+    /// [once](Once), and the repeated parts are read alone, so that a little text can't hide much of something else.
+    /// The likelier of these two results counts if it is less likely than that of the whole text.
     pub fn probabilities_once(&self, text: &str, labels: &[usize]) -> Vec<f32> {
         let written = self.probabilities(text);
         let Some(once) = Once::of(text) else {
@@ -200,7 +200,7 @@ impl LinearModel {
     }
 }
 
-/// Turns scores into probabilities that add up to one.
+/// Converts scores to probabilities that add up to one.
 pub fn softmax(logits: &[f32]) -> Vec<f32> {
     let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let powers: Vec<f32> = logits.iter().map(|logit| (logit - max).exp()).collect();
@@ -218,7 +218,7 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
     }
     let labels = ordered_labels(config.id2label)?;
     if labels.len() < 2 || labels.len() > 255 {
-        return Err("id2label must name 2 to 255 labels, from 0 on".to_owned());
+        return Err("id2label must number 2 to 255 labels from 0 without gaps".to_owned());
     }
     let extractor = Extractor::new(config.features).map_err(|error| error.to_string())?;
     let mut indices: HashMap<String, usize> = labels
@@ -230,7 +230,7 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
         let index = labels
             .iter()
             .position(|known| *known == label)
-            .ok_or_else(|| format!("the alias {alias} is of no label"))?;
+            .ok_or_else(|| format!("the alias {alias} refers to an unknown label"))?;
         indices.entry(alias).or_insert(index);
     }
     Ok(Described {
@@ -240,7 +240,7 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
     })
 }
 
-/// Bytes that are read from the front.
+/// A reader of bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    /// Made by `make.py` in this folder, with random weights over every kind of feature.
+    /// A model made by `make.py` in its folder, with random weights over every kind of feature.
     fn folder() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/fixtures/linear")
     }
@@ -325,7 +325,7 @@ mod tests {
         assert!(parse(&[bytes.as_slice(), &[0]].concat()).is_err());
         let mut other = bytes.clone();
         other[0] = b'X';
-        assert_eq!(parse(&other).unwrap_err(), "it does not begin with GLM1");
+        assert_eq!(parse(&other).unwrap_err(), "it does not start with GLM1");
         let mut other = bytes.clone();
         other[16..20].copy_from_slice(&f32::NAN.to_le_bytes());
         assert_eq!(parse(&other).unwrap_err(), "a scale or bias is not a number");
@@ -367,7 +367,7 @@ mod tests {
             parse_config(text.as_bytes()).map(|described| described.indices["x"])
         };
         assert_eq!(alias("b"), Ok(1));
-        assert_eq!(alias("c"), Err("the alias x is of no label".to_owned()));
+        assert_eq!(alias("c"), Err("the alias x refers to an unknown label".to_owned()));
         assert!(parse_config(br#"{"model_type":"bert","id2label":{},"features":{"bits":4,"groups":[]}}"#).is_err());
     }
 
@@ -378,7 +378,7 @@ mod tests {
             let found = model.probabilities(&text);
             prop_assert!(found.iter().all(|p| p.is_finite() && *p >= 0.0));
             prop_assert!((found.iter().sum::<f32>() - 1.0).abs() < 1e-5);
-            // What was counted for one text must not be left over for the next.
+            // The counts of one text must not affect the next.
             prop_assert_eq!(found, model.probabilities(&text));
         }
     }

@@ -1,14 +1,14 @@
-//! What a text is written in: natural and programming languages, and whether it is language at all.
+//! Detects the languages of a text, natural and programming languages, and features for linear classifiers.
 //!
-//! - [`features`] turns a text into hashed features. [`url_features`] adds those of URLs. Training uses the same code, through a
-//!   developer command, so that a model sees the features that it was trained on.
-//! - [`linear`] is the model: labels with probabilities, in microseconds for a short text, without ONNX Runtime.
-//! - [`url_standing`] says which URLs need no model, and how international names are put before it.
-//! - [`natural`] finds natural languages, [`code`] finds pieces of code and names their languages. Both work with any model that
-//!   has the right labels.
-//! - [`telling`] says whether a text is clearly in other languages than those that are expected of it.
-//! - [`code_signs`] says how much a piece of text looks like code, without a model.
-//! - [`parts`] cuts a text into parts that are in known languages and parts that are not, for models that know a few languages.
+//! - [`features`] converts a text to hashed features. [`url_features`] adds those of URLs. Training uses the same code
+//!   through a developer command, so that a model sees the features of its training.
+//! - [`linear`] is the classifier: probabilities of labels, in microseconds for a short text, without ONNX Runtime.
+//! - [`url_standing`] decides which URLs need no model, and prepares international names for it.
+//! - [`natural`] detects natural languages; [`code`] finds pieces of code and names their languages. Both work with any
+//!   model that has the right labels.
+//! - [`telling`] decides whether a text is clearly not in the expected languages.
+//! - [`code_signs`] measures how much a piece of text looks like code, without a model.
+//! - [`parts`] cuts a text into parts in known and in foreign languages, for models that know a few languages.
 //!
 //! ```
 //! use std::path::Path;

@@ -1,15 +1,15 @@
-//! Which natural languages a text is in.
+//! Detects the natural languages of a text.
 //!
-//! A linear model scores the letters of each script (Latin, Cyrillic, Han, ...) by themselves, and only languages that are
-//! written in that script can be the answer: Greek letters are never Russian. The probabilities are then averaged over the
-//! scripts, weighted by how much of the text each script has. So a text that is half English and half Russian has both
-//! languages with a probability of one half, and a Chinese sentence with a product's name in Latin letters is still Chinese.
+//! A linear model scores the letters of each script (Latin, Cyrillic, Han, ...) separately, and only languages of that
+//! script can be the result: Greek letters are never Russian. The probabilities are averaged over the scripts, weighted
+//! by their shares of the text. So a text that is half English and half Russian has both languages with a probability
+//! of 0.5, and a Chinese sentence with a product name in Latin letters is still Chinese.
 //!
-//! The model is sure of a single language, also of a text in two languages of one script. Therefore the letters of each script
-//! of a long text are scored in pieces, whose probabilities are averaged in the same way. The end of a text then counts as much
-//! as its beginning.
+//! The model is sure of one language even for a text in two languages of one script. So the letters of each script in a
+//! long text are scored in pieces, and the probabilities averaged in the same way. The end of a text counts as much as
+//! its beginning.
 //!
-//! URLs, e-mail addresses and everything without letters (digits, punctuation, emoji) are in no language.
+//! URLs, e-mail addresses and text without letters (digits, punctuation, emoji) have no language.
 
 use std::ops::Range;
 
@@ -22,14 +22,14 @@ use crate::stop;
 /// A language and its probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Its ISO 639-1 code.
+    /// The ISO 639-1 code.
     pub language: String,
     /// From 0 to 1.
     pub probability: f32,
 }
 
-/// The scripts of the languages that are not, or not only, written in Latin letters. They are those of the Unicode CLDR
-/// (`supplementalData`, languages and their scripts), with Serbian in both of its scripts.
+/// The scripts of the languages that are not, or not only, written in Latin letters, as in the Unicode CLDR
+/// (`supplementalData`), with both scripts of Serbian.
 const SCRIPTS: &[(&str, &[Script])] = &[
     ("ar", &[Script::Arabic]),
     ("be", &[Script::Cyrillic]),
@@ -59,17 +59,17 @@ const SCRIPTS: &[(&str, &[Script])] = &[
     ("zh", &[Script::Han]),
 ];
 
-/// A piece has at most so many letters. More letters of one language say nothing new.
+/// The most letters of a piece. More letters of one language add nothing.
 const ENOUGH: usize = 4096;
 
-/// A piece has hardly more bytes than these, however many digits and signs stand between its letters. Prose has far fewer.
+/// The approximate most bytes of a piece, however many digits and signs are between its letters. Prose has far fewer.
 const ROOM: usize = 16 * ENOUGH;
 
-/// Guesses with a lower probability are not reported.
+/// The least reported probability.
 const LEAST: f32 = 0.01;
 
-/// The languages of the whole of `text`, the likeliest first, each with its share of the letters as its probability. It takes time
-/// linear in the length of the text.
+/// Detects the languages of the whole text, the likeliest first. The probability of a language is its share of the
+/// letters. The time is linear in the length of the text.
 pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     let masked = without_addresses(text);
     let mut shares = vec![0.0f32; model.labels().len()];
@@ -78,9 +78,9 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     let mut total = 0.0;
     for read in &scripts {
         let each = match read.script {
-            // A Han character is about half a word, and counts as two letters.
+            // A Han character is about half a word, so it counts as two letters.
             Script::Han => 2.0,
-            // Texts in all languages have names, units and technical words in Latin letters, so that these count half.
+            // Texts in all languages have names, units and technical terms in Latin letters, so these count half.
             Script::Latin if !alone => 0.5,
             _ => 1.0,
         };
@@ -108,11 +108,11 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
 /// The letters of a text in one script.
 struct Read {
     script: Script,
-    /// The piece that is not judged yet.
+    /// The piece that is not scored yet.
     piece: Piece,
-    /// How many letters have been judged.
+    /// The number of scored letters.
     letters: usize,
-    /// For each language the sum, over the pieces that have been judged, of letters times probability.
+    /// For each language, the sum of letters times probability over the scored pieces.
     sums: Vec<f32>,
 }
 
@@ -139,10 +139,10 @@ impl Read {
         }
     }
 
-    /// Judges the piece and begins the next one.
-    fn judge(&mut self, model: &LinearModel) {
+    /// Scores the piece and begins the next one.
+    fn score(&mut self, model: &LinearModel) {
         let script = match self.script {
-            // Kana make the Han characters beside them Japanese. Both are judged as one text.
+            // Kana make the Han characters in a text Japanese. Both are scored as one text.
             Script::Han if self.piece.has_kana => Script::Hiragana,
             script => script,
         };
@@ -155,7 +155,7 @@ impl Read {
     }
 }
 
-/// Judges the words of each script that a language of the model can have. Kana count as Han.
+/// Scores the words of each script that the model's languages use. Kana count as Han.
 fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
     let mut scripts: Vec<Read> = Vec::new();
     let mut current: Option<usize> = None;
@@ -172,10 +172,10 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
                 });
             let read = &mut scripts[index];
             if read.piece.is_full() {
-                read.judge(model);
+                read.score(model);
             }
             let piece = &mut read.piece;
-            // Two words that were separated by another script must not become one.
+            // Two words around another script must not become one.
             if current != Some(index) && !piece.text.is_empty() && !piece.text.ends_with(' ') {
                 piece.text.push(' ');
             }
@@ -192,12 +192,12 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
         }
     }
     for read in &mut scripts {
-        read.judge(model);
+        read.score(model);
     }
     scripts
 }
 
-/// The script of a letter, if a known language is written in it. Katakana counts as Hiragana, since both are Japanese.
+/// The script of a letter, if a known language uses it. Katakana counts as Hiragana, since both are Japanese.
 pub(super) fn script_of(character: char) -> Option<Script> {
     if character.is_ascii() {
         return character.is_ascii_alphabetic().then_some(Script::Latin);
@@ -212,7 +212,7 @@ pub(super) fn script_of(character: char) -> Option<Script> {
     }
 }
 
-/// Whether a language that can be told is written in `script`.
+/// Whether a known language uses `script`.
 pub(super) fn knows_script(script: Script) -> bool {
     script == Script::Latin || SCRIPTS.iter().any(|(_, scripts)| scripts.contains(&script))
 }
@@ -224,7 +224,7 @@ pub(super) fn is_written_in(language: &str, script: Script) -> bool {
         .map_or(script == Script::Latin, |(_, scripts)| scripts.contains(&script))
 }
 
-/// The probabilities of the languages of a script for a piece of text in it, and 0 for all other languages.
+/// The probabilities of a script's languages for a piece of text in it; 0 for all other languages.
 pub(super) fn of_script(model: &LinearModel, script: Script, piece: &str) -> Vec<f32> {
     let allowed: Vec<bool> = model
         .labels()
@@ -258,7 +258,7 @@ pub(super) fn addresses(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The text with spaces in place of URLs and e-mail addresses.
+/// Replaces URLs and e-mail addresses with spaces.
 fn without_addresses(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for range in addresses(text) {
@@ -267,7 +267,7 @@ fn without_addresses(text: &str) -> String {
     String::from_utf8(bytes).expect("whole characters were replaced by spaces")
 }
 
-/// Writes spaces over a range of whole characters. Line breaks stay.
+/// Overwrites a range of whole characters with spaces. Line breaks stay.
 pub(super) fn blank(bytes: &mut [u8], range: Range<usize>) {
     for byte in &mut bytes[range] {
         if *byte != b'\n' {

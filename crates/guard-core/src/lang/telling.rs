@@ -1,17 +1,18 @@
-//! Whether a text is clearly in other languages than the ones that are expected.
+//! Decides whether a text is clearly not in the expected languages.
 //!
-//! The model of [`natural`] always names a language, and is often sure of it, also where nobody could tell: `hi` is Tsonga to it,
-//! and `pizza margherita` Italian. So a language counts only where the text gives enough evidence:
+//! The model of [`natural`] always names a language, often with a high probability even if nobody could tell: `hi` is
+//! Tsonga to it, and `pizza margherita` Italian. So a language counts only with enough evidence:
 //!
-//! - Only prose counts. Fenced blocks, code, identifiers, paths, flags, formulas, links and e-mail addresses are in no language.
-//! - Only the *telling* words decide: those that begin with a small letter, those in a script that has no small letters, and, in a
-//!   text with enough of these ([`ENOUGH_SMALL`]), those at the beginning of a sentence. Names of people, places and products are the
-//!   same in all languages. In a text wholly in capitals all words tell.
-//! - Where no expected language is written in the script of the text, the script tells, from one word of two letters on. Latin
-//!   letters need [`LATIN_WORDS`] telling words, since names, units and commands are written in them in all languages.
-//! - Otherwise few telling words have to be far likelier in other languages than in the expected ones. What is far depends on
-//!   their number ([`FAR`], [`FAR_SENTENCE`]), and falls to nothing where a text has [`PLENTY`] telling letters. These numbers
-//!   were set on the short texts in `test/fixtures/short-texts.json`.
+//! - Only prose counts. Fenced blocks, code, identifiers, paths, flags, formulas, links and e-mail addresses have no
+//!   language.
+//! - Only *marker words* decide: words that begin with a small letter, words in a script without small letters, and, in
+//!   a text with enough of these ([`ENOUGH_SMALL`]), words at the start of a sentence. Names of people, places and
+//!   products are the same in all languages. In a text in capitals, all words are markers.
+//! - If no expected language uses the script of the text, one word of two letters is enough. Latin letters need
+//!   [`LATIN_WORDS`] marker words, since all languages write names, units and commands in them.
+//! - Otherwise a few marker words must be far likelier in other languages than in the expected ones. The margin depends
+//!   on their number ([`FAR`], [`FAR_SENTENCE`]), and falls to zero at [`PLENTY`] letters of markers. These numbers
+//!   were fitted to the short texts in `test/fixtures/short-texts.json`.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -24,58 +25,61 @@ use super::natural::{self, Guess, blank};
 use crate::stop;
 use crate::text::sentences;
 
-/// So many telling letters, in so many telling words, are the least that can tell a language from others of its script.
+/// The fewest letters and words of markers that separate a language from others of its script.
 const LEAST_LETTERS: usize = 8;
 const LEAST_WORDS: usize = 2;
-/// By how much, in logits, two or three telling words have to be likelier in other languages than in the expected ones. That is
-/// 330,000 to 1. Loan words such as `spaghetti alla carbonara` reach 90,000 to 1.
+/// How much likelier two or three marker words must be in other languages, in logits: 330,000 to 1. Loan words such as
+/// `spaghetti alla carbonara` reach 90,000 to 1.
 const FAR: f32 = 12.7;
-/// Words of this language are quoted in all others: `et cetera`, `quid pro quo`. So few words tell nothing by being in it.
+/// All languages quote words of this language: `et cetera`, `quid pro quo`. So a few of its words are no evidence.
 const QUOTED: &str = "la";
-/// The same for a sentence of at least [`SENTENCE`] telling words. That is 1,100 to 1.
+/// The same for a sentence of at least [`SENTENCE`] marker words: 1,100 to 1.
 const FAR_SENTENCE: f32 = 7.0;
 const SENTENCE: usize = 4;
-/// With so many words that begin small, the first word of a sentence is hardly a name such as `Ludwig` in `Ludwig van Beethoven`.
+/// With this many words that begin small, the first word of a sentence is hardly a name such as `Ludwig` in `Ludwig van
+/// Beethoven`.
 const ENOUGH_SMALL: usize = 3;
-/// So many telling words in Latin letters tell that a text is in none of the expected languages, where these have other scripts.
+/// The fewest marker words in Latin letters that show that a text is in none of the expected languages of other
+/// scripts.
 const LATIN_WORDS: usize = 4;
-/// Up to so many telling letters these margins hold, and they fall evenly from there on.
+/// Up to this many letters of markers the margins hold; they fall linearly from there on.
 const FEW: usize = 20;
-/// With so many telling letters the probability of a language is taken as it is.
+/// With this many letters of markers, no margin is needed.
 const PLENTY: usize = 100;
-/// An answer that is in another language than its prompt has at least so many words, or it may be a name or a word that was asked
-/// for. If it is in a script of the prompt's languages, these are telling words.
+/// The fewest words of an answer in another language than its prompt; shorter ones may be a requested name or word. If
+/// the prompt's languages use the script, these are marker words.
 const ANSWER_WORDS: usize = 3;
-/// Pieces that are code with at least this probability are in no language.
+/// The least probability of code at which a piece has no language.
 const SURELY_CODE: f32 = 0.7;
-/// A text in capitals has at least so many words, or it may be a list of abbreviations.
+/// The fewest words of a text in capitals; a shorter one may be a list of abbreviations.
 const CAPITALS: usize = 4;
 
-/// What a text, or a part of it, says about its language.
+/// The language check of a text or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Told {
-    /// Its byte range in the text.
+    /// The byte range in the text.
     pub range: Range<usize>,
-    /// The likeliest language that was not expected. It is absent where the text has none, or too few words to tell.
+    /// The likeliest unexpected language; `None` if there is none, or too little evidence.
     pub other: Option<Guess>,
-    /// Whether there is enough text to tell a language.
+    /// Whether there is enough text to detect a language.
     pub judged: bool,
 }
 
-/// Judges texts by a model of languages.
+/// Checks the languages of texts with a language model.
 pub struct Teller<'a> {
     model: &'a LinearModel,
     code: Option<CodeFinder<'a>>,
 }
 
 impl<'a> Teller<'a> {
-    /// `code` finds lines of code, which are in no language. Without it only fenced blocks and identifiers are left out.
+    /// Creates a checker. `code` finds lines of code, which have no language. Without it, only fenced blocks and
+    /// identifiers are excluded.
     pub fn new(model: &'a LinearModel, code: Option<CodeFinder<'a>>) -> Self {
         Self { model, code }
     }
 
-    /// Whether `text` as a whole, and each of its sentences, is in another language than the `expected` ones. It takes time linear
-    /// in the length of the text.
+    /// Checks whether `text` as a whole, and each of its sentences, is not in the `expected` languages. The time is
+    /// linear in the length of the text.
     pub fn others(&self, text: &str, expected: &[&str]) -> (Told, Vec<Told>) {
         let prose = Prose::of(text);
         let mut whole = self.told(&prose, 0..text.len(), expected);
@@ -83,7 +87,7 @@ impl<'a> Teller<'a> {
         if whole.other.is_some()
             && let Some(code) = &self.code
         {
-            // Most texts are in the expected languages, and are spared the search for code.
+            // Most texts are in the expected languages, and need no search for code.
             let masked = prose.without(code);
             whole = self.told(&masked, 0..text.len(), expected);
             without_code = Some(masked);
@@ -105,8 +109,9 @@ impl<'a> Teller<'a> {
         (whole, parts)
     }
 
-    /// Whether `answer` shares no language with `prompt`. A language is in a text where its probability is above `threshold`, and
-    /// the likeliest one always is, so that a text shares a language with itself even where the model is unsure of every one.
+    /// Checks whether `answer` shares no language with `prompt`. A text has the languages with a probability above
+    /// `threshold`, and always the likeliest one, so that a text shares a language with itself even if the model is
+    /// unsure.
     pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> Told {
         let [asked, answered] = [prompt, answer].map(|text| {
             let prose = Prose::of(text);
@@ -165,7 +170,7 @@ impl<'a> Teller<'a> {
             }
             None => told.judged = !guesses.is_empty(),
         }
-        // A text that is in an expected language by all signs was judged, too, but not one that is too short to say so.
+        // A text that seems to be in an expected language was checked too, unless it is too short.
         if told.other.is_none()
             && let Some(best) = guesses.first().filter(|guess| is_expected(guess))
         {
@@ -174,7 +179,7 @@ impl<'a> Teller<'a> {
         told
     }
 
-    /// How clearly `prose` is in `other` and not in one of the `expected` languages.
+    /// The evidence that `prose` is in `other` and not in one of the `expected` languages.
     fn evidence(&self, prose: &Prose, other: &Guess, expected: &[&str]) -> Evidence {
         let Some(script) = main_script(prose, &other.language) else {
             return Evidence::Little;
@@ -206,8 +211,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// How much likelier `words` are in other languages than in the expected ones, in logits. The `quoted` language is not among
-    /// the others.
+    /// How much likelier `words` are in other languages than in the expected ones, in logits. The `quoted` language
+    /// does not count as another one.
     fn margin(&self, script: Script, words: &str, expected: &[&str], quoted: Option<&str>) -> f32 {
         let probabilities = natural::of_script(self.model, script, words);
         let (mut within, mut beyond) = (0.0f32, 0.0f32);
@@ -222,18 +227,18 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// How well a language can be told.
+/// The evidence for another language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
-    /// There are too few words, or they are about as likely in both.
+    /// Too few words, or words that are about as likely in both.
     Little,
-    /// No expected language has this script, in which there are so many words.
+    /// No expected language uses the script of these words.
     Script { words: usize },
-    /// So many telling words are far likelier in the other language.
+    /// These marker words are far likelier in the other language.
     Clear { words: usize },
 }
 
-/// Whether `text` has enough telling words for a language to be told, whatever the model.
+/// Whether `text` has enough marker words to detect a language, whatever the model.
 pub fn tells(text: &str) -> bool {
     let prose = Prose::of(text);
     let scripts: HashSet<Script> = prose.words.iter().map(|word| word.script).collect();
@@ -244,7 +249,7 @@ pub fn tells(text: &str) -> bool {
     })
 }
 
-/// The telling letters of `prose` in the script of a language.
+/// The letters of the marker words of `prose` in the script of a language.
 fn letters_of(prose: &Prose, guess: &Guess) -> usize {
     main_script(prose, &guess.language).map_or(0, |script| prose.telling(script).letters)
 }
@@ -282,17 +287,18 @@ struct Words {
 struct Word {
     range: Range<usize>,
     script: Script,
-    /// Its letters. A Han character counts as two, as it is about half a word.
+    /// The number of letters. A Han character counts as two, since it is about half a word.
     letters: usize,
-    /// A word that begins with a capital letter may be a name.
+    /// Whether the first letter is small. A word with a capital may be a name.
     begins_small: bool,
-    /// Whether it begins a sentence of which the next word begins small.
+    /// Whether it begins a sentence whose next word begins small.
     begins_sentence: bool,
     in_capitals: bool,
 }
 
 impl Word {
-    /// How many words it stands for. Chinese, Japanese and Thai write no spaces between them. A single letter may be a variable.
+    /// The number of words that it counts for. Chinese, Japanese and Thai have no spaces between words. A single letter
+    /// may be a variable.
     fn count(&self) -> usize {
         match self.script {
             _ if self.letters < 2 => 0,
@@ -302,7 +308,7 @@ impl Word {
     }
 }
 
-/// A text in which everything that is in no language is blank. The offsets are those of the text.
+/// A text in which everything without a language is blank. The offsets stay the same.
 #[derive(Debug, Clone)]
 struct Prose {
     masked: String,
@@ -346,7 +352,7 @@ impl Prose {
     fn read(masked: Vec<u8>) -> Self {
         let text = String::from_utf8(masked).expect("whole characters were replaced by spaces");
         let mut all = words(&text);
-        // Kana make the Han characters beside them Japanese, as in [`natural`].
+        // Kana make the Han characters of a text Japanese, as in [`natural`].
         if all.iter().any(|(word, _)| word.script == Script::Hiragana) {
             for (word, _) in all.iter_mut().filter(|(word, _)| word.script == Script::Han) {
                 word.script = Script::Hiragana;
@@ -413,8 +419,8 @@ impl Prose {
     }
 }
 
-/// The words of a text in scripts of known languages, and whether each is prose, by the characters beside it: `max_value`,
-/// `--save`, `/etc`, `print(`, `a.b`, `\frac` and `x = 1` are none.
+/// The words of a text in scripts of known languages, and whether each is prose. The characters around a word mark it
+/// as code: `max_value`, `--save`, `/etc`, `print(`, `a.b`, `\frac` and `x = 1`.
 fn words(text: &str) -> Vec<(Word, bool)> {
     let mut found: Vec<(Word, bool)> = Vec::new();
     let mut before = ' ';
@@ -516,7 +522,7 @@ fn marks_code_after(after: &str) -> bool {
         || next == '"' && second == ':'
 }
 
-/// Combining marks and joiners, which stand inside words. They are no letters to Unicode's property `Alphabetic`.
+/// Whether a character is a combining mark or a joiner within a word. These are not `Alphabetic` in Unicode.
 fn is_mark(character: char) -> bool {
     !character.is_ascii()
         && !character.is_whitespace()
@@ -538,7 +544,7 @@ mod tests {
 
     use super::*;
 
-    /// Short texts, which the tests of the scanners read too.
+    /// The short texts of the scanners' tests.
     #[derive(Deserialize)]
     struct ShortTexts {
         english: Vec<String>,

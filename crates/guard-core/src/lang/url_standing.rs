@@ -1,7 +1,7 @@
-//! What can be said of a URL before a model judges it.
+//! Decides about URLs before a model classifies them.
 //!
-//! A model for URLs learns from names of the public web in ASCII. Addresses inside of a network are nobody else's, an address
-//! alone says nothing about who is there, and international names are written in a way that only machines read.
+//! A URL model is trained on ASCII names of the public web. Internal addresses belong to nobody else, an address alone
+//! says nothing about its owner, and international names are encoded for machines.
 //!
 //! ```
 //! use guard_core::lang::url_standing::{UrlStanding, standing};
@@ -22,22 +22,22 @@ use url::{Host, Url};
 use super::url_features::{BRANDS, LURES, is_free_host, is_nearly, names};
 use crate::text::views::latin_double;
 
-/// What is known of a URL.
+/// The decision about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlStanding {
-    /// It leads to this machine or network, or is nothing but an address.
+    /// It leads to this machine or network, or is only an address.
     Harmless,
-    /// Its name is written with letters of another script, or with accents, to look like another name.
+    /// Its name uses letters of another script, or accents, to look like another name.
     Homograph,
-    /// A model has to judge it.
+    /// A model must classify it.
     Open {
-        /// The URL without its international name; other URLs as they are.
+        /// The URL for the model: without its international name, or unchanged.
         judged_as: String,
     },
 }
 
-/// Names that stand only for hosts of the own machine or network, or for none: RFC 6761 (`localhost`, `test`, `invalid`, `example`),
-/// RFC 6762 (`local`, and in appendix G `intranet`, `internal`, `private`, `corp`, `home`, `lan`) and RFC 8375 (`home.arpa`).
+/// Names that only denote local hosts, or none: RFC 6761 (`localhost`, `test`, `invalid`, `example`), RFC 6762
+/// (`local`, and in appendix G `intranet`, `internal`, `private`, `corp`, `home`, `lan`) and RFC 8375 (`home.arpa`).
 const INTERNAL: [&str; 12] = [
     "localhost",
     "localdomain",
@@ -53,14 +53,14 @@ const INTERNAL: [&str; 12] = [
     "lan",
 ];
 
-/// Take the place of a name that says nothing to a model, and of the suffix behind it.
+/// Replaces a name that means nothing to a model, and the suffix after it.
 const PLAIN_NAME: &str = "example";
 const PLAIN_SUFFIX: &str = "com";
 
-/// Words that spell a brand without their accents, and mean themselves.
+/// Genuine words that become a brand without their accents.
 const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "äpple"];
 
-/// Says what is known of a URL that is serialized as the URL standard says. Other texts are left to the model.
+/// Decides about a URL that is serialized by the URL standard. Other texts are left to the model.
 pub fn standing(url: &str) -> UrlStanding {
     let judged_as = || url.to_owned();
     let Ok(parsed) = Url::parse(url) else {
@@ -81,7 +81,7 @@ pub fn standing(url: &str) -> UrlStanding {
     }
 }
 
-/// Loopback, private (RFC 1918), link-local (RFC 3927), shared (RFC 6598) and unspecified addresses.
+/// Whether an address is loopback, private (RFC 1918), link-local (RFC 3927), shared (RFC 6598) or unspecified.
 fn is_internal_v4(address: Ipv4Addr) -> bool {
     let [first, second, ..] = address.octets();
     address.is_loopback()
@@ -91,7 +91,8 @@ fn is_internal_v4(address: Ipv4Addr) -> bool {
         || first == 100 && (64..128).contains(&second)
 }
 
-/// Loopback, unique local (RFC 4193), link-local (RFC 4291) and unspecified addresses, and those of IPv4 in them.
+/// Whether an address is loopback, unique local (RFC 4193), link-local (RFC 4291) or unspecified, or contains such an
+/// IPv4 address.
 fn is_internal_v6(address: Ipv6Addr) -> bool {
     address.is_loopback()
         || address.is_unspecified()
@@ -100,18 +101,18 @@ fn is_internal_v6(address: Ipv6Addr) -> bool {
         || address.to_ipv4_mapped().is_some_and(is_internal_v4)
 }
 
-/// A name of a single label, which only the own network knows, or one that is reserved for such networks.
+/// Whether a name has a single label, which only the local network knows, or is reserved for such networks.
 fn is_internal_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
     let last = name.rsplit('.').next().unwrap_or(name);
     !name.contains('.') || INTERNAL.contains(&last) || name.ends_with(".home.arpa")
 }
 
-/// The standing of a URL with an international name.
+/// Decides about a URL with an international name.
 ///
-/// A label that spells a brand or one of the words of phishing is judged in plain letters. The model has learned nothing of
-/// other names, and would take every one that it does not know for malicious: an ordinary name is put in their place, so that
-/// the rest of the URL is judged.
+/// A label that spells a brand or a phishing word is replaced by plain letters. Other international names are unknown
+/// to the model, which would call them all malicious. They are replaced by an ordinary name, so that the rest of the
+/// URL is classified.
 fn international(url: &Url, name: &str) -> UrlStanding {
     let decoded = url::quirks::domain_to_unicode(name);
     let labels: Vec<&str> = decoded.split('.').collect();
@@ -123,7 +124,7 @@ fn international(url: &Url, name: &str) -> UrlStanding {
     let mut ascii: Vec<String> = before
         .iter()
         .map(|label| match plain(label) {
-            Some(plain) if label.is_ascii() || tells(label, &plain) => plain,
+            Some(plain) if label.is_ascii() || means_something(label, &plain) => plain,
             _ => PLAIN_NAME.to_owned(),
         })
         .collect();
@@ -138,24 +139,24 @@ fn international(url: &Url, name: &str) -> UrlStanding {
         ascii.push(suffix.to_owned());
     }
     let mut judged = url.clone();
-    // A name that cannot be replaced is judged as it is.
+    // A name that can't be replaced stays unchanged.
     let _ = judged.set_host(Some(&ascii.join(".")));
     UrlStanding::Open {
         judged_as: judged.into(),
     }
 }
 
-/// Whether the model can tell something from what a label spells.
-fn tells(label: &str, plain: &str) -> bool {
+/// Whether the spelling of a label means something to the model.
+fn means_something(label: &str, plain: &str) -> bool {
     let is_genuine = GENUINE.contains(&label) || label.split('-').any(|word| GENUINE.contains(&word));
     !is_genuine && (BRANDS.iter().any(|brand| names(plain, brand)) || LURES.iter().any(|lure| plain.contains(lure)))
 }
 
-/// Whether a label of a name looks like another one.
+/// Whether a label imitates another one:
 ///
-/// - A word that mixes Latin letters with others that look Latin (`pаypal` with a Cyrillic "а"). Browsers show no such name in
-///   letters either (UTS #39, section 5.2, restriction levels). Chinese, Japanese and Korean beside Latin is ordinary.
-/// - A word of another script, or with accents, that spells one of the brands that are imitated most (`аррӏе`, `páypal`).
+/// - A word that mixes Latin letters with look-alikes (`pаypal` with a Cyrillic "а"). Browsers don't show such names in
+///   letters either (UTS #39, section 5.2, restriction levels). Chinese, Japanese and Korean next to Latin is ordinary.
+/// - A word of another script, or with accents, that spells one of the most imitated brands (`аррӏе`, `páypal`).
 fn is_homograph(label: &str) -> bool {
     if label.is_ascii() || GENUINE.contains(&label) {
         return false;
@@ -178,7 +179,7 @@ fn is_homograph(label: &str) -> bool {
     })
 }
 
-/// Scripts with letters that look Latin.
+/// Whether a script has letters that look Latin.
 fn is_alphabet(script: Script) -> bool {
     matches!(
         script,
@@ -186,12 +187,12 @@ fn is_alphabet(script: Script) -> bool {
     )
 }
 
-/// A label in ASCII letters, without accents; `None` where its letters are not Latin.
+/// A label in ASCII letters without accents; `None` if its letters are not Latin.
 fn plain(label: &str) -> Option<String> {
     spell(label, |_| None)
 }
 
-/// A word in ASCII letters, without accents, and with `other` for letters that are not Latin.
+/// A word in ASCII letters without accents. `other` maps letters that are not Latin.
 fn spell(word: &str, other: impl Fn(char) -> Option<String>) -> Option<String> {
     let mut spelled = String::with_capacity(word.len());
     for character in word.nfd().filter(|&c| !is_combining_mark(c)) {

@@ -1,4 +1,4 @@
-//! What must stand directly beside a match: "aged" before 34, or "years old" behind it.
+//! Patterns of the text directly next to a match: "aged" before 34, or "years old" after it.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use regex::Regex;
 use super::recognizer::Source;
 use crate::rules::RuleErrorKind;
 
-/// Bytes before and behind a match that are looked at. So the cost of a match has a bound.
+/// The most bytes before and after a match that are read, which bounds the cost of a match.
 pub(super) const REACH: usize = 96;
 
-/// What one recognizer asks of the text beside its matches.
+/// The adjacent patterns of one recognizer.
 #[derive(Debug, Default)]
 pub(super) struct AdjacentPatterns {
     before: Option<Regex>,
@@ -20,7 +20,7 @@ pub(super) struct AdjacentPatterns {
 impl AdjacentPatterns {
     /// # Errors
     ///
-    /// A pattern that cannot be read.
+    /// An invalid pattern.
     pub(super) fn of(source: &Source) -> Result<Self, RuleErrorKind> {
         let before = source.before.as_ref();
         let behind = source.behind.as_ref();
@@ -34,8 +34,8 @@ impl AdjacentPatterns {
         })
     }
 
-    /// Whether what stands beside `range` is as asked.
-    pub(super) fn fits(&self, text: &str, range: &Range<usize>) -> bool {
+    /// Whether the text around `range` matches.
+    pub(super) fn match_around(&self, text: &str, range: &Range<usize>) -> bool {
         let is_before = |before: &Regex| {
             let from = text.ceil_char_boundary(range.start.saturating_sub(REACH));
             before.is_match(&text[from..range.start])

@@ -1,17 +1,17 @@
-//! Where a match may begin and end.
+//! The boundaries of matches.
 
 use std::ops::Range;
 
 use super::context::{continues, is_unspaced};
 use super::recognizer::Boundary;
 
-/// Digits of a whole number, such as one of a telephone.
+/// The fewest digits of a whole number, such as a telephone number.
 const WHOLE: usize = 7;
-/// Every match of the table's patterns has a digit within so many bytes of its start.
+/// Every match of the embedded patterns has a digit within this many bytes of its start.
 const DIGIT_WITHIN: usize = 160;
 
-/// Where a pattern of the table can begin to match: at words, numbers and some signs. Where `has_digit`, they have a digit not far
-/// behind.
+/// The positions where an embedded pattern can begin to match: words, numbers and some signs. With `has_digit`, a digit
+/// must be near.
 pub(super) fn starts(text: &str, has_digit: bool) -> impl Iterator<Item = usize> {
     let mut digit = next_digit(text, 0);
     let mut before: Option<char> = None;
@@ -39,7 +39,7 @@ pub(super) fn next_digit(text: &str, from: usize) -> Option<usize> {
     bytes.iter().position(u8::is_ascii_digit).map(|at| from + at)
 }
 
-/// Whether what stands at `range` is no part of something larger, such as a longer number.
+/// Whether `range` is not part of something larger, such as a longer number.
 pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary) -> bool {
     let mut before = text[..range.start].chars().rev();
     let mut after = text[range.end..].chars();
@@ -47,7 +47,7 @@ pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary
     let (previous, next) = (before.next(), after.next());
     let (first, last) = (inside.next(), inside.next_back());
     let is_digit = |character: Option<char>| character.is_some_and(|character| character.is_ascii_digit());
-    // A text of numbers is asked about at every number, and few of them have signs beside them that need a closer look.
+    // In a text of numbers this runs for every number, and few of them need a closer look.
     let has_colons = || text[range.clone()].contains(':');
     let is_whole = || text[range.clone()].bytes().filter(u8::is_ascii_digit).count() >= WHOLE;
     let is_proven = boundary == Boundary::Proven;
@@ -83,7 +83,7 @@ pub(super) fn has_boundaries(text: &str, range: Range<usize>, boundary: Boundary
     }
 }
 
-/// Whether a number of at least [`WHOLE`] digits begins here, which may have spaces, hyphens, dots and parentheses between them.
+/// Whether a number of at least [`WHOLE`] digits begins here, perhaps with spaces, hyphens, dots and parentheses.
 fn is_whole_number(characters: impl Iterator<Item = char>) -> bool {
     let (mut digits, mut signs) = (0, 0);
     for character in characters {
@@ -99,7 +99,7 @@ fn is_whole_number(characters: impl Iterator<Item = char>) -> bool {
     false
 }
 
-/// Whether nothing but a Russian word for a year stands here: "12.03.1985г.".
+/// Whether a Russian word for a year follows: "12.03.1985г.".
 fn is_of_year(behind: &str) -> bool {
     let letters = behind.chars().take(5).take_while(|character| character.is_alphabetic());
     let word: String = letters.flat_map(char::to_lowercase).collect();

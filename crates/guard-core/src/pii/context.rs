@@ -1,4 +1,4 @@
-//! Words near a finding that say what it is.
+//! Context words near a finding.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,15 +9,14 @@ use unicode_script::{Script, UnicodeScript};
 use crate::rules::RuleErrorKind;
 use crate::stop;
 
-/// Bytes before and after a finding in which a word of its context may stand: about fifteen words of English, and thirty
-/// Chinese characters.
+/// The most bytes between a finding and a context word: about fifteen English words, or thirty Chinese characters.
 const BEFORE: usize = 96;
 const AFTER: usize = 24;
-/// Bytes between a finding and a word that stands directly before it.
+/// The most bytes between a finding and a word directly before it.
 const BETWEEN: usize = 4;
-/// Bytes between a finding and a word before it that says that it is something else.
+/// The most bytes between a finding and a word that shows that it is something else.
 const OTHER: usize = 48;
-/// Words that may stand between these two, and those that may join several such findings.
+/// Words that may stand between these two, and words that join several such findings.
 const LINKS: [&str; 14] = [
     "with",
     "of",
@@ -35,17 +34,17 @@ const LINKS: [&str; 14] = [
     "为",
 ];
 const JOINS: [&str; 10] = ["and", "or", "und", "oder", "y", "et", "и", "или", "和", "或"];
-/// How much farther a word of another sentence is.
+/// The extra distance of a word in another sentence.
 const SENTENCE: f64 = 3.5;
-/// How much farther a word is that speaks of another value: in "licence D1234567, passport 123456789", the word "licence" is
-/// near both numbers, but says only what the first one is. This outweighs the differences between the scores of recognizers
-/// that go by context; a number with no word of its own is still found, as in "passports 123456789, 987654321".
+/// The extra distance of a word that describes another value: in "licence D1234567, passport 123456789", "licence" is
+/// near both numbers, but describes only the first. This outweighs the score differences between recognizers that rely
+/// on context. A number without a word of its own is still found, as in "passports 123456789, 987654321".
 const TAKEN: f64 = 1.5;
 /// The fewest digits of another value.
 const VALUE: usize = 5;
 
-/// Whether words in this character's script are written without spaces between them; or, as in Korean, particles follow words
-/// without a space.
+/// Whether the character's script has no spaces between words or, as in Korean, particles that follow words without a
+/// space.
 pub(super) fn is_unspaced(character: char) -> bool {
     !character.is_ascii()
         && matches!(
@@ -61,7 +60,7 @@ pub(super) fn is_unspaced(character: char) -> bool {
         )
 }
 
-/// Whether a sentence ends in `text`: a full stop after a number or a word of some length, and a capital letter behind it.
+/// Whether a sentence ends in `text`: a full stop after a number or a long enough word, and a capital letter after it.
 fn has_end(text: &str) -> bool {
     let mut marks = text
         .char_indices()
@@ -86,22 +85,22 @@ fn has_end(text: &str) -> bool {
     })
 }
 
-/// Whether a word could go on with this character. An underscore ends a word: `phone_number` is about a phone, and in
-/// `card_4111111111111111` stands the number of a card.
+/// Whether a character could continue a word. An underscore ends a word: `phone_number` is about a phone, and
+/// `card_4111111111111111` contains a card number.
 pub(super) fn continues(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() && !is_unspaced(character))
 }
 
-/// All words of context of some recognizers.
+/// The context words of recognizers.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     automaton: Option<AhoCorasick>,
-    /// For each word, whether more letters may follow, and the recognizers that it speaks for: none for a compound.
+    /// For each word, whether more letters may follow, and its recognizers; a compound has none.
     words: Vec<(bool, Vec<usize>)>,
 }
 
 impl Vocabulary {
-    /// The words, in lower case, each with the recognizer that it speaks for, and `compounds`, of which no part is such a word.
+    /// Compiles lower-case words, each with its recognizer, and `compounds`, whose parts are no context words.
     pub(super) fn new<'a>(
         words: impl Iterator<Item = (&'a str, usize)>,
         compounds: impl Iterator<Item = &'a str>,
@@ -129,7 +128,7 @@ impl Vocabulary {
         Ok(Self { automaton, words: all })
     }
 
-    /// Where the words stand in `text`.
+    /// Finds the words in `text`.
     pub(super) fn read<'a>(&'a self, text: &'a str) -> Mentions<'a> {
         let lower = lower(text);
         let hits = self
@@ -176,7 +175,8 @@ fn contains(outer: &Range<usize>, inner: &Range<usize>) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// Whether nothing leads away from a word to the finding behind it: only signs, [`LINKS`], and numbers that one of [`JOINS`] joins.
+/// Whether a word leads to the finding after it: only signs, [`LINKS`], and numbers joined by [`JOINS`] are between
+/// them.
 fn leads(between: &str) -> bool {
     let mut is_joined = true;
     let mut rest = between;
@@ -200,7 +200,7 @@ fn leads(between: &str) -> bool {
     is_joined
 }
 
-/// Whether a number stands in `text`, or another value with digits.
+/// Whether `text` contains a number or another value with digits.
 fn has_value(text: &str) -> bool {
     text.bytes().filter(u8::is_ascii_digit).count() >= VALUE
 }
@@ -211,7 +211,7 @@ fn last_word(text: &str) -> &str {
     near.rsplit(char::is_whitespace).next().unwrap_or(near)
 }
 
-/// The text in lower case, with every character where it was.
+/// The text in lower case, with unchanged offsets.
 fn lower(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -226,7 +226,7 @@ fn lower(text: &str) -> String {
     mapped.collect()
 }
 
-/// The words of context in one text, by where they end.
+/// The context words of one text, by their ends.
 pub(super) struct Mentions<'a> {
     vocabulary: &'a Vocabulary,
     text: &'a str,
@@ -234,14 +234,14 @@ pub(super) struct Mentions<'a> {
 }
 
 impl Mentions<'_> {
-    /// How near the nearest word that speaks for `recognizer` is to `range`: from 0, beside it, to 1, just near enough, and 3.5
-    /// more in another sentence. With `adjacent`, only a word directly before counts.
+    /// The distance of the nearest word of `recognizer` from `range`: 0 for an adjacent word, 1 at the limit, plus 3.5
+    /// in another sentence. With `adjacent`, only a word directly before counts.
     pub(super) fn distance(&self, recognizer: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
         let reach = if adjacent { BETWEEN } else { BEFORE };
         let from = range.start.saturating_sub(reach);
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
         let speaks = |word: usize| self.vocabulary.words[word].1.contains(&recognizer);
-        // A word after a finding that starts near ends not much later: words are short.
+        // Words are short, so a word that starts near the finding also ends near it.
         let near = self.mentions[first..]
             .iter()
             .take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
@@ -267,8 +267,8 @@ impl Mentions<'_> {
         .min_by(f64::total_cmp)
     }
 
-    /// Whether a word of context speaks of another value: one between it and the finding; for a word behind the finding, one
-    /// behind that word; and for a word in parentheses before the finding, one before them.
+    /// Whether a context word describes another value: one between it and the finding; for a word after the finding,
+    /// one after that word; for a word in parentheses before the finding, one before them.
     fn is_taken(&self, mention: &Range<usize>, between: &Range<usize>) -> bool {
         if has_value(&self.text[between.clone()]) {
             return true;
@@ -285,7 +285,7 @@ impl Mentions<'_> {
             && self.text[between.clone()].contains(')')
     }
 
-    /// Whether a word that speaks for `before` stands directly before `range`, or one that speaks for `behind` directly behind it.
+    /// Whether a word of `before` is directly before `range`, or a word of `behind` directly after it.
     pub(super) fn is_beside(&self, before: usize, behind: usize, range: &Range<usize>) -> bool {
         let from = range.start.saturating_sub(OTHER);
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
@@ -303,7 +303,7 @@ impl Mentions<'_> {
         if is_behind {
             return true;
         }
-        // What leads away from the nearest word stands behind those before it too, so they need no look.
+        // If the nearest word does not lead to the finding, earlier ones don't either.
         let before_it = near.take_while(|(mention, _)| mention.end <= range.start);
         let nearest = before_it.filter(|(_, word)| speaks(*word, before)).last();
         nearest.is_some_and(|(mention, word)| {

@@ -1,4 +1,4 @@
-//! All that is personal in a text: what recognizers find, what the user hides, and what other sources found.
+//! Finds all personal data in a text: combines recognizers, hidden names and findings of other sources.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
@@ -17,21 +17,21 @@ use crate::stop;
 
 /// The type of hidden names, as in llm-guard.
 pub const HIDDEN: &str = "CUSTOM";
-/// What replaces a placeholder while a text is searched: the control character SUBSTITUTE, which is part of no word.
+/// Replaces placeholders during the search: the control character SUBSTITUTE, which is part of no word.
 const SUBSTITUTE: &str = "\u{1A}";
 
-/// A placeholder of the form `[REDACTED_PERSON_1]`, or what a model may have made of one: without brackets, in any case.
+/// A placeholder such as `[REDACTED_PERSON_1]`, or a model's version of it: without brackets, in any case.
 static PLACEHOLDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let whole = r"\[REDACTED_([^\s\[\]]{1,100})_([0-9]{1,9})\]";
     let bare = r"REDACTED_([^\s\[\]]{1,100}?)_([0-9]{1,9})";
     Regex::new(&format!("(?i){whole}|{bare}")).ok()
 });
 
-/// What can be nothing but a placeholder: a number of a card does not fit into one.
-static WRITTEN: LazyLock<Option<Regex>> =
+/// Text that is surely a placeholder: it is too short to contain a card number.
+static SURE_PLACEHOLDER: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)\[REDACTED_[\p{L}_]{1,100}_[0-9]{1,7}\]").ok());
 
-/// Looks for personal data.
+/// Finds personal data.
 ///
 /// ```
 /// use guard_core::pii::{Detector, Options};
@@ -49,21 +49,21 @@ pub struct Detector {
     threshold: f64,
 }
 
-/// What was found.
+/// The result of [`Detector::find`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Detection {
-    /// In the order of the text, without overlaps.
+    /// The findings in the order of the text, without overlaps.
     pub findings: Vec<Finding>,
-    /// The highest score among all that was found, 0 where nothing was.
+    /// The highest score before merging; 0 without findings.
     pub highest: f64,
 }
 
 impl Detector {
-    /// A detector for what `options` ask for and for `hidden` names, which are found as whole words in any case.
+    /// Creates a detector for `options` and `hidden` names, which match as whole words in any case.
     ///
     /// # Errors
     ///
-    /// The first value that cannot be used, with its path: `hidden.0`, or one of [`Recognizers::new`].
+    /// The first invalid value, with its path: `hidden.0`, or one of [`Recognizers::new`].
     pub fn new(options: &Options, hidden: &[String]) -> Result<Self, RuleError> {
         let fault = |error: SubstringsError| {
             let path = match error {
@@ -82,16 +82,16 @@ impl Detector {
         })
     }
 
-    /// Finds what is personal in `text`, and brings it together with what `others` found.
+    /// Finds personal data in `text`, and merges it with the findings in `others`.
     ///
-    /// `known` are the ranges of placeholders, in order and without overlaps. Nothing is found in them, nor in what is written
-    /// like a placeholder, and they are no context.
+    /// `known` are the ranges of placeholders, in order and without overlaps. Placeholders, known or not, contain no
+    /// findings and are no context.
     ///
     /// # Errors
     ///
-    /// A pattern of the user that takes too long; the text must then be treated as if it had not been looked at.
+    /// A user's pattern is too slow. Treat the text as not scanned.
     pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, RuleError> {
-        let known = &with_written(text, known);
+        let known = &with_sure_placeholders(text, known);
         let read = without(text, known);
         let read = read.as_deref().unwrap_or(text);
         stop::point();
@@ -122,9 +122,9 @@ impl Detector {
     }
 }
 
-/// The ranges of placeholders, with those of what is written like one in the text.
-fn with_written(text: &str, known: &[Range<usize>]) -> Vec<Range<usize>> {
-    let written = WRITTEN.iter().flat_map(|pattern| pattern.find_iter(text));
+/// The ranges of known placeholders, and of text that is surely a placeholder.
+fn with_sure_placeholders(text: &str, known: &[Range<usize>]) -> Vec<Range<usize>> {
+    let written = SURE_PLACEHOLDER.iter().flat_map(|pattern| pattern.find_iter(text));
     let mut all: Vec<Range<usize>> = known
         .iter()
         .cloned()
@@ -139,7 +139,7 @@ fn with_written(text: &str, known: &[Range<usize>]) -> Vec<Range<usize>> {
     all
 }
 
-/// The text with every byte of `known` replaced, if there is any.
+/// Replaces every byte of `known`; `None` if it is empty.
 fn without(text: &str, known: &[Range<usize>]) -> Option<String> {
     let last = known.last()?;
     let mut read = String::with_capacity(text.len());
@@ -180,7 +180,7 @@ fn outside(text: &str, known: &[Range<usize>], finding: Finding) -> Vec<Finding>
     gaps.into_iter().filter_map(part).collect()
 }
 
-/// The types, in upper case, and numbers of what looks like a placeholder in `text`, whoever wrote it; each once, in order.
+/// The distinct types, in upper case, and numbers of possible placeholders in `text`, in order.
 pub fn numbers(text: &str) -> Vec<(String, u32)> {
     let captures = PLACEHOLDER.iter().flat_map(|pattern| pattern.captures_iter(text));
     let found: BTreeSet<(String, u32)> = captures

@@ -1,19 +1,19 @@
-//! Names of hosts, as people write them: `example.org`, without a scheme, a path or anything else of a URL.
+//! Finds bare host names: `example.org`, without a scheme, a path or other parts of a URL.
 
 use std::ops::Range;
 
 use crate::rules::urls;
 
-/// How a name begins that is meant as the address of a page.
+/// The prefix of names of web pages.
 const PAGE: &str = "www.";
 
-/// The names in `text`, in order. Costs time in proportion to the length of the text.
+/// The names in `text`, in order. The time is linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let found = urls::find(text).into_iter().map(|found| found.range);
     found.filter(|range| is_name(&text[range.clone()])).collect()
 }
 
-/// Whether a URL is no more than a name of letters (RFC 1123, section 2.1, and RFC 5890).
+/// Whether a URL is only a name of letters (RFC 1123, section 2.1, and RFC 5890).
 fn is_name(url: &str) -> bool {
     let is_page = url
         .get(..PAGE.len())

@@ -1,5 +1,4 @@
-//! Addresses of e-mail, as people write them: plain, or with words in brackets so that machines do not find them, as in
-//! `ann [at] example [dot] org`.
+//! Finds e-mail addresses: plain, or with words in brackets to hide from machines, as in `ann [at] example [dot] org`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,25 +8,25 @@ use regex::Regex;
 use super::context::is_unspaced;
 use crate::stop;
 
-/// Most bytes after the `@` (RFC 5321, section 4.5.3.1). A local part of more than 64 octets makes it no address either, but it
-/// is taken whole: no part of what could be an address must be left in a redacted text.
+/// The most bytes after the `@` (RFC 5321, section 4.5.3.1). A local part over 64 octets makes an address invalid, but
+/// is still covered: a redacted text must contain no part of a possible address.
 const DOMAIN: usize = 320;
-/// Bytes behind an address that are looked at: the marks of emphasis and a character.
+/// The bytes after an address that are read: emphasis marks and one character.
 const EMPHASIS: usize = 8;
 
 /// `@`, or a word for it in brackets.
 static AT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)@| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
-/// What follows: labels with dots, or words for them in brackets, between; the last has a letter first.
+/// The domain: labels separated by dots or by bracketed words for them; the last label starts with a letter.
 static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let label = r"[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}](?:[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}-]{0,61}[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}])?";
     let dot = r"(?:\.| ?[\[({] ?(?:dot|точка) ?[\])}] ?)";
     let last = r"(?:xn--[a-z0-9-]{2,59}|[a-z\u{c0}-\u{24f}\u{400}-\u{4ff}]{2,63})";
     Regex::new(&format!(r"(?i)^(?:{label}{dot}){{1,8}}{last}")).ok()
 });
-/// A dot in brackets at the end of what stands before a position.
+/// A bracketed word for a dot at the end of a text.
 static DOTTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i) ?[\[({] ?(?:dot|точка) ?[\])}] ?$").ok());
 
-/// The addresses in `text`, in order. Costs time in proportion to the length of the text.
+/// The addresses in `text`, in order. The time is linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     let (Some(at), Some(after)) = (AT.as_ref(), AFTER.as_ref()) else {
         return Vec::new();
@@ -38,7 +37,7 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         let rest = &text[sign.end()..text.floor_char_boundary(sign.end() + DOMAIN)];
         let Some(domain) = after.find(rest) else { continue };
         let end = sign.end() + domain.end();
-        // "a.com1" and "a.com_x" do not end where the pattern does; "_a@b.com_" is emphasis of Markdown.
+        // "a.com1" and "a.com_x" continue after the pattern; "_a@b.com_" is emphasis of Markdown.
         let behind = &text[end..text.floor_char_boundary(end + EMPHASIS)];
         let beyond = behind.trim_start_matches('_');
         let next = beyond.chars().next();
@@ -56,8 +55,8 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the local part that ends at `end` starts, not before `floor`: dot-atom text of RFC 5322, section 3.2.3, but for signs that
-/// stand around addresses in prose and code, and letters of RFC 6531 in scripts with spaces between words.
+/// The start of the local part that ends at `end`, not before `floor`: dot-atom text of RFC 5322, section 3.2.3, except
+/// signs around addresses in prose and code, and letters of RFC 6531 in scripts with spaces between words.
 fn local_part(text: &str, floor: usize, end: usize) -> usize {
     let mut start = end;
     let is_part = |character: char| {
@@ -87,7 +86,7 @@ fn local_part(text: &str, floor: usize, end: usize) -> usize {
         .len()
 }
 
-/// Where a dot in brackets that ends `before` starts.
+/// The start of a bracketed word for a dot at the end of `before`.
 fn dot_before(before: &str) -> Option<usize> {
     // " [ точка ] " in bytes.
     let from = before.floor_char_boundary(before.len().saturating_sub(16));

@@ -9,18 +9,17 @@ use super::recognizers::Recognizers;
 use crate::rules::RuleErrorKind;
 use crate::rules::data::examples::{Examples, Failure};
 
-/// Checks the recognizers of a file that is written like those of `recognizers/`, each by itself, against its own
-/// examples.
+/// Checks each recognizer of a file in the format of `recognizers/` against its own examples.
 ///
 /// # Errors
 ///
-/// Why the file is no list of recognizers.
+/// The file is not a list of recognizers.
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
     let sources = read(file, toml, &shared()?.abbreviations)?;
     Ok(sources.into_iter().flat_map(check_source).collect())
 }
 
-/// The fields of a recognizer that are wrong by themselves.
+/// The invalid fields of a recognizer.
 fn problems(source: &Source) -> Vec<&'static str> {
     let scores = [Some(source.score), source.context_score];
     let lists = [&source.context, &source.not_after, &source.not_before];

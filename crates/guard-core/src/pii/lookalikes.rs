@@ -1,4 +1,4 @@
-//! Lookalikes: other values of the same kind and format as one that was found, with a checksum that fits.
+//! Makes lookalikes: other values of the same kind and format, with a valid checksum.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -13,14 +13,14 @@ use super::recognizer::{Source, sources};
 use crate::random::SplitMix64;
 use crate::rules::RuleError;
 
-/// How many changes are tried. Few keep a checksum: of an IBAN, one in 97 does.
+/// The number of tried changes. Few keep a checksum valid: for an IBAN, one in 97.
 const TRIES: usize = 4_000;
-/// Changes that are kept, for each character that may change: after so many, little is left of the value.
+/// The number of accepted changes per character; after that, little of the value remains.
 const CHANGES: usize = 3;
-/// Characters that one try changes at most. Two changed digits can make up for each other in a checksum.
+/// The most characters changed at once. Two changes can cancel out in a checksum.
 const AT_ONCE: usize = 4;
 
-/// Makes lookalikes of values that the table's recognizers found.
+/// Makes lookalikes of the findings of the embedded recognizers.
 #[derive(Debug)]
 pub struct Lookalikes {
     forms: HashMap<String, Form>,
@@ -45,7 +45,7 @@ impl Form {
 }
 
 impl Lookalikes {
-    /// Lookalikes for what recognizers with these options find.
+    /// Prepares lookalikes for recognizers with these options.
     ///
     /// # Errors
     ///
@@ -63,18 +63,18 @@ impl Lookalikes {
         })
     }
 
-    /// A lookalike of `value`, which the recognizer with this id found; always the same one for the same `seed`.
+    /// Makes a lookalike of `value`, a finding of `recognizer`; always the same one for the same `seed`.
     ///
-    /// Letters and digits become others, and everything between them stays. Country, issuer and the region of a telephone number
-    /// stay too. `None` where there is no such value within reach, and for what no pattern describes.
+    /// Letters and digits change, except the country, the issuer or the region of a telephone number; everything else
+    /// stays. Returns `None` if no such value is found, or if the recognizer has no pattern.
     ///
-    /// The value is changed step by step (a random walk, as of Metropolis et al. 1953) through values that the recognizer
-    /// would find, so every format and checksum of the table holds without being known here. Where the checksum is a hash,
-    /// as in addresses of Bitcoin, no walk gets anywhere: such values are made from it at once.
+    /// A random walk (Metropolis et al. 1953) changes the value step by step through values that the recognizer would
+    /// find, so it needs no knowledge of formats and checksums. If the checksum is a hash, as in Bitcoin addresses, a
+    /// walk leads nowhere, and a new value is computed directly.
     pub fn of(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
         let form = self.forms.get(recognizer)?;
         let written: Vec<char> = value.chars().collect();
-        // Recognizers read full-width characters as ordinary ones.
+        // Recognizers treat full-width characters as ordinary ones.
         let original: Vec<char> = written
             .iter()
             .map(|&character| narrowed(character).unwrap_or(character))
@@ -111,7 +111,7 @@ impl Lookalikes {
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
     }
 
-    /// Where a random walk from `original` ends that changes only the characters at the indices `movable`.
+    /// The end of a random walk from `original` that changes only the characters at the indices `movable`.
     fn walk(&self, form: &Form, original: &[char], movable: &[usize], random: &mut SplitMix64) -> Vec<char> {
         let mut current = original.to_vec();
         let mut changes = 0;
@@ -133,7 +133,8 @@ impl Lookalikes {
     }
 }
 
-/// How many letters and digits at the beginning say what kind it is: a calling code with the region, a country, an issuer.
+/// The number of leading letters and digits that identify the kind: a calling code with the region, a country, an
+/// issuer.
 fn fixed(entity: &str) -> usize {
     match entity {
         "PHONE_NUMBER" => 3,

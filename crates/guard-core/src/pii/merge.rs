@@ -1,4 +1,4 @@
-//! One list of findings from what several sources found.
+//! Merges the findings of several sources.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -8,17 +8,17 @@ use super::finding::Finding;
 use super::recognizer::sources;
 use crate::stop;
 
-/// How much higher the score of a finding must be than that of a finding which contains it, to be kept instead of it.
+/// How much higher the score of a finding must be than that of a finding around it, to replace that.
 ///
-/// A street address contains the name of a town that a model is surer of, and a link contains an address of e-mail. The whole
-/// is more useful than its part, and leaves nothing of the value behind when it is redacted.
+/// A street address contains the name of a town with a higher score, and a link contains an e-mail address. The whole
+/// is more useful than its part, and redacting it leaves nothing of the value.
 const INSIDE: f64 = 0.35;
 
-/// Types that models find. All other types have priority over them; among them, the most specific comes first.
+/// Types of models, the most specific first. All other types have priority over them.
 const OF_MODELS: [&str; 4] = ["PERSON", "ORGANIZATION", "LOCATION", "NRP"];
 
-/// Types of llm-guard 0.3.16 that go by the form alone, each with the type that means the same. Where both are found in one place, it is
-/// the second: whoever looks for all types wants one name for one thing.
+/// Pattern types of llm-guard 0.3.16, each with its equivalent. If both match, the second is reported, so that a thing
+/// has one name.
 const FORMS: [(&str, &str); 9] = [
     ("CREDIT_CARD_RE", "CREDIT_CARD"),
     ("EMAIL_ADDRESS_RE", "EMAIL_ADDRESS"),
@@ -44,29 +44,30 @@ static PRIORITY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     ranks
 });
 
-/// The rank of a type: those of the user come first, then those of the table in its order, then those that models find.
+/// The rank of a type: first those of the user, then the embedded ones in their order, then those of models.
 fn priority(entity: &str) -> usize {
     PRIORITY.get(entity).copied().unwrap_or(0)
 }
 
-/// Makes one list of `findings` in `text`, from recognizers, models and users: in order, without overlaps, and the same
-/// whatever order they come in.
+/// Merges `findings` of recognizers, models and users in `text` into one list, in order and without overlaps. The order
+/// of the input does not matter.
 ///
-/// - What has a score below `threshold`, is empty, or does not lie on character boundaries of the text, is left out.
-/// - Findings of one type that overlap become one, with the highest of their scores. So do those of two sources between which
-///   is nothing but a space, if they are of a type that only models find: "Jane" and "Doe". Two such findings of one source stay two, since it knows where its names end.
-/// - Of findings of different types that overlap, the one with the higher score wins, then the longer, then the type with
-///   priority: types of the user, those of `shared.toml` in its order, those of models. One that contains others
-///   counts as having the highest score among them, unless that is more than 0.35 above its own.
-/// - The longest piece that is left of the loser is kept, if it is at least half of it and has a letter or digit. So a small overlap does not
-///   uncover what a source took for personal.
+/// - Findings with a score below `threshold`, empty ones, and those off character boundaries are dropped.
+/// - Overlapping findings of one type become one, with the highest score. So do findings of two sources with one space
+///   between them, if only models find their type: "Jane" and "Doe". Two such findings of one source stay separate,
+///   since it knows where its names end.
+/// - Of overlapping findings of different types, the one with the higher score wins, then the longer, then the type
+///   with priority: types of the user, those of `shared.toml` in order, those of models. A finding counts with the
+///   highest score among the findings that it contains, unless that is more than 0.35 above its own.
+/// - The longest remaining piece of the loser is kept if it is at least half of it and has a letter or digit. So a
+///   small overlap does not uncover personal data.
 ///
-/// Costs O(n log n) for n findings of bounded length.
+/// The time is O(n log n) for n findings of bounded length.
 pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding> {
     let is_usable = |finding: &Finding| {
         finding.score >= threshold && text.get(finding.range.clone()).is_some_and(|value| !value.is_empty())
     };
-    let findings = united(text, named(findings.into_iter().filter(is_usable).collect()));
+    let findings = unite(text, rename_patterns(findings.into_iter().filter(is_usable).collect()));
     let strengths = strengths(&findings);
     let mut order: Vec<usize> = (0..findings.len()).collect();
     let key = |&index: &usize| {
@@ -82,7 +83,7 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
             .then(start.cmp(&other_start))
             .then_with(|| findings[*one].entity.cmp(&findings[*other].entity))
     });
-    // The ranges that were taken, as ends by starts; they do not overlap.
+    // The taken ranges, as ends by starts, without overlaps.
     let mut taken: BTreeMap<usize, usize> = BTreeMap::new();
     let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
     for index in order {
@@ -100,8 +101,8 @@ pub fn merge(text: &str, findings: Vec<Finding>, threshold: f64) -> Vec<Finding>
     merged
 }
 
-/// The findings with one name for what two types mean, where both are found.
-fn named(mut findings: Vec<Finding>) -> Vec<Finding> {
+/// Renames the pattern types of llm-guard if their equivalents match too.
+fn rename_patterns(mut findings: Vec<Finding>) -> Vec<Finding> {
     for (form, meaning) in FORMS {
         if !findings.iter().any(|finding| &*finding.entity == form) {
             continue;
@@ -111,7 +112,7 @@ fn named(mut findings: Vec<Finding>) -> Vec<Finding> {
             .map(|finding| (finding.range.start, finding.range.end, Arc::clone(&finding.entity)))
             .collect();
         meant.sort_unstable();
-        // Ranges in order of their starts whose ends only grow, so that the last that starts early enough ends last.
+        // Make the ends ascend like the starts, so that the last range that starts early enough ends last.
         let mut last = 0;
         for (_, end, _) in &mut meant {
             last = last.max(*end);
@@ -130,8 +131,8 @@ fn named(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings
 }
 
-/// Findings of one type that overlap, or that two sources found side by side, as one each; in order.
-fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
+/// Unites findings of one type that overlap, or that two sources found side by side. Returns them in order.
+fn unite(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
     let order = |finding: &Finding| (finding.entity.clone(), finding.range.start, finding.range.end);
     findings.sort_by(|one, other| {
         let scores = other.score.total_cmp(&one.score);
@@ -164,7 +165,8 @@ fn united(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
     united
 }
 
-/// What score each finding counts with: the highest of its own and of those that it contains. `findings` are in order.
+/// The score that each finding counts with: the highest of its own and of the findings that it contains. `findings`
+/// must be in order.
 fn strengths(findings: &[Finding]) -> Vec<f64> {
     let strength = |(index, finding): (usize, &Finding)| {
         let from = findings[..index].partition_point(|other| other.range.start < finding.range.start);
@@ -179,7 +181,7 @@ fn strengths(findings: &[Finding]) -> Vec<f64> {
     findings.iter().enumerate().map(strength).collect()
 }
 
-/// The longest piece that is left of `range` beside what was taken, if that is at least half of it and has a letter or digit.
+/// The longest piece of `range` that is not taken, if it is at least half of it and has a letter or digit.
 fn rest(text: &str, taken: &BTreeMap<usize, usize>, range: &Range<usize>) -> Option<Range<usize>> {
     let before = taken.range(..=range.start).next_back().map_or(0, |(_, &end)| end);
     let inside = taken.range(range.start.saturating_add(1)..range.end);
@@ -328,7 +330,7 @@ mod tests {
             for pair in first.windows(2) {
                 prop_assert!(pair[0].range.end <= pair[1].range.start);
             }
-            // Merging again changes nothing but what two sources have side by side by now.
+            // Merging again only unites findings that are side by side now.
             prop_assert!(merge(TEXT, first.clone(), 0.25).len() <= first.len());
         }
     }

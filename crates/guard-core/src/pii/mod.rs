@@ -1,10 +1,9 @@
-//! Personal data in texts: numbers, addresses and other things with a form of their own, and how what different sources
-//! find becomes one list.
+//! Finds personal data in texts, and merges the findings of several sources.
 //!
-//! What is looked for is data: `recognizers/` has one file a country or kind, with an entry for each form, its source, and
-//! texts that it must match and must miss (see [`crate::rules::data::examples`]); `shared.toml` has the priority of the
-//! types and parts of patterns with names. A form with a checksum names its check ([`checks`]). Names of people and places
-//! have no form; models find those, and [`merge`] brings both together.
+//! The recognizers are data: `recognizers/` has one file per country or kind, with an entry for each format, its
+//! source, and texts that it must match or must not match (see [`crate::rules::data::examples`]); `shared.toml` has the
+//! priority of the types and named parts of patterns. A format with a checksum names its check ([`checks`]). Models
+//! find names of people and places, and [`merge`] combines both.
 //!
 //! ```
 //! use guard_core::pii::{Options, Recognizers, merge};

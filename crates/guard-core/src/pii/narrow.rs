@@ -1,15 +1,15 @@
-//! Full-width letters and digits, as Chinese and Japanese keyboards write them, and typographic hyphens, as language models write
-//! them, are read as the ordinary characters.
+//! Converts full-width letters and digits of Chinese and Japanese keyboards, and typographic hyphens of language
+//! models, to ordinary characters.
 
 use std::ops::Range;
 
-/// How much farther in Unicode a full-width character is than the ordinary one (block Halfwidth and Fullwidth Forms).
+/// The offset of full-width characters in Unicode (block Halfwidth and Fullwidth Forms).
 const FARTHER: u32 = 0xFEE0;
-/// Bytes that such a character takes more than the ordinary one.
+/// The extra bytes of such a character.
 const MORE: usize = 2;
 
-/// The ordinary character that a full-width one stands for, among those that numbers and addresses are made of. Colons, commas and
-/// the like are punctuation of Chinese and stay.
+/// The ordinary form of a full-width character, for characters of numbers and addresses. Colons and commas are Chinese
+/// punctuation and stay.
 pub(super) fn narrowed(character: char) -> Option<char> {
     let narrow = match character {
         '\u{3000}' => ' ',
@@ -25,7 +25,7 @@ pub(super) fn narrowed(character: char) -> Option<char> {
     is_part.then_some(narrow)
 }
 
-/// What two spellings of one value have in common: the ordinary characters in lower case, without spaces around them.
+/// A canonical spelling of a value: ordinary characters in lower case, without spaces around them.
 pub(super) fn spelled(value: &str) -> String {
     let plain: String = value
         .chars()
@@ -34,7 +34,7 @@ pub(super) fn spelled(value: &str) -> String {
     plain.trim().to_lowercase()
 }
 
-/// The full-width character for an ordinary one.
+/// The full-width form of an ordinary character.
 pub(super) fn widened(character: char) -> Option<char> {
     match character {
         ' ' => Some('\u{3000}'),
@@ -43,7 +43,7 @@ pub(super) fn widened(character: char) -> Option<char> {
     }
 }
 
-/// A text with ordinary characters in place of full-width ones.
+/// A text with ordinary characters in place of full-width ones, which maps back to the original.
 pub(super) struct Narrow {
     pub(super) text: String,
     /// The offsets in `text` of the characters that replace longer ones.
@@ -51,7 +51,7 @@ pub(super) struct Narrow {
 }
 
 impl Narrow {
-    /// `None` where the text has none of them.
+    /// Returns `None` if the text has no such characters.
     pub(super) fn new(text: &str) -> Option<Self> {
         if text.is_ascii() || !text.chars().any(|character| narrowed(character).is_some()) {
             return None;
@@ -71,7 +71,7 @@ impl Narrow {
         Some(narrow)
     }
 
-    /// Where a part of `text` stands in the original.
+    /// The range in the original of a range in `text`.
     pub(super) fn original(&self, range: &Range<usize>) -> Range<usize> {
         let farther = |at: usize| at + MORE * self.replaced.partition_point(|&other| other < at);
         farther(range.start)..farther(range.end)

@@ -1,43 +1,43 @@
-//! What a user wants to be found.
+//! Options of the search for personal data.
 
 use super::checks::phone::Phones;
 use crate::rules::{RuleError, RuleErrorKind};
 
-/// A pattern of a user.
+/// A user's pattern.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CustomPattern {
-    /// The type of what it finds, which is also its name.
+    /// The type of its findings, which is also its name.
     pub entity: String,
-    /// Patterns in the syntax of [`crate::rules::regex`], of which any may match.
+    /// Alternative patterns in the syntax of [`crate::rules::regex`].
     pub expressions: Vec<String>,
-    /// Words that, near to a match, add 0.35 to its score.
+    /// Context words, which add 0.35 to the score of a match near them.
     pub context: Vec<String>,
     /// The score of a match, from 0 to 1.
     pub score: f64,
-    /// Languages that it applies to; none for all.
+    /// The languages of texts that it applies to; empty for all.
     pub languages: Vec<String>,
 }
 
-/// What is to be found, and how.
+/// Options of [`super::Recognizers`] and [`super::Detector`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Types to look for; `None` for all but those that are looked for on demand only ([`super::Source::opt_in`]). Types that
-    /// no recognizer knows are ignored, since a model may know them.
+    /// Types to find; `None` for all except those that are on demand only ([`super::Source::opt_in`]). Unknown types
+    /// are ignored, since a model may know them.
     pub entities: Option<Vec<String>>,
-    /// Languages of the texts, as in ISO 639-1; none for all. Words of context are looked for in these and in English.
+    /// Languages of the texts (ISO 639-1); empty for all. Context words are searched for in these and in English.
     pub languages: Vec<String>,
-    /// Regions, as in ISO 3166-1, whose telephone numbers are found without `+`; `None` for those of the languages.
+    /// Regions (ISO 3166-1) whose telephone numbers are found without `+`; `None` for the regions of the languages.
     pub regions: Option<Vec<String>>,
-    /// Patterns of the user; they are looked for whatever `entities` says.
+    /// A user's patterns, which apply whatever `entities` is.
     pub patterns: Vec<CustomPattern>,
-    /// Values that are not personal, in any case of their letters.
+    /// Values that are not personal, compared without case.
     pub allowed: Vec<String>,
     /// The least score of a finding, from 0 to 1.
     pub threshold: f64,
 }
 
 impl Default for Options {
-    /// Everything, in all languages, with the threshold of llm-guard 0.3.16, which is 0.5.
+    /// All types, in all languages, with llm-guard 0.3.16's threshold of 0.5.
     fn default() -> Self {
         Self {
             entities: None,
@@ -50,7 +50,7 @@ impl Default for Options {
     }
 }
 
-/// The regions whose telephone numbers people write in a language, without `+`: where most of its speakers live.
+/// The regions of a language whose telephone numbers are written without `+`: those of most speakers.
 const REGIONS: [(&str, &[&str]); 16] = [
     ("en", &["US", "GB", "IN", "AU"]),
     ("ru", &["RU", "BY"]),
@@ -71,31 +71,30 @@ const REGIONS: [(&str, &[&str]); 16] = [
 ];
 
 impl Options {
-    /// Whether something for `languages` is wanted.
+    /// Whether a recognizer for `languages` is wanted.
     pub(super) fn wants_language(&self, languages: &[String]) -> bool {
         self.languages.is_empty()
             || languages.is_empty()
             || languages.iter().any(|language| self.languages.contains(language))
     }
 
-    /// Whether words of context in `language` are looked for.
+    /// Whether context words in `language` are searched for.
     pub(super) fn reads(&self, language: &str) -> bool {
         language == "en" || self.languages.is_empty() || self.languages.iter().any(|chosen| chosen == language)
     }
 
-    /// Numbers of telephones in those regions.
+    /// The telephone numbers of the selected regions.
     ///
     /// # Errors
     ///
-    /// The first region that is not known.
+    /// The first unknown region.
     pub(super) fn phones(&self) -> Result<Phones, RuleError> {
         let regions = self.phone_regions();
         Phones::new(&regions)
             .map_err(|index| RuleErrorKind::UnknownRegion(regions[index].clone()).at(format!("regions.{index}")))
     }
 
-    /// The regions whose telephone numbers are found without `+`. Without languages, those of the five with most speakers on
-    /// the web that this project serves first: en, ru, zh, de, es.
+    /// The regions whose telephone numbers are found without `+`. The default is the regions of en, ru, zh, de and es.
     pub(super) fn phone_regions(&self) -> Vec<String> {
         if let Some(regions) = &self.regions {
             return regions.clone();

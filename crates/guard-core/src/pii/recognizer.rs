@@ -1,4 +1,4 @@
-//! Recognizers as they are written in data files, and the table of all of them.
+//! Recognizers of the data files, and their table.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
@@ -12,107 +12,107 @@ use crate::rules::data::{self, DataFile};
 
 /// The files of all recognizers.
 pub(super) const FILES: &[DataFile] = data::embedded!("pii_recognizers");
-/// What all recognizers share.
+/// The shared data of all recognizers.
 const SHARED: &str = include_str!("shared.toml");
 
-/// What finds things that a pattern alone does not describe.
+/// A finder for values that a pattern alone can't describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finder {
     /// [`crate::rules::urls`].
     Url,
-    /// Addresses of e-mail, also written with `[at]` and `[dot]`.
+    /// E-mail addresses, also with `[at]` and `[dot]`.
     Email,
-    /// [`crate::rules::urls`] that are nothing but the name of a host.
+    /// [`crate::rules::urls`] that are only a host name.
     Domain,
 }
 
-/// What must not stand beside a match.
+/// The characters that must not touch a match.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Boundary {
-    /// A letter or digit, or a dot, hyphen, slash or colon that connects the match to further digits. A slash between two whole
-    /// numbers, of seven digits at least, connects nothing.
+    /// A letter or digit, or a dot, hyphen, slash or colon that connects the match to more digits. A slash between two
+    /// whole numbers of at least seven digits connects nothing.
     #[default]
     Number,
-    /// As `Number`, for values that prove themselves: a path or a date may stand behind a slash, and a value with dots behind a hyphen.
+    /// Like `Number`, for values with proof: a slash may be followed by a path or a date, and a hyphen by a value with
+    /// dots.
     Proven,
-    /// As `Number`, for dates: the Russian word for the year may stand directly behind.
+    /// Like `Number`, for dates: the Russian word for the year may follow directly.
     Date,
     /// A letter or digit.
     Word,
-    /// Before the match, a letter that is not Chinese; after it, anything may stand.
+    /// A letter before the match, except Chinese; anything may follow it.
     Start,
 }
 
-/// A recognizer as it is written in a file of `recognizers/`.
+/// A recognizer in a file of `recognizers/`.
 ///
-/// In `pattern`, a name in braces stands for the abbreviation of `shared.toml` with that name, and `\d` means ASCII digits. A
-/// pattern is tried at every position where a word, a number or one of `+([#$:` begins, so it needs no boundaries. The same goes
-/// for names in `before` and `behind`.
+/// In `pattern`, a name in braces stands for an abbreviation of `shared.toml`, and `\d` means ASCII digits. A pattern
+/// is tried at every start of a word, a number or one of `+([#$:`, so it needs no boundaries. Names in braces work in
+/// `before` and `behind` too.
 ///
-/// Scores are 0.8 and more for what a checksum or its form proves; 0.5 to 0.8 for what is hardly anything else; and below 0.5,
-/// and so below the default threshold, for what needs a word of context.
+/// Scores are at least 0.8 for values that a checksum or their form proves, 0.5 to 0.8 for values that are hardly
+/// anything else, and below 0.5 (the default threshold) for values that need a context word.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The type of what is found.
+    /// The type of its findings.
     pub entity: String,
-    /// The unique name, in kebab-case.
+    /// The unique id, in kebab-case.
     pub id: String,
-    /// The standard or the document that defines the form.
+    /// The standard or document that defines the format.
     pub source: String,
-    /// The form, in the syntax of the `regex` crate.
+    /// The format, in the syntax of the `regex` crate.
     #[serde(default)]
     pub pattern: Option<String>,
-    /// What must end directly before the finding, in the same syntax: for values whose form says nothing, such as ages. Only the
-    /// last 96 bytes are looked at.
+    /// A pattern that must end directly before the finding, for values without a distinctive form, such as ages. It
+    /// sees the last 96 bytes.
     #[serde(default)]
     pub before: Option<String>,
-    /// As `before`, for what must begin directly behind the finding.
+    /// Like `before`, for a pattern that must begin directly after the finding.
     #[serde(default)]
     pub behind: Option<String>,
     /// Whether a match may have no digit. Such patterns are tried at every word.
     #[serde(default)]
     pub of_words: bool,
-    /// What finds it instead of a pattern.
+    /// A finder in place of a pattern.
     #[serde(default)]
     pub finder: Option<Finder>,
-    /// What else must hold; otherwise there is no finding at all.
+    /// A further condition; without it there is no finding.
     #[serde(default)]
     pub check: Option<Check>,
-    /// The score where no word of the context is near.
+    /// The score without a context word nearby.
     pub score: f64,
-    /// The score where a word of the context is beside the finding; the farther away the word is, the lower the score, by up to
-    /// 0.1.
+    /// The score with a context word next to the finding. It falls by up to 0.1 with the distance of the word.
     #[serde(default)]
     pub context_score: Option<f64>,
-    /// Words of the context by language, in lower case; `*` at the end stands for more letters.
+    /// Context words by language, in lower case; a final `*` stands for more letters.
     #[serde(default)]
     pub context: BTreeMap<String, Vec<String>>,
     /// Whether only a word directly before the finding counts as context.
     #[serde(default)]
     pub adjacent: bool,
-    /// Words by language, as in `context`, that make what stands directly behind them something else: the score is 0.3 at most
-    /// then, whatever the context: no address of IPv4 in `version 10.1.2.3`. Words such as "number" may stand between them, and
-    /// so may other numbers joined by "and".
+    /// Words by language, as in `context`, that make the value after them something else: the score is at most 0.3
+    /// then, whatever the context. `version 10.1.2.3` contains no IPv4 address. Words such as "number", and other
+    /// numbers joined by "and", may stand between them.
     #[serde(default)]
     pub not_after: BTreeMap<String, Vec<String>>,
-    /// As `not_after`, for words that stand directly behind the finding.
+    /// Like `not_after`, for words directly after the finding.
     #[serde(default)]
     pub not_before: BTreeMap<String, Vec<String>>,
-    /// The languages that it applies to; none for all.
+    /// The languages that it applies to; empty for all.
     #[serde(default)]
     pub languages: Vec<String>,
-    /// What must not stand beside a match.
+    /// The characters that must not touch a match.
     #[serde(default)]
     pub boundary: Boundary,
-    /// Whether it is used only where its type is asked for by name.
+    /// Whether it is used only if its type is requested by name.
     #[serde(default)]
     pub opt_in: bool,
-    /// Texts with all that must be found, in double braces ([`crate::rules::data::examples`]), in the first of the languages.
+    /// Texts with marked matches ([`crate::rules::data::examples`]), in the first of the languages.
     pub matches: Vec<String>,
-    /// Texts in which it must find nothing.
+    /// Texts without matches.
     pub misses: Vec<String>,
 }
 
@@ -123,25 +123,25 @@ struct File {
     recognizer: Vec<Source>,
 }
 
-/// What all recognizers share, as it is written in `shared.toml`.
+/// The content of `shared.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shared {
-    /// All types, those with priority first.
+    /// All types in the order of priority.
     priority: Vec<String>,
-    /// Words that contain words of context, but do not count as such.
+    /// Compounds that contain context words, but are none.
     compounds: Vec<String>,
-    /// Parts of patterns by name.
+    /// Named parts of patterns.
     pub abbreviations: Abbreviations,
 }
 
-/// The embedded recognizers, ready to be compiled.
+/// The parsed embedded recognizers.
 struct Table {
     sources: Vec<Arc<Source>>,
     compounds: Vec<String>,
 }
 
-/// The recognizers of a file, with the abbreviations in their patterns replaced.
+/// Parses the recognizers of a file, and replaces the abbreviations in their patterns.
 pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
     let mut sources = data::parse::<File>(file, toml)?.recognizer;
     for source in &mut sources {
@@ -193,8 +193,8 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
     TABLE.as_ref().map_err(Clone::clone)
 }
 
-/// The embedded recognizers, in the priority of their types: of two findings alike in all else, the type that comes first
-/// wins ([`super::merge`]).
+/// Returns the embedded recognizers by the priority of their types: of two otherwise equal findings, the type that
+/// comes first wins ([`super::merge`]).
 ///
 /// ```
 /// let sources = guard_core::pii::sources()?;
@@ -206,17 +206,17 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
 ///
 /// # Errors
 ///
-/// What is wrong with the data files.
+/// An error in the data files.
 pub fn sources() -> Result<&'static [Arc<Source>], RuleErrorKind> {
     table().map(|table| &*table.sources)
 }
 
-/// Types that models find, and that are looked for on demand only, as in llm-guard 0.3.16: the names of towns, companies and
-/// peoples stand in most texts, and few say who somebody is.
+/// Model types that are on demand only, as in llm-guard 0.3.16: most texts contain names of towns, companies and
+/// peoples, and few of these identify a person.
 const OF_MODELS_ON_DEMAND: [&str; 3] = ["LOCATION", "NRP", "ORGANIZATION"];
 
-/// The types that are looked for only where they are asked for by name: those of which every recognizer is
-/// [on demand](Source::opt_in), and those of models that say who somebody is only together with more.
+/// Returns the types that are found only if requested by name: those with only [on-demand](Source::opt_in) recognizers,
+/// and model types that rarely identify a person by themselves.
 ///
 /// ```
 /// let on_demand = guard_core::pii::on_demand()?;
@@ -226,7 +226,7 @@ const OF_MODELS_ON_DEMAND: [&str; 3] = ["LOCATION", "NRP", "ORGANIZATION"];
 ///
 /// # Errors
 ///
-/// What is wrong with the data files.
+/// An error in the data files.
 pub fn on_demand() -> Result<BTreeSet<&'static str>, RuleErrorKind> {
     let of = |opt_in: bool| -> Result<BTreeSet<&'static str>, RuleErrorKind> {
         let sources = sources()?.iter().filter(|source| source.opt_in == opt_in);
@@ -237,17 +237,17 @@ pub fn on_demand() -> Result<BTreeSet<&'static str>, RuleErrorKind> {
     Ok(on_demand)
 }
 
-/// All types in the order of their priority.
+/// All types in the order of priority.
 #[cfg(test)]
 pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
     shared().map(|shared| shared.priority)
 }
 
-/// Words that contain words of context, but do not count as such; in lower case.
+/// Returns the lower-case compounds that contain context words, but are none.
 ///
 /// # Errors
 ///
-/// What is wrong with the data files.
+/// An error in the data files.
 pub(super) fn compounds() -> Result<&'static [String], RuleErrorKind> {
     table().map(|table| &*table.compounds)
 }

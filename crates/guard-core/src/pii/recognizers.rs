@@ -1,4 +1,4 @@
-//! The recognizers that a user wants, and what they find.
+//! Compiled recognizers.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct PatternGroup {
 }
 
 impl PatternGroup {
-    /// Compiles the patterns of recognizers that are [of words](Source::of_words) or not; `None` where there are none.
+    /// Compiles the patterns of the recognizers with this value of [`Source::of_words`]; `None` if there are none.
     fn new(recognizers: &[Recognizer], of_words: bool) -> Result<Option<Self>, RuleErrorKind> {
         let (of_pattern, patterns): (Vec<usize>, Vec<String>) = recognizers
             .iter()
@@ -135,19 +135,19 @@ fn vocabulary(
     Vocabulary::new(words, compounds()?.iter().map(String::as_str))
 }
 
-/// Recognizers ready to be searched for.
+/// Recognizers that search together.
 #[derive(Debug)]
 pub struct Recognizers {
     pub(super) recognizers: Vec<Recognizer>,
-    /// The patterns that need a digit.
+    /// The patterns with a digit in every match.
     pub(super) with_digits: Option<PatternGroup>,
-    /// Those that need none.
+    /// The patterns that match without a digit.
     pub(super) of_words: Option<PatternGroup>,
     pub(super) custom: CustomPatterns,
     pub(super) vocabulary: Vocabulary,
-    /// In the vocabulary, words of context belong to the index of their recognizer or, after those, of their custom pattern. From
-    /// `others` on, each recognizer has two more numbers: one for words before a finding that say it is something else, and
-    /// one for such words behind it.
+    /// The first owner of negative words in the vocabulary. Context words belong to the index of their recognizer or,
+    /// after those, of their custom pattern. From here on, each recognizer has two more numbers: for `not_after` and
+    /// for `not_before` words.
     pub(super) others: usize,
     pub(super) phones: Phones,
     pub(super) allowed: HashSet<String>,
@@ -155,11 +155,11 @@ pub struct Recognizers {
 }
 
 impl Recognizers {
-    /// The recognizers that `options` ask for.
+    /// Compiles the recognizers that `options` select.
     ///
     /// # Errors
     ///
-    /// The first value that cannot be used, with its path in the options: `patterns.2.score`, `patterns.0.expressions.1`,
+    /// The first invalid value, with its path in the options: `patterns.2.score`, `patterns.0.expressions.1`,
     /// `regions.0`.
     pub fn new(options: &Options) -> Result<Self, RuleError> {
         let is_wanted = |source: &Source| match &options.entities {

@@ -1,4 +1,4 @@
-//! One search of one text.
+//! The search of one text.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,28 +16,26 @@ use crate::rules::regex::MatchType;
 use crate::rules::{RuleError, RuleErrorKind, urls};
 use crate::stop;
 
-/// What a word of context adds to the score of a user's pattern, and the score that it has at least then, as in llm-guard
-/// 0.3.16.
+/// The bonus of a context word for a user's pattern, and the least score then, as in llm-guard 0.3.16.
 const CONTEXT_ADDS: f64 = 0.35;
 const CONTEXT_LEAST: f64 = 0.4;
-/// How much the score falls from a word of context that stands beside a finding to one that is just near enough; in another
-/// sentence it falls by 3.5 times as much more. So if two recognizers take one number for different things, the one whose
-/// word is nearer wins.
+/// How much the score falls with the distance of a context word, up to the limit; in another sentence it falls by 3.5
+/// times more. So if two recognizers claim a number, the one with the nearer word wins.
 const DISTANCE_TAKES: f64 = 0.1;
-/// The score at most of a finding beside which a word says that it is something else.
+/// The highest score of a finding next to a word that makes it something else.
 const OF_OTHERS: f64 = 0.3;
 
-/// The type of findings that are parts of a larger one.
+/// The type of findings that are extended to the whole address.
 const ADDRESS: &str = "STREET_ADDRESS";
 
 impl Recognizers {
-    /// What the recognizers find in `text`, by where it stands. Findings may overlap; [`super::merge`] makes one list of
-    /// them. Full-width letters and digits are read as the ordinary ones, but not by patterns of the user. Costs time in
-    /// proportion to the length of the text.
+    /// Finds the matches of the recognizers in `text`, in order. Findings may overlap; [`super::merge`] combines them.
+    /// Full-width letters and digits match like ordinary ones, except in patterns of the user. The time is linear in
+    /// the length of the text.
     ///
     /// # Errors
     ///
-    /// A pattern of the user that takes too long; the text must then be treated as if it had not been looked at.
+    /// A user's pattern is too slow. Treat the text as not scanned.
     pub fn find(&self, text: &str) -> Result<Vec<Finding>, RuleError> {
         let narrow = Narrow::new(text);
         let mut findings = match &narrow {
@@ -71,7 +69,7 @@ impl Recognizers {
     }
 }
 
-/// One search of one text.
+/// The search of one text.
 struct Search<'a> {
     of: &'a Recognizers,
     text: &'a str,
@@ -89,13 +87,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds what the embedded recognizers find.
+    /// Adds the findings of the embedded recognizers.
     pub fn embedded(&mut self) -> Result<(), RuleError> {
         self.finders();
         self.patterns()
     }
 
-    /// The score of what recognizer `index` found, with its context.
+    /// The score of a finding of recognizer `index` in its context.
     fn score(&self, index: usize, range: &Range<usize>) -> f64 {
         let source = &self.of.recognizers[index].source;
         if self.is_other(index, range) {
@@ -108,7 +106,7 @@ impl<'a> Search<'a> {
         near.map_or(source.score, |near| near.max(source.score))
     }
 
-    /// Whether a word beside what recognizer `index` found says that it is something else.
+    /// Whether a word next to a finding of recognizer `index` makes it something else.
     fn is_other(&self, index: usize, range: &Range<usize>) -> bool {
         let source = &self.of.recognizers[index].source;
         let owner = self.of.others + 2 * index;
@@ -116,7 +114,7 @@ impl<'a> Search<'a> {
         has_words && self.mentions().is_beside(owner, owner + 1, range)
     }
 
-    /// Adds what recognizer `index` found.
+    /// Adds a finding of recognizer `index`.
     fn add(&mut self, index: usize, range: Range<usize>, score: f64) {
         let recognizer = &self.of.recognizers[index];
         let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
@@ -150,7 +148,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds what needs more than a pattern.
+    /// Adds the findings of finders.
     fn finders(&mut self) {
         let of = self.of;
         for (index, recognizer) in of.recognizers.iter().enumerate() {
@@ -169,7 +167,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds what the patterns of the embedded recognizers match.
+    /// Adds the matches of the embedded patterns.
     fn patterns(&mut self) -> Result<(), RuleError> {
         let of = self.of;
         if next_digit(self.text, 0).is_some() || self.text.contains('#') {
@@ -178,7 +176,7 @@ impl<'a> Search<'a> {
         self.pattern_group(of.of_words.as_ref(), false)
     }
 
-    /// Adds what some patterns match, of which all or none need a digit.
+    /// Adds the matches of a group of patterns.
     fn pattern_group(&mut self, patterns: Option<&PatternGroup>, has_digit: bool) -> Result<(), RuleError> {
         let Some(PatternGroup { prefixes, of_pattern }) = patterns else {
             return Ok(());
@@ -188,7 +186,7 @@ impl<'a> Search<'a> {
         let mut done: Vec<bool> = vec![false; of_pattern.len()];
         let seen = |start: usize, ends: &[(usize, usize)]| {
             done.fill(false);
-            // The longest match of each pattern that has boundaries and passes its check.
+            // Of each pattern, the longest match with boundaries and a passed check counts.
             for &(pattern, end) in ends.iter().rev() {
                 stop::point();
                 let index = of_pattern[pattern];
@@ -202,7 +200,7 @@ impl<'a> Search<'a> {
                     && source
                         .check
                         .is_none_or(|check| check.passes(&text[start..end], &of.phones))
-                    && adjacent.fits(text, &(start..end))
+                    && adjacent.match_around(text, &(start..end))
                 {
                     done[pattern] = true;
                     self.add(index, start..end, score);
@@ -212,7 +210,7 @@ impl<'a> Search<'a> {
         Ok(prefixes.search(text, starts(text, has_digit), seen)?)
     }
 
-    /// Adds what the patterns of the user match.
+    /// Adds the matches of the user's patterns.
     pub fn expressions(&mut self) -> Result<(), RuleError> {
         let of = self.of;
         if of.custom.of_expression.is_empty() {

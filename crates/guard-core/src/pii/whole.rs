@@ -1,33 +1,33 @@
-//! The whole of an address of which a recognizer found the street: the unit, town, region, postal code and country around it, in one
-//! line or over several.
+//! Extends a street to the whole address: the unit, town, region, postal code and country around it, in one line or
+//! several.
 //!
-//! The forms are those of UPU S42 (International postal addressing) and of the postal services of the countries named beside them.
-//! A line break or a comma stands between the parts, so only what ends with a postal code or is a country is taken for one:
-//! a name alone may belong to the next sentence.
+//! The formats are those of UPU S42 (International postal addressing) and of the postal services named next to them. A
+//! line break or a comma separates the parts, so only text that ends with a postal code or is a country counts: a name
+//! alone may belong to the next sentence.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Bytes before and behind a street that are looked at. So the cost of a street has a bound.
+/// The most bytes before and after a street that are read, which bounds the cost of a street.
 const REACH: usize = 200;
-/// The most parts behind the doors: quarter, town, region, code and country.
+/// The most parts after the unit: quarter, town, region, code and country.
 const PARTS: usize = 5;
 
-/// What may stand before a street: the part of a house, or a Japanese postal code's sign.
+/// The text before a street: the part of a house, or a Japanese postal code's sign.
 static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let part = r"(?-u:\b)(?i:unit|flat|apt\.?|apartment|suite|level|shop|lot) ?#?[0-9A-Z]{1,5}[,/]? ?";
     Regex::new(&format!(r"(?:{part}|〒 ?|(?-u:\b)[0-9]{{6}}, ?)\z")).ok()
 });
 
-/// What may stand behind a street: the doors of the house, and any of the parts behind them.
+/// The text after a street: the unit, and the parts after it.
 static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
-    // Where a word ends is asked of ASCII: what asks it of Unicode takes a hundred times as long in a text that is not ASCII.
+    // Word ends are checked in ASCII: the Unicode check takes a hundred times as long in a non-ASCII text.
     let space = r"[ \u{a0}]";
     // A comma, a line break or both.
     let next = format!(r"(?:{space}?,{space}{{0,3}}(?:\r?\n{space}{{0,12}})?|{space}{{0,3}}\r?\n{space}{{0,12}})");
-    // What is no letter is named, and not what is one: that takes far less room.
+    // The class excludes what is no letter, since a class of letters is much larger.
     let name = r#"\p{Lu}[^\s,;:!?()\[\]"0-9./]*"#;
     let small = r"(?:(?i:de|des|da|do|del|di|du|la|le|les|am|an|der|upon|of|y|en|sur|sous|na|nad|in) ){0,2}";
     let town = format!(r"(?:{name}\.? {small}){{0,3}}{name}");
@@ -37,15 +37,15 @@ static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
     let code = format!("(?:{of_letters}|{of_digits})");
     // The United States, Canada, Australia, India: a town, a region and a code.
     let region = format!(r"{town}(?:{next}|{space}){state}(?:{next}|{space}{{1,2}}|{space}?-{space}?){code}");
-    // The United Kingdom and Ireland: a town, and a code of letters behind it or in a line of its own.
+    // The United Kingdom and Ireland: a town, and a code of letters after it or in the next line.
     let british = format!(r"{town}(?:{next}{town}){{0,2}}(?:{next}|{space}){of_letters}");
     let last = format!(r"{town}{space}{of_digits}");
-    // The continent of Europe, and Mexico: a code before the town.
+    // Continental Europe and Mexico: a code before the town.
     let first = format!(
         r"(?:[A-Z]{{1,2}}-)?(?:[0-9]{{5}}|[0-9]{{4}}(?:{space}?[A-Z]{{2}})?|[0-9]{{3}}{space}[0-9]{{2}}|[0-9]{{2}}-[0-9]{{3}}|[0-9]{{4}}-[0-9]{{3}}){space}{town}(?:,{space}[A-Z]{{2,4}}(?-u:\b))?"
     );
     let alone = format!(r"(?:{state}{space})?{code}");
-    // Brazil: a quarter and a town, the region behind a hyphen, and a code.
+    // Brazil: a quarter and a town, the region after a hyphen, and a code.
     let region_br = format!(r"{town}(?:(?:{next}|{space}?[-–]{space}?){town})?{space}?[-–/]{space}?[A-Z]{{2}}(?-u:\b)");
     let brazil = format!("{region_br}{next}[0-9]{{5}}-[0-9]{{3}}");
     let russia = r"(?:(?:г|гор|пос|с|дер)\. ?|(?:город|г|посёлок|село) )\p{Lu}[\p{L}\-]+(?: \p{Lu}[\p{L}\-]+)?|\p{Lu}[\p{L}\-]+ (?:область|обл\.?|край|район|р-н)|(?:Республика|респ\.) \p{Lu}[\p{L}\-]+|Москва|Санкт-Петербург|[0-9]{6}";

@@ -1,6 +1,6 @@
-//! Addresses of houses.
+//! Street addresses.
 
-/// Words that never stand in an address behind its first word, but begin the next sentence if the address has no full stop.
+/// Words that are in no address after its first word, but begin the next sentence if the address has no full stop.
 #[rustfmt::skip]
 const NEVER: [&str; 100] = [
     // English
@@ -23,16 +23,16 @@ const NEVER_LAST: [&str; 50] = [
     "El", "Los", "Las", "Un", "Una", "Yo", "En", "Le", "Les", "Je", "Il", "Elle", "Mon",
 ];
 
-/// Units that a number before them counts, in capitals as names are (SI Brochure; IEC 80000-13), and times of day.
+/// Units after a number, in capitals like names (SI Brochure; IEC 80000-13), and times of day.
 const UNITS: [&str; 22] = [
     "GB", "MB", "TB", "KB", "PB", "GiB", "MiB", "TiB", "Gb", "Mb", "Gbps", "Mbps", "Hz", "KHz", "MHz", "GHz", "KG",
     "KM", "MM", "PM", "AM", "P.M",
 ];
-/// What a number before them counts, in titles and in the names of things: a 14 Day Trail, a 16 Bit Loop.
+/// Counted things after a number, in titles and product names: a 14 Day Trail, a 16 Bit Loop.
 const COUNTED: [&str; 10] = [
     "Bit", "Bits", "Day", "Days", "Hour", "Hours", "Minute", "Month", "Week", "Year",
 ];
-/// Words for streets that mean something else just as often: a hard drive, a supreme court, a way of life.
+/// Words for streets that often mean something else: a hard drive, a supreme court, a way of life.
 const BROAD: [&str; 7] = ["drive", "court", "place", "way", "park", "walk", "loop"];
 /// Words for a part of a house (USPS Publication 28, appendix C2).
 const PARTS: [&str; 11] = [
@@ -49,13 +49,13 @@ const PARTS: [&str; 11] = [
     "#",
 ];
 
-/// Whether a number is a year of which people write.
+/// Whether a number is a recent year.
 fn is_year(word: &str) -> bool {
     word.len() == 4 && matches!(word.parse::<u32>(), Ok(1800..=2099))
 }
 
-/// An English address that needs no context: its number counts nothing ("5 PM", "500 GB"), and is no year unless a town or a
-/// postcode follows; and a street of a doubtful kind has a town, a postcode or a part of the house behind it.
+/// Whether an English address needs no context: its number is no quantity ("5 PM", "500 GB") and no year, unless a town
+/// or a postcode follows; and a street of a doubtful kind has a town, a postcode or a part of a house after it.
 pub fn is_address_en(value: &str) -> bool {
     let is_part = |word: &str| {
         let letters = word.trim_end_matches('.').to_lowercase();
@@ -82,13 +82,12 @@ pub fn is_address_en(value: &str) -> bool {
         && (has_town || part.is_some() || has_part_behind || !is_broad)
 }
 
-/// An address in Spanish or Portuguese that does not end with a year: "el camino de Santiago 2024".
+/// Whether a Spanish or Portuguese address does not end with a year: "el camino de Santiago 2024".
 pub fn is_address_es(value: &str) -> bool {
     is_address(value) && !value.split([' ', '\u{a0}', ',']).next_back().is_some_and(is_year)
 }
 
-/// An English address of a doubtful kind. Even where its context says that it is one, its number must count nothing and be no
-/// year.
+/// Whether an English address of a doubtful kind is plausible in context: its number must be no quantity and no year.
 pub fn is_address_en_doubtful(value: &str) -> bool {
     let mut words = value.split_whitespace();
     let number = words.next().unwrap_or_default();
@@ -98,7 +97,7 @@ pub fn is_address_en_doubtful(value: &str) -> bool {
     is_address(value) && !is_unit && !is_year(number)
 }
 
-/// A postal code in the form of some country: one with letters, or digits that are not all the same.
+/// Whether a postal code has letters, or digits that are not all the same.
 pub fn is_postal_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -106,7 +105,7 @@ pub fn is_postal_code(value: &str) -> bool {
     has_letters || (4..=9).contains(&digits) && !value.chars().next().is_some_and(is_same)
 }
 
-/// Whether no word begins another sentence: people write addresses without a full stop behind them.
+/// Whether an address contains no start of another sentence: people omit the full stop after addresses.
 pub fn is_address(value: &str) -> bool {
     let words = value
         .split(|character: char| character.is_whitespace() || character == ',')

@@ -3,8 +3,8 @@
 use super::cards::is_luhn;
 use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
 
-/// A US social security number as it was ever issued: the area is not 000, 666 or above 899, the group not 00, the serial not
-/// 0000 (Social Security Administration, POMS RM 10201.035).
+/// A US social security number that was ever issued: the area is not 000, 666 or above 899, the group not 00, the
+/// serial not 0000 (Social Security Administration, POMS RM 10201.035).
 pub fn is_us_ssn(value: &str) -> bool {
     let digits = digits(value);
     // Numbers from advertisements, never valid (SSA, "Social Security Numbers: invalid numbers").
@@ -38,7 +38,7 @@ pub fn is_ca_sin(value: &str) -> bool {
     digits.len() == 9 && !matches!(digits[0], 0 | 8) && is_luhn(&digits)
 }
 
-/// The check digit of the Receita Federal: 11 less the rest by 11, and 0 where that has two digits.
+/// The check digit of the Receita Federal: 11 minus the remainder modulo 11, or 0 if that has two digits.
 fn br_check(values: &[u32], weights: &[u32]) -> u32 {
     match weighted(values, weights) % 11 {
         0 | 1 => 0,

@@ -1,4 +1,4 @@
-//! Numbers of people and companies in Asia and Oceania, but for China.
+//! Numbers of people and companies in Asia and Oceania, except China.
 
 use super::calendar::is_day;
 use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
@@ -21,7 +21,7 @@ pub fn is_au_tfn(value: &str) -> bool {
 pub fn is_au_abn(value: &str) -> bool {
     let digits = digits(value);
     let sum = weighted(&digits, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
-    // One is taken from the first digit, which counts ten times.
+    // The first digit is reduced by one, and has the weight 10.
     digits.len() == 11 && digits[0] > 0 && (sum - 10).is_multiple_of(89)
 }
 
@@ -42,9 +42,9 @@ pub fn is_au_medicare(value: &str) -> bool {
         && weighted(&digits[..8], &[1, 3, 7, 9, 1, 3, 7, 9]) % 10 == digits[8]
 }
 
-/// A Singaporean NRIC or FIN: a letter for the kind and the century, seven digits, and a check letter. The Immigration and
-/// Checkpoints Authority keeps the algorithm to itself; it is the one of N. Liau, "Checksum of Singapore NRIC" (2004), and
-/// for the series M that in use since 2022.
+/// A Singaporean NRIC or FIN: a letter for the kind and the century, seven digits, and a check letter. The Immigration
+/// and Checkpoints Authority does not publish the algorithm; this is the one of N. Liau, "Checksum of Singapore NRIC"
+/// (2004), and for the series M the one in use since 2022.
 pub fn is_sg_nric(value: &str) -> bool {
     let characters = alphanumerics(value);
     let digits = digits(value);
@@ -63,9 +63,9 @@ pub fn is_sg_nric(value: &str) -> bool {
     letters[(sum % 11) as usize] == last
 }
 
-/// A South Korean resident registration number: date of birth, sex and century, and a check digit (Resident Registration Act,
-/// enforcement rules, article 2), which that of foreigners is higher by two; since October 2020 new ones have random digits in its
-/// place.
+/// A South Korean resident registration number: date of birth, sex and century, and a check digit (Resident
+/// Registration Act, enforcement rules, article 2), which is higher by two for foreigners. Since October 2020, new
+/// numbers have random digits instead.
 pub fn is_kr_rrn(value: &str) -> bool {
     let digits = digits(value);
     if digits.len() != 13 {
@@ -81,7 +81,7 @@ pub fn is_kr_rrn(value: &str) -> bool {
     let sum = weighted(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
     let is_random = (year, month) >= (2020, 10);
     let is_checked = |from: u32| (from - sum % 11) % 10 == digits[12];
-    // Both are seen on numbers of foreigners.
+    // Numbers of foreigners have either.
     let is_foreign = matches!(digits[6], 5..=8);
     is_day(year, month, pair(4)) && (is_random || is_checked(11) || is_foreign && is_checked(13))
 }

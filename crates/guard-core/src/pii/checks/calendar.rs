@@ -1,9 +1,9 @@
 //! Days of the Gregorian calendar.
 
-/// The years in which people live or lived whose data is worth protecting, and in which documents end.
+/// The years of personal data worth protecting, and of expiry dates.
 const YEARS: std::ops::RangeInclusive<u32> = 1850..=2100;
 
-/// Whether there is such a day.
+/// Whether the day exists.
 pub(super) fn is_day(year: u32, month: u32, day: u32) -> bool {
     let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
     let days = match month {
@@ -16,13 +16,13 @@ pub(super) fn is_day(year: u32, month: u32, day: u32) -> bool {
     (1..=days).contains(&day)
 }
 
-/// Whether there is such a day in a year of which only the last two digits are known.
+/// Whether the day exists in a year of which only the last two digits are known.
 pub(super) fn is_day_of_any_century(year: u32, month: u32, day: u32) -> bool {
     is_day(1900 + year % 100, month, day) || is_day(2000 + year % 100, month, day)
 }
 
-/// A date in numbers, in any order that is in use: year first, or last with day and month either way round (ISO 8601, CLDR).
-/// A text with the name of a month, or with anything but three numbers, is left to its pattern.
+/// A numeric date in any order in use: year first, or last with day and month either way round (ISO 8601, CLDR). A text
+/// with the name of a month, or without exactly three numbers, is left to its pattern.
 pub fn is_date(value: &str) -> bool {
     let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = value.split(|c: char| !c.is_ascii_digit()).filter(is_number).collect();
@@ -50,7 +50,7 @@ pub fn is_date(value: &str) -> bool {
     day(third, second, first) || day(third, first, second)
 }
 
-/// Whether a value is anything but a day in one number, such as 20240131 (ISO 8601, basic format).
+/// Whether a value is not a day as one number, such as 20240131 (ISO 8601, basic format).
 pub fn is_undated(value: &str) -> bool {
     let is_number = value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = if is_number { value.parse().unwrap_or(0) } else { 0 };

@@ -1,4 +1,4 @@
-//! Payment cards and mobile devices: numbers with the checksum of Luhn.
+//! Payment cards and mobile devices: numbers with the Luhn checksum.
 
 use super::digits::{digits, is_monotonous};
 
@@ -13,8 +13,8 @@ pub fn is_luhn(digits: &[u32]) -> bool {
     digits.len() > 1 && sum.is_multiple_of(10)
 }
 
-/// The first four digits and the lengths of the cards that an issuer numbers so. Sources: ISO/IEC 7812-2 (register of issuer
-/// identification numbers) and the ranges that the schemes publish; for Maestro, the lengths that are in use.
+/// The ranges of the first four digits of each issuer, and the lengths of its cards. Sources: ISO/IEC 7812-2 (register
+/// of issuer identification numbers) and the ranges that the schemes publish; for Maestro, the lengths in use.
 const ISSUERS: [(u64, u64, &[usize]); 27] = [
     (2200, 2204, &[16, 17, 18, 19]),         // Mir
     (2221, 2720, &[16]),                     // Mastercard
@@ -45,8 +45,8 @@ const ISSUERS: [(u64, u64, &[usize]); 27] = [
     (9860, 9860, &[16]),                     // Humo
 ];
 
-/// Whether digits stand together as people write one number: with one separator, or else in groups of at least three.
-/// "4-334 5-365 6-440" are scores.
+/// Whether digits are grouped like one number: with one separator, or else in groups of at least three. "4-334 5-365
+/// 6-440" are scores.
 fn is_one_number(value: &str) -> bool {
     let mut separators = value.chars().filter(|character| !character.is_ascii_digit());
     let first = separators.next();
@@ -62,7 +62,7 @@ pub fn is_card(value: &str) -> bool {
     is_issued(value) && is_luhn(&digits(value))
 }
 
-/// A payment card whose groups stand apart, with signs between them that are always the same.
+/// A payment card in separate groups, with the same signs between them.
 pub fn is_card_apart(value: &str) -> bool {
     let mut gaps = value
         .split(|character: char| character.is_ascii_digit())
@@ -72,8 +72,7 @@ pub fn is_card_apart(value: &str) -> bool {
     gaps.all(|gap| Some(gap) == first) && is_card(&digits)
 }
 
-/// What has the form of a payment card's number: an issuer's range and length. Its checksum may be wrong, as in a number that
-/// was mistyped or made up.
+/// A number with an issuer's range and length. Its checksum may be wrong, as in a mistyped or made-up number.
 pub fn is_issued(value: &str) -> bool {
     // The first four digits rule most numbers out.
     let mut digits = value.bytes().filter(u8::is_ascii_digit);
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn cards_of_all_schemes() {
-        // The schemes' own numbers for tests.
+        // The schemes' test numbers.
         for card in [
             "4111 1111 1111 1111",
             "4222222222222",

@@ -19,7 +19,7 @@ pub fn is_resident_id(value: &str) -> bool {
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let year = pair(6) * 100 + pair(8);
     let sum = digits.iter().fold(0, |sum, digit| (sum + digit) * 2 % 11);
-    // A 9 stands before the district code of a foreigner with permanent residence.
+    // A 9 precedes the district code of a foreigner with permanent residence.
     (is_province(pair(0)) || digits[0] == 9 && is_province(pair(1)))
         && (1850..=2100).contains(&year)
         && is_day(year, pair(10), pair(12))

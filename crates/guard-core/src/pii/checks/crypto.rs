@@ -24,10 +24,10 @@ fn base58check(payload: &[u8]) -> [u8; 4] {
     std::array::from_fn(|index| hash[index])
 }
 
-/// Another legacy Bitcoin address of the same version and length.
+/// Makes another legacy Bitcoin address of the same version and length.
 pub(crate) fn like_base58check(value: &str, random: &mut SplitMix64) -> Option<String> {
     let original = bs58::decode(value).into_vec().ok()?;
-    // The length is that of the number which the bytes are: the more of the first ones stay, the surer it stays.
+    // The length depends on the number that the bytes form: the more leading bytes stay, the surer the length stays.
     (1..original.len()).find_map(|kept| {
         let mut bytes = original.clone();
         let (payload, checksum) = bytes.split_last_chunk_mut::<4>()?;
@@ -42,7 +42,7 @@ pub fn is_bech32(value: &str) -> bool {
     segwit::decode(value).is_ok_and(|(prefix, ..)| prefix.as_str().eq_ignore_ascii_case("bc"))
 }
 
-/// Another such address of the same version, length and case.
+/// Makes another such address of the same version, length and case.
 pub(crate) fn like_bech32(value: &str, random: &mut SplitMix64) -> Option<String> {
     let (prefix, version, mut program) = segwit::decode(value).ok()?;
     program.fill_with(|| random.next() as u8);
@@ -62,7 +62,7 @@ pub fn is_ethereum(value: &str) -> bool {
     !is_mixed(address) || eip55(&address.to_ascii_lowercase()) == address
 }
 
-/// Another Ethereum address, in lower, upper or mixed case like `value`.
+/// Makes another Ethereum address, in lower, upper or mixed case like `value`.
 pub(crate) fn like_ethereum(value: &str, random: &mut SplitMix64) -> Option<String> {
     let (prefix, address) = value.split_at_checked(2)?;
     let digit = |_| char::from(b"0123456789abcdef"[random.below(16)]);
@@ -79,7 +79,7 @@ fn is_mixed(address: &str) -> bool {
     address.bytes().any(|byte| byte.is_ascii_lowercase()) && address.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
-/// Digits in lower case in the case that is their checksum.
+/// Applies the checksum case to lower-case digits.
 fn eip55(address: &str) -> String {
     let hash = Keccak256::digest(address.as_bytes());
     let nibbles = hash.iter().flat_map(|byte| [byte >> 4, byte & 15]);

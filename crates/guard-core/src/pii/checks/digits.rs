@@ -36,7 +36,7 @@ pub(super) fn number(digits: &[u32]) -> u64 {
     digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit))
 }
 
-/// Whether all digits are the same: what a person writes who has no number.
+/// Whether all digits are the same, as in a made-up number.
 pub(super) fn is_monotonous(digits: &[u32]) -> bool {
     digits.iter().all(|digit| Some(digit) == digits.first())
 }

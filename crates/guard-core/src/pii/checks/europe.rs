@@ -1,4 +1,4 @@
-//! Numbers of people and companies in Europe, but for Russia.
+//! Numbers of people and companies in Europe, except Russia.
 
 use super::calendar::{is_day, is_day_of_any_century};
 use super::cards::is_luhn;
@@ -24,7 +24,7 @@ pub fn is_uk_nino(value: &str) -> bool {
         && (b'A'..=b'D').contains(&last)
 }
 
-/// The letter of a Spanish number: its rest by 23 (Real Decreto 338/1990; Orden INT/2058/2008).
+/// The letter of a Spanish number: its remainder modulo 23 (Real Decreto 338/1990; Orden INT/2058/2008).
 fn es_letter(number: u64) -> u8 {
     b"TRWAGMYFPDXBNJZSQVHLCKE"[(number % 23) as usize]
 }
@@ -52,11 +52,11 @@ pub fn is_es_nie(value: &str) -> bool {
 
 /// An Italian codice fiscale: a date of birth and a check letter (Decreto ministeriale 12 marzo 1974, 13.813).
 pub fn is_it_fiscal_code(value: &str) -> bool {
-    /// What characters at odd positions count for: a digit and the letter of the same order count alike.
+    /// The values of characters at odd positions: a digit and the letter of the same order have the same value.
     const ODD: [u32; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
     ];
-    /// Letters that stand for 0 to 9 where two people would otherwise have the same code.
+    /// Letters that replace 0 to 9 if two people would otherwise have the same code.
     const STAND_INS: &[u8; 10] = b"LMNPQRSTUV";
     let characters = alphanumerics(value);
     if characters.len() != 16 {
@@ -140,8 +140,8 @@ pub fn is_de_id_card(value: &str) -> bool {
     weighted(&values[..9], &[7, 3, 1, 7, 3, 1, 7, 3, 1]) % 10 == values[9]
 }
 
-/// A French NIR: 97 less the rest by 97 of the thirteen digits, in which Corsica's 2A and 2B count as 19 and 18 (INSEE,
-/// décret 82-103).
+/// A French NIR: 97 minus the remainder modulo 97 of the thirteen digits, in which Corsica's 2A and 2B count as 19 and
+/// 18 (INSEE, décret 82-103).
 pub fn is_fr_nir(value: &str) -> bool {
     let mut characters = alphanumerics(value);
     if characters.len() != 15 {
@@ -174,13 +174,13 @@ pub fn is_pl_pesel(value: &str) -> bool {
 /// A Dutch burgerservicenummer: the test of eleven (Wet algemene bepalingen burgerservicenummer; Logisch ontwerp BSN).
 pub fn is_nl_bsn(value: &str) -> bool {
     let digits = digits(value);
-    // The last digit counts -1, which is 10 by 11.
+    // The last digit has the weight -1, which is 10 modulo 11.
     let sum = weighted(&digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]);
     digits.len() == 9 && sum.is_multiple_of(11) && !is_monotonous(&digits)
 }
 
-/// A Finnish henkilötunnus: a date, the century's sign, and the rest by 31 of the nine digits (Digital and Population Data
-/// Services Agency; further signs from 2023 by the decree 128/2010 as amended).
+/// A Finnish henkilötunnus: a date, the century's sign, and the remainder modulo 31 of the nine digits (Digital and
+/// Population Data Services Agency; further signs from 2023 by the decree 128/2010 as amended).
 pub fn is_fi_hetu(value: &str) -> bool {
     let upper = value.to_ascii_uppercase();
     let Some((&[d1, d2, m1, m2, y1, y2, sign], rest)) = upper.as_bytes().split_first_chunk::<7>() else {
@@ -225,7 +225,7 @@ pub fn is_tr_tckn(value: &str) -> bool {
     }
     let odd: u32 = digits[..9].iter().step_by(2).sum();
     let even: u32 = digits[1..8].iter().step_by(2).sum();
-    // 10 times as much is added as can be taken away, so that nothing goes below zero.
+    // 40 is added so that nothing goes below zero.
     (odd * 7 + 40 - even) % 10 == digits[9] && digits[..10].iter().sum::<u32>() % 10 == digits[10]
 }
 

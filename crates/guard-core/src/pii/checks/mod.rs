@@ -1,7 +1,6 @@
-//! What must hold of a number beside its shape: checksums, calendars, registries.
+//! Checks of values beyond their pattern: checksums, calendars, registries.
 //!
-//! Every check is a pure function of the text that a pattern matched, separators and all. Each names the standard or the
-//! document that it follows.
+//! Every check is a pure function of the matched text, including separators. Each cites its standard or document.
 
 pub mod address;
 pub mod africa;
@@ -25,7 +24,7 @@ use serde::{Deserialize, Deserializer, de};
 use crate::random::SplitMix64;
 use phone::Phones;
 
-/// A check, which recognizers ask for by its name.
+/// A check, which recognizers refer to by name.
 #[derive(Clone, Copy)]
 pub struct Check {
     name: &'static str,
@@ -33,18 +32,18 @@ pub struct Check {
     lookalike: Option<Lookalike>,
 }
 
-/// What says whether a value passes.
+/// The function of a check.
 #[derive(Clone, Copy)]
 enum Test {
     Value(fn(&str) -> bool),
-    /// The test depends on the regions whose telephone numbers are looked for.
+    /// A test that depends on the selected telephone regions.
     Phone(fn(&Phones, &str) -> bool),
 }
 
-/// What makes another value that passes a check, out of one that does.
+/// Makes another value that passes a check from one that does.
 pub(super) type Lookalike = fn(&str, &mut SplitMix64) -> Option<String>;
 
-/// All checks, by name. A new one is a function in a module of its country or kind, and a row here.
+/// All checks by name. To add one, write a function in the module of its country or kind, and a row here.
 const CHECKS: &[Check] = &[
     Check::of("aba", bank::is_aba),
     Check::of("address", address::is_address),
@@ -123,8 +122,8 @@ impl Check {
         }
     }
 
-    /// The same check, for values whose checksum is a hash: to change characters at random, as for all others, would hardly
-    /// ever lead to another value that passes.
+    /// Adds a generator of lookalikes, for values whose checksum is a hash: random changes hardly ever lead to another
+    /// valid value.
     const fn with_lookalikes(self, lookalike: Lookalike) -> Self {
         Self {
             lookalike: Some(lookalike),
@@ -137,7 +136,7 @@ impl Check {
         CHECKS.iter().find(|check| check.name == name).copied()
     }
 
-    /// Whether `value` passes. `phones` says in which regions telephone numbers are looked for.
+    /// Whether `value` passes. `phones` selects the telephone regions.
     pub(super) fn passes(self, value: &str, phones: &Phones) -> bool {
         match self.test {
             Test::Value(test) => test(value),
@@ -145,7 +144,7 @@ impl Check {
         }
     }
 
-    /// What makes other values that pass, where changes at random do not.
+    /// The generator of lookalikes, if random changes don't lead to valid values.
     pub(super) fn lookalike(self) -> Option<Lookalike> {
         self.lookalike
     }
@@ -173,7 +172,7 @@ impl<'de> Deserialize<'de> for Check {
     }
 }
 
-/// Asserts that a check takes all sound values and none of the others.
+/// Asserts that a check accepts all sound values and none of the others.
 #[cfg(test)]
 fn accepts(check: fn(&str) -> bool, sound: &[&str], unsound: &[&str]) {
     for value in sound {

@@ -1,10 +1,10 @@
-//! Addresses in networks.
+//! Network addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// An address of IPv4 (four decimal numbers, RFC 1123, section 2.1) or IPv6 (RFC 4291, section 2.2; with a zone, RFC 4007),
-/// perhaps with the length of a prefix (RFC 4632). Unspecified addresses are
-/// nobody's, and those of IPv6 that are as short as parts of programs are taken for such.
+/// An IPv4 address (four decimal numbers, RFC 1123, section 2.1) or IPv6 address (RFC 4291, section 2.2; with a zone,
+/// RFC 4007), perhaps with a prefix length (RFC 4632). Unspecified addresses are excluded, and so are IPv6 addresses
+/// that are as short as parts of programs.
 pub fn is_ip(value: &str) -> bool {
     let (address, prefix) = match value.split_once('/') {
         Some((address, prefix)) => (address, prefix.parse::<u8>().ok()),
@@ -27,10 +27,11 @@ pub fn is_ip(value: &str) -> bool {
     }
 }
 
-/// Whether a value ends with a top-level domain of the [Public Suffix List](https://publicsuffix.org/), and is no file.
+/// Whether a value ends with a top-level domain of the [Public Suffix List](https://publicsuffix.org/), and is no file
+/// name.
 ///
-/// The endings of files are fewer here than those with which [`crate::rules::urls`] doubts a name that stands alone: this is asked of
-/// what a word such as "domain" stands before, where `datawerk.ai` and `acme.cc` are names and `main.py` is still a file.
+/// The list of file extensions is shorter than that of [`crate::rules::urls`] for bare names: this check applies after
+/// a word such as "domain", where `datawerk.ai` and `acme.cc` are names and `main.py` is still a file.
 pub fn has_known_ending(value: &str) -> bool {
     const FILES: [&str; 9] = ["py", "rs", "sh", "md", "zip", "pl", "java", "so", "ps"];
     let lower = value.to_lowercase();

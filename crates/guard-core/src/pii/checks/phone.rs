@@ -1,7 +1,7 @@
-//! Telephone numbers: those that the numbering plans of the world allow.
+//! Telephone numbers that match the numbering plans of the world.
 //!
-//! The plans are the metadata of Google's libphonenumber, as the `phonenumber` crate has them. Its own parser compiles patterns
-//! anew when more than a hundred are in use, so the patterns are compiled here, once per region, when the region is first met.
+//! The plans are the metadata of Google's libphonenumber, from the `phonenumber` crate. Its parser recompiles patterns
+//! when more than a hundred are in use, so the patterns are compiled here, once per region, on first use.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -13,11 +13,11 @@ use regex::{Regex, RegexBuilder};
 /// The numbering plan of one region, compiled.
 #[derive(Debug)]
 struct Plan {
-    /// Lengths that a number without the calling code may have.
+    /// The possible lengths of a number without the calling code.
     lengths: Vec<u16>,
-    /// The numbers of all kinds that a person or a company may have, without the calling code and a national prefix.
+    /// The numbers that a person or a company may have, without the calling code and a national prefix.
     numbers: OnceLock<Option<Regex>>,
-    /// What stands before a number that is called from within the region.
+    /// The prefix of a number that is dialled within the region.
     prefix: OnceLock<Option<Regex>>,
     metadata: &'static Metadata,
 }
@@ -34,7 +34,7 @@ impl Plan {
         }
     }
 
-    /// Whether `number`, without calling code and national prefix, is one of the plan.
+    /// Whether the plan has `number`, without calling code and national prefix.
     fn has(&self, number: &str) -> bool {
         let numbers = self.numbers.get_or_init(|| {
             let patterns: Vec<&str> = kinds(self.metadata)
@@ -45,7 +45,7 @@ impl Plan {
         numbers.as_ref().is_some_and(|numbers| numbers.is_match(number))
     }
 
-    /// Whether `number` is one of the plan as it is called from within the region.
+    /// Whether the plan has `number` as it is dialled within the region.
     fn has_national(&self, number: &str) -> bool {
         let prefix = self.prefix.get_or_init(|| {
             let prefix = self
@@ -107,7 +107,7 @@ static PLANS: LazyLock<Plans> = LazyLock::new(|| {
     plans
 });
 
-/// Most digits of an international number with its calling code (ITU-T E.164, section 6.2.1) and of an extension.
+/// The most digits of an international number with its calling code (ITU-T E.164, section 6.2.1) and of an extension.
 const MOST_DIGITS: usize = 15;
 
 /// The digits of `value` up to an extension.
@@ -125,7 +125,7 @@ fn is_balanced(value: &str) -> bool {
     value.matches('(').count() == value.matches(')').count()
 }
 
-/// Whether it is a span of years, such as 1999-2000.
+/// Whether the value is a span of years, such as 1999-2000.
 fn is_years(value: &str) -> bool {
     let is_year = |part: &str| part.len() == 4 && (part.starts_with("19") || part.starts_with("20"));
     value
@@ -143,7 +143,7 @@ fn international(value: &str) -> Option<(&'static [usize], String)> {
     if digits.len() > MOST_DIGITS {
         return None;
     }
-    // No calling code is the beginning of another, and none is written with a sign inside: "+9.8 108.4" are two numbers.
+    // No calling code is a prefix of another, and none contains a sign: "+9.8 108.4" are two numbers.
     let first = value.trim_start_matches(|character: char| !character.is_ascii_digit());
     let together = first
         .find(|character: char| !character.is_ascii_digit())
@@ -154,19 +154,19 @@ fn international(value: &str) -> Option<(&'static [usize], String)> {
         .next()
 }
 
-/// As [`is_valid_international`], for a number behind 00, or 011 in North America, in place of the plus sign.
+/// Like [`is_valid_international`], for a number after 00, or 011 in North America, in place of the plus sign.
 pub fn is_valid_behind_exit(value: &str) -> bool {
     let rest = value.strip_prefix("011").or_else(|| value.strip_prefix("00"));
     rest.is_some_and(|rest| is_valid_international(&format!("+{}", rest.trim_start_matches([' ', '\u{a0}', '.', '-']))))
 }
 
-/// Whether a number with `+` and a calling code is one of the plan of its region.
+/// Whether a number with `+` and a calling code matches the plan of its region.
 pub fn is_valid_international(value: &str) -> bool {
     international(value).is_some_and(|(plans, rest)| plans.iter().any(|&index| PLANS.plans[index].has(&rest)))
 }
 
-/// Whether a number with `+` and a calling code has a length that is in use in its region. Plans grow faster than software
-/// is updated.
+/// Whether a number with `+` and a calling code has a length in use in its region. Plans grow faster than software is
+/// updated.
 pub fn is_possible_international(value: &str) -> bool {
     international(value).is_some_and(|(plans, rest)| {
         plans
@@ -175,18 +175,18 @@ pub fn is_possible_international(value: &str) -> bool {
     })
 }
 
-/// The regions whose national numbers are looked for.
+/// The regions whose national numbers are found.
 #[derive(Debug, Clone, Default)]
 pub struct Phones {
     plans: Vec<usize>,
 }
 
 impl Phones {
-    /// Regions by their codes in ISO 3166-1, alpha-2.
+    /// Selects regions by ISO 3166-1 alpha-2 codes.
     ///
     /// # Errors
     ///
-    /// The index of the first code that is unknown.
+    /// The index of the first unknown code.
     pub fn new<S: AsRef<str>>(regions: &[S]) -> Result<Self, usize> {
         let plan = |(index, region): (usize, &S)| {
             let region = region.as_ref().to_ascii_uppercase();
@@ -196,7 +196,7 @@ impl Phones {
         Ok(Self { plans: plans? })
     }
 
-    /// Whether a number without `+` is one of the plan of a region.
+    /// Whether a number without `+` matches the plan of a selected region.
     pub(super) fn is_valid_national(&self, value: &str) -> bool {
         if self.plans.is_empty() || !is_balanced(value) {
             return false;

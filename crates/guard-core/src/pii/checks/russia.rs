@@ -16,8 +16,8 @@ pub fn is_inn(value: &str) -> bool {
     fits && !is_monotonous(&digits)
 }
 
-/// An OGRN of thirteen digits or an OGRNIP of fifteen: the last digit is the rest of the others by 11 or 13, and the rest of
-/// that by ten (Ministry of Finance, order 165н of 30.10.2017).
+/// An OGRN of thirteen digits or an OGRNIP of fifteen: the last digit is the remainder of the others modulo 11 or 13,
+/// modulo ten (Ministry of Finance, order 165н of 30.10.2017).
 pub fn is_ogrn(value: &str) -> bool {
     let digits = digits(value);
     let check = |count: usize, modulus: u64| number(&digits[..count]) % modulus % 10 == u64::from(digits[count]);
@@ -28,8 +28,8 @@ pub fn is_ogrn(value: &str) -> bool {
     }
 }
 
-/// A SNILS: the check number is the sum of the digits by weights 9 to 1, by 101, and 100 counts as 0; numbers up to 001-001-998 have
-/// none (Pension Fund, resolution 485п of 03.06.2019, appendix 1).
+/// A SNILS: the check number is the sum of the digits with weights 9 to 1, modulo 101, where 100 counts as 0; numbers
+/// up to 001-001-998 have none (Pension Fund, resolution 485п of 03.06.2019, appendix 1).
 pub fn is_snils(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 11

@@ -1,4 +1,4 @@
-//! Vehicles.
+//! Vehicle identification numbers.
 
 use super::digits::alphanumerics;
 
@@ -32,7 +32,7 @@ pub fn is_vin(text: &str) -> bool {
     characters[8] == check && characters.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// A vehicle identification number (ISO 3779) of a maker outside of North America, whose ninth character says nothing.
+/// A vehicle identification number (ISO 3779) of a maker outside of North America, whose ninth character is arbitrary.
 pub fn is_vin_elsewhere(text: &str) -> bool {
     let characters = alphanumerics(text);
     characters.len() == 17

@@ -1,4 +1,4 @@
-//! Numbers made up by the thousand: valid ones are all found in their context, and with another check digit none is.
+//! Thousands of generated numbers: all valid ones are found in context, and none with a wrong check digit.
 
 use std::sync::LazyLock;
 
@@ -8,17 +8,17 @@ use sha2::{Digest, Sha256};
 use crate::pii::checks::phone::Phones;
 use crate::pii::{Options, Recognizers, sources};
 
-/// A type, what stands before a number of it, its form, the letters that the form may have, and its check characters. The
-/// check itself is that of the first recognizer of the type.
+/// A type, the text before its numbers, its format, the letters of the format, and its check characters. The check is
+/// that of the first recognizer of the type.
 ///
-/// In the form, `0` is any digit, `A` any of the letters given, and `#` a check character out of the last ones given.
+/// In the format, `0` is any digit, `A` any of the letters, and `#` a check character.
 type Kind = (&'static str, &'static str, &'static str, &'static [u8], &'static [u8]);
 
 const DIGITS: &[u8] = b"0123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 const KINDS: [Kind; 44] = [
-    // After a word such as "карта", a grouped number is found whatever its checksum is; so other words lead to those.
+    // After a word such as "карта", a grouped number is found whatever its checksum, so other words are used here.
     ("CREDIT_CARD", "card", "400000000000000#", b"", DIGITS),
     ("CREDIT_CARD", "оплата", "2200 0000 0000 000#", b"", DIGITS),
     ("CREDIT_CARD", "银行卡号", "622000000000000000#", b"", DIGITS),
@@ -92,8 +92,8 @@ const KINDS: [Kind; 44] = [
 static NO_PHONES: LazyLock<Phones> = LazyLock::new(|| Phones::new::<String>(&[]).unwrap());
 static ALL: LazyLock<Recognizers> = LazyLock::new(|| Recognizers::new(&Options::default()).unwrap());
 
-/// A number of this kind with right check characters, and one whose last check character is wrong. None where no
-/// check character fits, as with modulus 11.
+/// A number with valid check characters, and one whose last check character is wrong; `None` if no check character
+/// fits, as with modulus 11.
 fn make(kind: &Kind, seed: &[u16]) -> Option<(String, String)> {
     let &(entity, _, form, letters, checks) = kind;
     let source = sources()

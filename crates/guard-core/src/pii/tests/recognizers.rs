@@ -1,4 +1,4 @@
-//! What recognizers find, each and all together.
+//! Tests of the recognizers, separately and together.
 
 use std::collections::{BTreeSet, HashSet};
 
