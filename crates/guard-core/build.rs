@@ -1,8 +1,8 @@
-//! Lists the data files of the rules, so that a new file is all that a new provider, country or language needs; and lays out the
-//! vocabularies of OpenAI's encodings.
+//! Lists the data files of the rules, so that a new file needs no registration, and lays out the vocabularies of
+//! OpenAI's encodings.
 //!
-//! For every folder below, `$OUT_DIR/<name>.rs` is a slice of file names and texts in alphabetical order, which
-//! `rules::data::embedded!` includes. For every encoding, `$OUT_DIR/<name>.vocabulary` has its tokens; see `tokens::openai`.
+//! For every folder below, `$OUT_DIR/<name>.rs` is a slice of file names and texts in alphabetical order, for
+//! `rules::data::embedded!`. For every encoding, `$OUT_DIR/<name>.vocabulary` has its tokens; see `tokens::openai`.
 
 #[path = "src/tokens/openai/layout.rs"]
 mod layout;
@@ -20,7 +20,7 @@ const FOLDERS: [(&str, &str); 5] = [
     ("orders", "src/rules/phrases/orders"),
     ("hijacks", "src/rules/phrases/hijacks"),
 ];
-/// The encodings, and how many ranks each has. One of `p50k_base` is that of a special token, and stays without bytes.
+/// The encodings and their numbers of ranks. In `p50k_base`, one rank belongs to a special token, and has no bytes.
 const ENCODINGS: [(&str, Tokenizer, u32); 4] = [
     ("r50k_base", Tokenizer::R50kBase, 50_256),
     ("p50k_base", Tokenizer::P50kBase, 50_281),
@@ -45,10 +45,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The tokens of an encoding as `layout.rs` describes them.
+/// The tokens of an encoding in the format of `layout.rs`.
 fn vocabulary(name: &str, tokenizer: Tokenizer, ranks: u32) -> Result<Vec<u8>, Box<dyn Error>> {
     let bpe = tiktoken_rs::bpe_for_tokenizer(tokenizer)?;
-    // Half of the slots stay empty, so that a token that is not there is known after one or two.
+    // Half of the slots stay empty, so that a missing token is known after one or two slots.
     let log_slots = ranks.next_power_of_two().ilog2() + 1;
     let mut slots = vec![0_u32; 1 << log_slots];
     let mut head = [ranks.to_le_bytes(), log_slots.to_le_bytes()].concat();
@@ -71,7 +71,7 @@ fn vocabulary(name: &str, tokenizer: Tokenizer, ranks: u32) -> Result<Vec<u8>, B
         head.extend(u32::try_from(bytes.len())?.to_le_bytes());
     }
     if singles != 256 || bpe.decode_bytes(&[ranks]).is_ok_and(|token| !token.starts_with(b"<|")) {
-        return Err(format!("{name} has other tokens than were expected").into());
+        return Err(format!("{name} has unexpected tokens").into());
     }
     head.extend(slots.iter().flat_map(|slot| slot.to_le_bytes()));
     head.extend(bytes);

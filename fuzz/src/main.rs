@@ -1,6 +1,6 @@
-//! Feeds texts that libFuzzer makes up to one part of guard-core, which the variable `GUARD_FUZZ` of the environment names.
+//! Feeds texts from libFuzzer to one target in guard-core, selected by the environment variable `GUARD_FUZZ`.
 //!
-//! It is one program for all parts, since compiling guard-core with the instrumentation of libFuzzer takes minutes.
+//! One program contains all targets, since compiling guard-core with libFuzzer's instrumentation takes minutes.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
 
-/// Runs one text through a part and panics where something does not hold.
+/// Runs a target on one text, and panics if a property is violated.
 type Target = fn(&str);
 
 const TARGETS: &[(&str, Target)] = &[

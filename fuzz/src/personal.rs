@@ -1,4 +1,4 @@
-//! What finds personal data.
+//! Targets of personal data.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ use crate::steps::{check, linear};
 static DETECTOR: LazyLock<Detector> =
     LazyLock::new(|| Detector::new(&Options::default(), &["Project Aurora".to_owned()]).expect("the embedded rules"));
 
-/// Findings are in order and have scores; a redacted text has nothing of theirs left.
+/// Findings are in order and have scores; a redacted text contains none of them.
 pub fn detector(text: &str) {
     let found = linear(text, 4000, || DETECTOR.find(text, Vec::new(), &[]));
     let found = found.expect("the embedded rules search everything").findings;
     check(text, found.iter().map(|finding| &finding.range), true);
     assert!(found.iter().all(|finding| (0.0..=1.0).contains(&finding.score)));
     let spans: Vec<_> = found.iter().map(|finding| finding.range.clone()).collect();
-    // What is found in it afterwards may be something else that the replacement made a neighbour of, but no email address.
+    // Later findings may be new ones next to a replacement, but no e-mail address.
     let hidden = redact::redact(text, &spans, " [REDACTED] ");
     for finding in found.iter().filter(|finding| &*finding.entity == "EMAIL_ADDRESS") {
         let value = &text[finding.range.clone()];

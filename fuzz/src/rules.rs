@@ -1,4 +1,4 @@
-//! What finds things by rules.
+//! Targets of rules.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use guard_core::rules::urls as url_rules;
 
 use crate::steps::{check, linear};
 
-/// Time for one search: those that take longer are given up, which is no finding.
+/// The time limit of a search; exceeding it is no failure.
 const LIMIT: Duration = Duration::from_millis(100);
 
-/// The first line is a pattern, and the rest is searched. A pattern is refused or searched for, and matches are in order.
+/// The first line is a pattern, and the rest is searched. The pattern is rejected or searched for, and matches are in
+/// order.
 pub fn regex(input: &str) {
     let (pattern, text) = input.split_once('\n').unwrap_or((input, input));
     for syntax in [Syntax::Python, Syntax::Ecmascript] {
@@ -33,7 +34,7 @@ pub fn regex(input: &str) {
 static SECRETS: LazyLock<Secrets> =
     LazyLock::new(|| Secrets::new(&secret_rules::Options::default()).expect("the embedded rules"));
 
-/// Secrets are in order, and a redacted text has none of them left.
+/// Secrets are in order, and a redacted text contains none of them.
 pub fn secrets(text: &str) {
     for deobfuscate in [false, true] {
         let found = linear(text, 4000, || SECRETS.find(text, deobfuscate)).unwrap_or_default();
@@ -41,7 +42,7 @@ pub fn secrets(text: &str) {
         let hidden = secret_rules::redact(text, &found, RedactMode::All);
         for secret in &found {
             let value = &text[secret.range.clone()];
-            // A shorter one may be a part of what replaces it, or of an ordinary word.
+            // A shorter secret may be part of its replacement, or of an ordinary word.
             assert!(
                 value.len() < 10 || !hidden.contains(value),
                 "{value:?} is left of {text:?}"
@@ -52,7 +53,7 @@ pub fn secrets(text: &str) {
 
 static WORDS: [&str; 5] = ["ignore", "Acme Corp", "c++", "坏人", "straße"];
 
-/// Occurrences are in order of their starts, and their text is the substring in some case.
+/// Occurrences are ordered by their starts, and their text is the substring in some case.
 pub fn substrings(text: &str) {
     for place in [Where::Str, Where::Word, Where::Name] {
         for case_sensitive in [true, false] {
@@ -79,7 +80,7 @@ static PHRASES: LazyLock<[std::sync::Arc<Phrases>; 2]> = LazyLock::new(|| {
     ]
 });
 
-/// Phrases stand in the text, also those that only a view of it shows.
+/// Phrases are in the text, including those in views.
 pub fn phrases(text: &str) {
     for phrases in PHRASES.iter() {
         let found = linear(text, 2000, || phrases.find(text)).unwrap_or_default();
@@ -89,14 +90,14 @@ pub fn phrases(text: &str) {
     }
 }
 
-/// URLs are in order, without overlaps, and have a host or are found again when they are written out.
+/// URLs are in order, without overlaps, and have a host or are found again after serialization.
 pub fn urls(text: &str) {
     let found = linear(text, 400, || url_rules::find(text));
     check(text, found.iter().map(|found| &found.range), true);
     for found in found {
         assert!(!found.range.is_empty());
         if let Some(host) = found.url.host_str() {
-            // The dot of the root, as in `example.org.`, belongs to no registrar.
+            // The root dot, as in `example.org.`, belongs to no registrar.
             assert!(
                 host.trim_end_matches('.')
                     .ends_with(url_rules::registrable_domain(host).trim_end_matches('.'))
@@ -105,7 +106,7 @@ pub fn urls(text: &str) {
     }
 }
 
-/// The first line is a placeholder. Occurrences are in order, and an exact search leaves no placeholder behind.
+/// The first line is a placeholder. Occurrences are in order, and an exact search leaves no placeholder.
 pub fn placeholders(input: &str) {
     let (own, text) = input.split_once('\n').unwrap_or(("", input));
     let all = [own, "[REDACTED_PERSON_1]", "[REDACTED_PERSON_2]", "<EMAIL_1>"];
@@ -120,7 +121,7 @@ pub fn placeholders(input: &str) {
     }
 }
 
-/// The first line is repeated by the rest, or not. Passages stand in the text, and shares are shares.
+/// The rest may repeat the first line. Passages are in the text, and shares are valid.
 pub fn overlap(input: &str) {
     let (other, text) = input.split_once('\n').unwrap_or((input, input));
     for deobfuscate in [false, true] {

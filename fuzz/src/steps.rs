@@ -1,12 +1,12 @@
-//! Linear time, told by a count of steps and not by a clock: work that passes [`guard_core::stop::point`] so often.
+//! Checks linear time by counting steps instead of time: how often work passes [`guard_core::stop::point`].
 
 use guard_core::stop::counting::points;
 
-/// Does `work` on a text, and panics if it passed more points than `each` for a byte allows.
+/// Runs `work` on a text.
 ///
 /// # Panics
 ///
-/// When it took too many steps.
+/// If it passes more than `each` points per byte.
 pub fn linear<T>(text: &str, each: usize, work: impl FnOnce() -> T) -> T {
     let mut result = None;
     let passed = points(|| result = Some(work()));
@@ -15,7 +15,7 @@ pub fn linear<T>(text: &str, each: usize, work: impl FnOnce() -> T) -> T {
     result.expect("the work was done")
 }
 
-/// Panics unless ranges lie on the borders of characters, and, where they are `apart`, ascend without overlaps.
+/// Panics unless ranges are on character boundaries and, with `apart`, ascend without overlaps.
 pub fn check<'a>(text: &str, ranges: impl IntoIterator<Item = &'a std::ops::Range<usize>>, apart: bool) {
     let mut end = 0;
     for range in ranges {

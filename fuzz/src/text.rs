@@ -1,4 +1,4 @@
-//! What reads and changes texts, without rules of its own.
+//! Targets of the text module.
 
 use guard_core::text::offsets::{Unit, convert, convert_back};
 use guard_core::text::repeats::Once;
@@ -7,7 +7,7 @@ use guard_core::text::{self, redact::REDACTED};
 
 use crate::steps::{check, linear};
 
-/// Views are bounded in number and length, and every part of a view stands somewhere in the text.
+/// Views are bounded in number and length, and every part of a view maps into the text.
 pub fn views(text: &str) {
     let views = linear(text, 400, || text::views::views(text));
     assert!(views.len() <= MAX_VIEWS);
@@ -21,7 +21,7 @@ pub fn views(text: &str) {
     assert!(text::views::revealing_views(text).len() <= MAX_REVEALING);
 }
 
-/// Candidates of JSON stand in the text, in order and without overlaps, and one that is called valid is.
+/// JSON candidates are in the text, in order and without overlaps, and valid ones are valid.
 pub fn json(text: &str) {
     let found = linear(text, 400, || text::json::find(text));
     check(text, found.iter().map(|candidate| &candidate.range), true);
@@ -30,7 +30,7 @@ pub fn json(text: &str) {
             Some(problem) => assert!(problem.at <= text.len()),
             None => {
                 let json = &text[candidate.range];
-                // Half a pair of surrogates is JSON by its grammar (RFC 8259, section 8.2), but no text of Rust.
+                // A lone surrogate is valid JSON by its grammar (RFC 8259, section 8.2), but no Rust text.
                 let halves = json.contains("\\u") || json.contains(['e', 'E']);
                 assert!(
                     halves || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok(),
@@ -41,7 +41,7 @@ pub fn json(text: &str) {
     }
 }
 
-/// Offsets there and back again lead to the start of the same character.
+/// Converting offsets back and forth leads to the start of the same character.
 pub fn offsets(text: &str) {
     let offsets: Vec<usize> = (0..text.len() + 3).collect();
     for unit in [Unit::Utf16, Unit::CodePoint] {
@@ -54,7 +54,7 @@ pub fn offsets(text: &str) {
     }
 }
 
-/// A text without what was found is one in which nothing is found.
+/// Removing all findings leaves nothing to find.
 pub fn invisible(text: &str) {
     let found = linear(text, 50, || text::invisible::find(text));
     check(text, found.iter().map(|found| &found.range), true);
@@ -62,7 +62,7 @@ pub fn invisible(text: &str) {
     assert_eq!(text::invisible::find(&visible), [], "{visible:?} is left");
 }
 
-/// Sentences are in order and cover all that is not white space.
+/// Sentences are in order and cover everything except white space.
 pub fn sentences(text: &str) {
     let found = linear(text, 50, || text::sentences::split(text));
     check(text, &found, true);
@@ -75,7 +75,7 @@ pub fn sentences(text: &str) {
     assert!(text[rest..].trim().is_empty());
 }
 
-/// Redacting any spans, also ones that overlap, cut characters or end before they begin, hides each of their bytes.
+/// Redacting any spans, including overlapping, cut or reversed ones, hides each of their bytes.
 pub fn redact(text: &str) {
     let numbers: Vec<usize> = text.bytes().map(|byte| usize::from(byte) * text.len() / 200).collect();
     let spans: Vec<_> = numbers.chunks_exact(2).take(20).map(|pair| pair[0]..pair[1]).collect();
@@ -89,7 +89,7 @@ pub fn redact(text: &str) {
     assert!(hidden == 0 || redacted.contains(REDACTED));
 }
 
-/// What is left without repeats stands in the text, and leaving them out once more changes less and less.
+/// The remaining text is in the original, and removing repeats again removes less and less.
 pub fn repeats(text: &str) {
     let Some(once) = linear(text, 200, || Once::of(text)) else {
         return;

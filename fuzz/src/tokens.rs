@@ -1,11 +1,11 @@
-//! What models read of a text.
+//! Targets of tokenizers.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use guard_core::tokens::{Reading, TextReader, Tokenizers};
 
-/// Tokens of the longest row. Few, so that short texts have many windows.
+/// The most tokens of a row: few, so that short texts have many windows.
 const MOST_TOKENS: usize = 16;
 
 static READER: LazyLock<TextReader> = LazyLock::new(|| {
@@ -15,7 +15,7 @@ static READER: LazyLock<TextReader> = LazyLock::new(|| {
     TextReader::new(tokenizer, MOST_TOKENS).expect("room for text")
 });
 
-/// No row is longer than the model allows, and every row stands in the text.
+/// No row is longer than the model allows, and every row is in the text.
 pub fn windows(text: &str) {
     use Reading::{Chunks, Head, HeadTail, HeadTailChars, Sentences, Windows};
     for reading in [Windows, Head, Sentences, HeadTail, HeadTailChars, Chunks] {

@@ -1,4 +1,4 @@
-//! The engine with the embedded models, on the ONNX Runtime library that the repository's `onnxruntime-node` brings.
+//! Tests of the engine with the embedded models, on the ONNX Runtime library of the repository's `onnxruntime-node`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The libraries that Node.js would take, unless another one is named.
+/// The libraries that Node.js would load, or a configured one.
 fn libraries() -> Vec<PathBuf> {
     if let Some(library) = std::env::var_os("GUARD_ONNX_LIBRARY") {
         return vec![library.into()];
@@ -67,7 +67,7 @@ fn load_from(engine: Engine, folder: PathBuf, capacity: usize) -> ModelHandle {
     engine.load(&source, capacity).expect("the model loads")
 }
 
-/// Copies an embedded model and the word vectors beside it.
+/// Copies an embedded model and its shared word vectors.
 fn copy_of(model: &str, target: &Path) -> PathBuf {
     for name in [model, "words"] {
         std::fs::create_dir_all(target.join(name)).unwrap();
@@ -111,7 +111,7 @@ fn engines_with_other_thread_counts_live_side_by_side() {
         .map(|model| wait(&ask_text(model, text)).unwrap().parts[0].heads[0][1])
         .collect();
     assert!(scores[0] > 0.5 && (scores[0] - scores[1]).abs() < 1e-3, "{scores:?}");
-    // Engines of equal settings share the pool.
+    // Engines with equal settings share the pool.
     let again = engine(1);
     let before = again.encoded();
     wait(&ask_text(&load(again, "prompt-injection", 8), "a text of its own")).unwrap();
@@ -127,7 +127,7 @@ fn rows_leave_early_where_nothing_but_their_head_is_asked() {
     let left = alone("plain text");
     assert!(left[0].iter().all(|score| *score < 0.001), "{left:?}");
     assert!(left[1..].iter().all(Vec::is_empty), "{left:?}");
-    // Asked with others, the same text goes through all of the model.
+    // With other heads, the same text passes the whole model.
     let whole = all("plain text");
     assert!(whole[0].iter().all(|score| *score > 0.01), "{whole:?}");
     assert!(whole[1..7].iter().all(|head| !head.is_empty()), "{whole:?}");
@@ -141,7 +141,7 @@ fn handles_of_one_model_have_limits_of_their_own() {
         load(engine, "prompt-injection", 1),
         load(engine, "prompt-injection", 64),
     );
-    // A sentence that stood before is not read again.
+    // A repeated sentence is not read again.
     let long: String = (0..400)
         .map(|day| format!("What is the weather like on day {day}? "))
         .collect();
@@ -154,7 +154,7 @@ fn handles_of_one_model_have_limits_of_their_own() {
     assert!(wide.pending() > 1 && narrow.pending() == 1);
     assert!(others.iter().all(|answer| wait(answer).is_ok()));
     assert!(wait(&first).is_ok());
-    // A dropped handle takes its callers along, but not those of the other one.
+    // A dropped handle cancels its callers, but not those of the other handle.
     let mine = ask_text(&narrow, &format!("{long} once more"));
     let other = ask_text(&wide, "still here");
     drop(narrow);
@@ -198,7 +198,7 @@ fn runs_at_the_same_time_give_the_scores_of_runs_alone() {
             .map(|text| wait(&ask_text(&model, text)).unwrap())
             .collect();
         let asked: Vec<Answer> = texts.iter().map(|text| ask_text(&model, text)).collect();
-        // Memory that is given back beside runs is none of theirs.
+        // Releasing memory does not affect concurrent runs.
         model.model().rest();
         for (answer, alone) in asked.iter().zip(alone) {
             let together = wait(answer).unwrap();
@@ -219,7 +219,7 @@ fn replies_say_where_the_time_went() {
         timings.queued + timings.tokenized + timings.inferred <= all,
         "{timings:?} in {all:?}"
     );
-    // Three windows of 256 tokens and more take longer than their tokenization.
+    // Three windows of 256 tokens or more take longer than their tokenization.
     assert!(timings.inferred > timings.tokenized, "{timings:?}");
 }
 

@@ -1,7 +1,7 @@
 //! Modules import downward only, and no files import each other in a circle.
 //!
-//! The tests read the sources of this crate. They look at `use` declarations and at paths in code; comments, strings and `#[cfg(test)]` modules
-//! do not count. An import through a re-export counts as an import of the file that defines the item.
+//! The tests read the sources of this crate: `use` declarations and paths in code, without comments, strings and
+//! `#[cfg(test)]` modules. An import through a re-export counts as an import of the file that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,13 +31,13 @@ struct Source {
     file: String,
     module: ItemPath,
     code: Vec<Token>,
-    /// What `use` declarations bring into the module: a name and the path that it stands for.
+    /// The names that `use` declarations import, with their paths.
     names: BTreeMap<String, ItemPath>,
-    /// Every path of the crate that the code names.
+    /// Every path of the crate in the code.
     paths: Vec<ItemPath>,
 }
 
-/// A word, or a character that is part of none.
+/// A word, or another character.
 #[derive(Clone, PartialEq)]
 enum Token {
     Word(String),
@@ -201,7 +201,7 @@ fn is_test_attribute(code: &[Token]) -> bool {
         && is_mark(code.get(6), ']')
 }
 
-/// Cuts out what `#[cfg(test)]` marks, except declarations of modules in other files.
+/// Removes `#[cfg(test)]` items, except declarations of modules in other files.
 fn without_tests(code: Vec<Token>) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -344,7 +344,7 @@ fn read_paths(source: &mut Source) {
     source.code = code;
 }
 
-/// Reads what follows `base::`, which may be a tree in braces. Returns where it ends.
+/// Reads the rest of a path after `base::`, which may be a tree in braces. Returns its end.
 fn read_tree(source: &mut Source, code: &[Token], start: usize, base: ItemPath, is_use: bool) -> usize {
     let mut at = start;
     let mut path = base;
@@ -405,7 +405,7 @@ fn imports(sources: &[Source]) -> BTreeMap<usize, BTreeSet<usize>> {
     (0..sources.len()).map(|from| (from, targets(from))).collect()
 }
 
-/// The file that defines the item at `path`, beyond re-exports.
+/// The file that defines the item at `path`, following re-exports.
 fn definition(sources: &[Source], files: &BTreeMap<&[String], usize>, path: &[String]) -> usize {
     let mut path = path.to_vec();
     loop {

@@ -1,4 +1,4 @@
-//! `features SPEC.json OUT.bin < ROWS.jsonl`: features of texts for a training, where a row is an object with `text`.
+//! `features SPEC.json OUT.bin < ROWS.jsonl`: extracts features for training. A row is an object with `text`.
 //!
 //! OUT.bin is a sparse matrix, little-endian: u64 rows, u64 buckets, u64 values, then u64 starts (one more than rows),
 //! u32 buckets and f32 values.

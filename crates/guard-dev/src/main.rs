@@ -1,12 +1,13 @@
-//! Commands for those who work on guard.
+//! Commands for developers of guard.
 //!
 //! Run them with `cargo run --release -p guard-dev -- COMMAND`:
 //!
 //! * `check-rules KIND FILE...` checks rule files against their own examples. KIND is `secrets`, `recognizers`,
 //!   `refusals`, `orders` or `hijacks`.
-//! * `features SPEC.json OUT.bin < ROWS.jsonl` writes the features of texts for a training.
-//! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to them.
-//! * `hostile SCANNER|all SIZE FILE...` prints what the rule scanners cost on texts that repeat what rules look for, the worst first.
+//! * `features SPEC.json OUT.bin < ROWS.jsonl` writes features of texts for training.
+//! * `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED` fits a linear model to
+//!   features.
+//! * `hostile SCANNER|all SIZE FILE...` prints the cost of scanners on texts that are made to be slow, the worst first.
 
 mod check_rules;
 mod features;
@@ -16,10 +17,10 @@ mod hostile;
 use std::error::Error;
 use std::process::ExitCode;
 
-/// What a command returns: how the process ends, or why the command could not run.
+/// The exit code of a command, or an error.
 type Outcome = Result<ExitCode, Box<dyn Error>>;
 
-/// A command, with the arguments behind its name.
+/// A command, which receives the arguments after its name.
 type Command = fn(&[String]) -> Outcome;
 
 const COMMANDS: [(&str, Command); 4] = [

@@ -1,8 +1,8 @@
-//! Work on texts: at once where it takes microseconds, on a thread of its own pool otherwise.
+//! Runs work on texts: immediately if it takes microseconds, otherwise on a thread pool.
 //!
-//! A short text is worked on at once, since handing it to another thread would take longer than the work; the function
-//! then returns its value. For more work it returns a promise, so that the event loop goes on. Each function of this
-//! crate has one form, and TypeScript awaits what it returns.
+//! For a short text, handing it to another thread takes longer than the work, so the function returns its value
+//! directly. For more work it returns a promise, which keeps the event loop free. Each function has one form, and
+//! TypeScript awaits its result.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,35 +14,36 @@ use crate::error::{Code, Failure, at_once, caught};
 use crate::js_text::{self, Room, Text};
 use crate::pool::in_pool;
 
-/// What the addon says of a text: the value itself where the work is short, or a promise of it.
+/// The result for a text: the value, or a promise of it.
 #[napi]
 pub type Answer<'env, T> = Either<T, PromiseRaw<'env, T>>;
 
-/// Texts above this length, in UTF-16 code units, are never worked on at once.
+/// The most UTF-16 code units of a text that is processed immediately.
 pub const SHORT_TEXT: usize = 16_384;
-/// Nanoseconds that work at once may be expected to take. To hand a text to another thread and back takes about a tenth of it.
+/// The most expected nanoseconds of immediate work. Handing a text to another thread and back takes about a tenth of
+/// that.
 const AT_ONCE: usize = 200_000;
 
-/// About how many nanoseconds work takes for each byte of an unfavourable text, measured on texts of 4,000 characters: prose in
-/// two scripts, repeated keywords, numbers, addresses, disguises. It decides whether a text is worked on at once, so that half or
-/// twice as much is as good.
+/// The approximate nanoseconds of work per byte of an unfavourable text, measured on texts of 4,000 characters: prose
+/// in two scripts, repeated keywords, numbers, addresses, disguises. It decides whether a text is processed
+/// immediately, so a factor of two does not matter.
 #[derive(Clone, Copy)]
 pub struct Cost(pub usize);
 
 impl Cost {
-    /// A short text can take milliseconds, so that no text is worked on at once.
+    /// Even a short text can take milliseconds, so no text is processed immediately.
     pub const HIGH: Self = Self(usize::MAX);
 
-    /// Whether work on so many bytes may be done at once.
+    /// Whether work on this many bytes may run immediately.
     pub fn is_low(self, bytes: usize) -> bool {
         bytes.saturating_mul(self.0) <= AT_ONCE
     }
 }
 
-/// What work shares that needs nothing but the text.
+/// The shared state of work that needs only the text.
 pub static NOTHING: LazyLock<Arc<()>> = LazyLock::new(Arc::default);
 
-/// Does `work`, of this cost, on a text: at once if it is cheap, else on a thread of the pool.
+/// Runs `work` on a text: immediately if it is cheap, otherwise on the pool.
 pub fn on_text<'env, T: ToNapiValue + TypeName + Send + 'static>(
     cost: Cost,
     text: JsString<'env>,
@@ -51,7 +52,7 @@ pub fn on_text<'env, T: ToNapiValue + TypeName + Send + 'static>(
     on_text_with(&NOTHING, cost, text, move |(), text| work(text))
 }
 
-/// Does `work`, of this cost, on a text, with rules or a model that it shares with other calls.
+/// Runs `work` on a text, with rules or a model that it shares with other calls.
 pub fn on_text_with<'env, S, T>(
     shared: &Arc<S>,
     cost: Cost,
@@ -73,8 +74,8 @@ where
     in_pool(&env, move || work(&shared, &text)).map(Either::B)
 }
 
-/// Does `now`, of this cost, on a text if that is cheap, and `work` if it is not, or if `now` gives nothing because the text turns out to
-/// take long.
+/// Runs `now` on a text if it is cheap. Runs `work` otherwise, or if `now` returns `None` because the text takes
+/// longer.
 pub fn on_text_if_ready<'env, T: ToNapiValue + TypeName + Send + 'static>(
     cost: Cost,
     text: JsString<'env>,
@@ -94,7 +95,7 @@ pub fn on_text_if_ready<'env, T: ToNapiValue + TypeName + Send + 'static>(
     in_pool(&env, move || work(&text)).map(Either::B)
 }
 
-/// Does `work`, of this cost, on texts: at once if all of them together are cheap, else on a thread of the pool.
+/// Runs `work` on texts: immediately if all together are cheap, otherwise on the pool.
 pub fn on_texts<'env, T: ToNapiValue + TypeName + Send + 'static>(
     env: &'env Env,
     cost: Cost,
@@ -108,7 +109,7 @@ pub fn on_texts<'env, T: ToNapiValue + TypeName + Send + 'static>(
     in_pool(env, move || work(&texts)).map(Either::B)
 }
 
-/// Loads something on a thread of Node's pool, where it does not wait behind texts.
+/// Loads something on a thread of Node's pool, where it does not wait for texts.
 pub fn off_thread<'env, T: ToNapiValue + TypeName + Send + 'static>(
     env: &Env,
     load: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
@@ -119,7 +120,7 @@ pub fn off_thread<'env, T: ToNapiValue + TypeName + Send + 'static>(
 
 type Work<T> = Box<dyn FnOnce() -> std::result::Result<T, Failure> + Send>;
 
-/// Loading on a thread of Node's pool. What it returns comes back to the thread of JavaScript, which alone can make an error.
+/// Work on a thread of Node's pool. Its result returns to the JavaScript thread, which alone can create an error.
 struct OffThread<T>(Option<Work<T>>);
 
 impl<T: ToNapiValue + TypeName + Send + 'static> Task for OffThread<T> {

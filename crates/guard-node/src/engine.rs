@@ -19,7 +19,7 @@ use crate::answer::off_thread;
 use crate::error::{Failure, at_once};
 use crate::spans::{Span, spans};
 
-/// How an engine is set up; see `Settings` of guard-core.
+/// Settings of an engine; see `Settings` of guard-core.
 #[napi(object)]
 #[derive(Clone)]
 pub struct EngineSettings {
@@ -28,16 +28,16 @@ pub struct EngineSettings {
     pub threads: Option<u32>,
 }
 
-/// What an engine runs on.
+/// The runtime of an engine.
 #[napi(object)]
 pub struct EngineInfo {
     /// The path of the loaded ONNX Runtime library.
     pub library: String,
     /// Full names of the execution providers, in order of preference.
     pub providers: Vec<String>,
-    /// Threads for inference: as many runs go on at the same time.
+    /// The number of inference threads, and so of concurrent runs.
     pub threads: u32,
-    /// Texts that wait or run now, of all models of all engines with these settings.
+    /// The waiting and running texts of all models of all engines with these settings.
     pub pending: u32,
 }
 
@@ -62,26 +62,26 @@ impl From<EngineSettings> for Settings {
     }
 }
 
-/// Loads models and runs them. Engines of equal settings share threads and loaded models.
+/// Loads and runs models. Engines with equal settings share threads and loaded models.
 #[napi]
 pub struct NativeEngine(Settings);
 
 #[napi]
 impl NativeEngine {
-    /// An engine of these settings. Nothing is loaded before the first call.
+    /// Creates an engine. Nothing is loaded before the first call.
     #[napi(constructor)]
     pub fn new(settings: EngineSettings) -> Self {
         Self(settings.into())
     }
 
-    /// Loads the library, if it is not loaded yet, and tells what the engine runs on.
+    /// Loads the library if needed, and describes the runtime.
     #[napi]
     pub fn info<'env>(&self, env: &'env Env) -> Result<PromiseRaw<'env, EngineInfo>> {
         let settings = self.0.clone();
         off_thread(env, move || Ok(EngineInfo::from(Engine::new(&settings)?)))
     }
 
-    /// Loads a model, or shares it when it is loaded already. At most `queueCapacity` texts may wait for this handle of it.
+    /// Loads a model, or shares a loaded one. At most `queueCapacity` texts may wait for this handle.
     #[napi]
     pub fn load<'env>(
         &self,
@@ -97,7 +97,7 @@ impl NativeEngine {
     }
 }
 
-/// Where a model is; see `Source` of guard-core.
+/// The location of a model; see `Source` of guard-core.
 #[napi(object)]
 pub struct ModelSource {
     pub folder: String,
@@ -120,17 +120,18 @@ impl From<ModelSource> for Source {
 pub struct ModelHead {
     pub name: String,
     pub labels: Vec<String>,
-    /// Whether each label stands for itself; otherwise exactly one is right.
+    /// Whether labels are independent; otherwise exactly one applies.
     pub multi_label: bool,
-    /// Whether it gives a vector, which has no labels.
+    /// Whether it returns a vector, which has no labels.
     pub is_vector: bool,
-    /// The kinds of spans that it finds; absent where it judges a text as a whole.
+    /// The kinds of spans that it finds; absent for a head over whole texts.
     pub kinds: Option<Vec<String>>,
-    /// Whether texts may leave the model early where only this head, and others of which it is true too, are asked.
+    /// Whether texts may leave the model early if only heads with this flag are needed.
     pub has_early_exit: bool,
 }
 
-/// A part of a text and its probabilities, by head and label, or the vector that a head gives; a head that finds spans has none.
+/// A part of a text and its probabilities by head and label, or the vector of a head; empty for a head that finds
+/// spans.
 #[napi(object)]
 pub struct Part {
     pub start: u32,
@@ -138,25 +139,25 @@ pub struct Part {
     pub heads: Vec<Vec<f64>>,
 }
 
-/// What a model says of a text.
+/// The result of a model for a text.
 #[napi(object)]
 pub struct Classification {
     pub parts: Vec<Part>,
-    /// What heads over tokens find, where all of a text is read in windows: in order, without overlaps within a head.
+    /// The spans of token heads, if the whole text is read in windows: in order, without overlaps within a head.
     pub spans: Vec<ModelSpan>,
     pub tokens: u32,
-    /// Code units of the text that were not read.
+    /// The code units of the text that were not read.
     pub skipped_chars: u32,
     pub timings: EngineTimings,
 }
 
-/// Where the time of an answer went, in milliseconds; see `Timings` of guard-core. The three add up to the time from the
-/// question to the answer.
+/// The time of each stage in milliseconds; see `Timings` of guard-core. The three add up to the time from the question
+/// to the answer.
 #[napi(object)]
 pub struct EngineTimings {
     /// Waiting for a thread.
     pub queued: f64,
-    /// Making tokens of the text.
+    /// Tokenizing the text.
     pub tokenized: f64,
     /// Running the model.
     pub inferred: f64,
@@ -173,7 +174,7 @@ impl From<Timings> for EngineTimings {
     }
 }
 
-/// A part of a premise with a part of one of the claims on it, and the probabilities of both together, by head and label.
+/// A part of a premise with a part of a claim, and their joint probabilities by head and label.
 #[napi(object)]
 pub struct ClaimPart {
     pub start: u32,
@@ -185,25 +186,25 @@ pub struct ClaimPart {
     pub heads: Vec<Vec<f64>>,
 }
 
-/// What a model says of claims on a premise.
+/// The result of a model for claims on a premise.
 #[napi(object)]
 pub struct JudgedClaims {
-    /// Claim by claim; each part of a claim with each window of the premise.
+    /// The parts by claim: each part of a claim with each window of the premise.
     pub parts: Vec<ClaimPart>,
     pub timings: EngineTimings,
 }
 
-/// A span of a text that a head over tokens found, such as a name.
+/// A span that a token head found, such as a name.
 #[napi(object)]
 pub struct ModelSpan {
     pub start: u32,
     pub end: u32,
     pub kind: String,
-    /// The mean probability, over its tokens, that they are of this kind.
+    /// The mean probability of its tokens.
     pub score: f64,
 }
 
-/// How a text is read; see `Reading` of guard-core.
+/// How a text is fitted into the model's input; see `Reading` of guard-core.
 #[napi(string_enum = "snake_case")]
 pub enum ReadingMode {
     Windows,
@@ -227,20 +228,20 @@ impl From<ReadingMode> for Reading {
     }
 }
 
-/// Stops a call that is under way.
+/// Aborts a current call.
 #[napi]
 #[derive(Default)]
 pub struct Abort(Option<Ticket>);
 
 #[napi]
 impl Abort {
-    /// An abort of nothing yet.
+    /// Creates an abort without a call.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers the call with an error of code `GUARD_ABORTED`; does nothing when it is answered already.
+    /// Rejects the call with `GUARD_ABORTED`. Does nothing if it is already settled.
     #[napi]
     pub fn abort(&self) {
         if let Some(ticket) = &self.0 {
@@ -279,14 +280,14 @@ impl NativeModel {
         Ok(self.handle(env)?.model().max_length() as u32)
     }
 
-    /// Texts that wait or run now and were asked of this handle.
+    /// The waiting and running texts of this handle.
     #[napi(getter)]
     pub fn pending(&self) -> u32 {
         self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
-    /// Scores a text, of which no more is read than `most_windows`: of a longer one, the beginning and the end. With `alone`, only the heads
-    /// are asked that have an early exit, where there are any: the lists of the others are empty.
+    /// Classifies a text, reading at most `most_windows`: of a longer text, the beginning and the end. With `alone`,
+    /// only heads with an early exit run, if there are any; the lists of the others are empty.
     #[napi]
     pub fn classify<'env>(
         &self,
@@ -315,7 +316,7 @@ impl NativeModel {
         self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
     }
 
-    /// Scores claims, each together with each window of a premise, which is tokenized once.
+    /// Classifies claims, each together with each window of a premise, which is tokenized once.
     #[napi]
     pub fn judge<'env>(
         &self,
@@ -332,14 +333,14 @@ impl NativeModel {
         })
     }
 
-    /// Lets go of the model: calls under way are rejected with `GUARD_CLOSED`. Its memory is freed when nobody else in the
-    /// process uses it.
+    /// Closes the handle: its calls are rejected with `GUARD_CLOSED`. The model's memory is freed when nobody else in
+    /// the process uses it.
     #[napi]
     pub fn close(&mut self) {
         self.0 = None;
     }
 
-    /// The promise of what `answer` makes of the model's reply.
+    /// Asks a question, and returns a promise of `answer` applied to the reply.
     fn ask<'env, T: ToNapiValue + Send + 'static>(
         &self,
         env: &'env Env,
@@ -395,7 +396,7 @@ fn in_doubles(heads: &HeadScores) -> Vec<Vec<f64>> {
 
 fn judged_claims(premise: &str, claims: &[Arc<str>], reply: &Reply) -> JudgedClaims {
     let of_premise = spans(premise, reply.parts.iter().map(|part| part.range.clone()));
-    // The parts of one claim stand together.
+    // The parts of one claim are consecutive.
     let of_claims = reply
         .parts
         .chunk_by(|a, b| claim_index(a) == claim_index(b))
@@ -442,13 +443,13 @@ fn model_spans(text: &str, reply: &Reply, kinds: &[Vec<String>]) -> Vec<ModelSpa
     reply.spans.iter().zip(of_spans).map(of_model).collect()
 }
 
-/// The kinds of spans that the model in a folder finds, as its `config.json` says: known before it is loaded.
+/// The kinds of spans of the model in a folder, from its `config.json`, without loading the model.
 #[napi]
 pub fn span_kinds(env: &Env, folder: String) -> Result<Vec<String>> {
     at_once(env, || Ok(engine::span_kinds(Path::new(&folder))?))
 }
 
-/// The content of a text file of a model's folder, compared with the folder's manifest; absent where there is no such file.
+/// Reads a text file of a model's folder, verified against the folder's manifest; absent if there is no such file.
 #[napi]
 pub fn read_model_file(env: &Env, folder: String, file: String) -> Result<Option<String>> {
     at_once(env, || {
@@ -463,13 +464,13 @@ pub fn read_model_file(env: &Env, folder: String, file: String) -> Result<Option
     })
 }
 
-/// Whether the addon was made for musl, the C library of Alpine, which libraries for glibc do not run with.
+/// Whether the addon was built for musl, the C library of Alpine, which can't load libraries for glibc.
 #[napi]
 pub fn is_musl() -> bool {
     cfg!(target_env = "musl")
 }
 
-/// Lets the allocator of the C library have at most so many heaps, for all of this process; where that is not glibc's, nothing happens.
+/// Limits the heaps of glibc's allocator in this process. Does nothing with other C libraries.
 #[napi]
 pub fn limit_heaps(most: u16) {
     guard_core::memory::limit_heaps(most);

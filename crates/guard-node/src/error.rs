@@ -1,7 +1,7 @@
-//! Errors as JavaScript sees them: the one place that turns errors of guard-core into `Error` objects.
+//! Converts errors of guard-core to JavaScript `Error` objects.
 //!
-//! An error that this crate throws, or rejects a promise with, is an `Error` with a plain `message`, a `code` of
-//! [`Code`], and a `path` where one value among many is at fault.
+//! An error that this crate throws or rejects a promise with is an `Error` with a plain `message`, a `code` of
+//! [`Code`], and a `path` if one value among many is invalid.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,35 +18,35 @@ use napi::bindgen_prelude::JsObjectValue;
 use napi::{Env, Error, JsValue};
 use napi_derive::napi;
 
-/// What went wrong, for programs. The codes are stable; `ErrorCode` of `src/errors.ts` adds those that TypeScript throws.
+/// The codes of errors, for programs. They are stable; `ErrorCode` in TypeScript adds those that TypeScript throws.
 #[napi(string_enum, js_name = "NativeErrorCode")]
 #[derive(Clone, Copy)]
 pub enum Code {
-    /// An argument has a value that cannot be used; `path` says which one.
+    /// An argument is invalid; `path` names it.
     #[napi(value = "GUARD_VALIDATION")]
     Validation,
-    /// A pattern is invalid, or takes too long on this text; `path` says which one.
+    /// A pattern is invalid, or too slow on this text; `path` names it.
     #[napi(value = "GUARD_PATTERN")]
     Pattern,
-    /// A file of a model is missing or cannot be read.
+    /// A model file is missing or invalid.
     #[napi(value = "GUARD_MODEL")]
     Model,
-    /// The ONNX Runtime library cannot be loaded, or data that belongs to this crate cannot be read.
+    /// The ONNX Runtime library can't be loaded, or embedded data is invalid.
     #[napi(value = "GUARD_RUNTIME")]
     Runtime,
     /// An execution provider is not available or did not start.
     #[napi(value = "GUARD_PROVIDER_UNAVAILABLE")]
     ProviderUnavailable,
-    /// A setting of the engine makes no sense.
+    /// A setting of the engine is invalid.
     #[napi(value = "GUARD_SETTING")]
     Setting,
-    /// A tokenizer refused a text.
+    /// A tokenizer rejected a text.
     #[napi(value = "GUARD_TOKENIZATION")]
     Tokenization,
-    /// ONNX Runtime failed while it ran a model.
+    /// ONNX Runtime failed to run a model.
     #[napi(value = "GUARD_INFERENCE")]
     Inference,
-    /// The queue of a model is full. Trying again later may work.
+    /// The queue of a model is full. A retry later may succeed.
     #[napi(value = "GUARD_OVERLOADED")]
     Overloaded,
     /// The caller aborted the call.
@@ -60,23 +60,24 @@ pub enum Code {
     Panic,
 }
 
-/// How an error of guard-core looks in JavaScript. Its message is its `Display` text.
+/// The conversion of an error of guard-core to JavaScript. Its message is its `Display` text.
 pub trait IntoJs: Display {
     /// The code of the error.
     fn code(&self) -> Code;
 
-    /// Where the value at fault stands among the arguments, such as `patterns.2.score`; none where it is no one value.
+    /// The path of the invalid value in the arguments, such as `patterns.2.score`; `None` if no single value is at
+    /// fault.
     fn path(&self) -> Option<String> {
         None
     }
 
-    /// What the user reads, without code and path.
+    /// The message for users, without code and path.
     fn message(&self) -> String {
         self.to_string()
     }
 }
 
-/// An error on its way to JavaScript. It can be made on any thread; only [`Failure::into_js`] needs that of JavaScript.
+/// An error that can be created on any thread; only [`Failure::into_js`] needs the JavaScript thread.
 pub struct Failure {
     code: Code,
     path: Option<String>,
@@ -84,7 +85,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// An error that no value is at fault for.
+    /// Creates an error without a path.
     pub fn new(code: Code, message: impl Display) -> Self {
         Self {
             code,
@@ -93,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// The error of a search in a text: what could be compiled, but does not get done with this text.
+    /// Creates the error of a search: the rules are valid, but the search does not finish on this text.
     pub fn in_search(cause: impl IntoJs) -> Self {
         Self {
             code: Code::Pattern,
@@ -101,7 +102,7 @@ impl Failure {
         }
     }
 
-    /// The error as an `Error` object, for a function to throw or a promise to be rejected with.
+    /// Converts the error to an `Error` object, to throw or to reject a promise with.
     pub fn into_js(self, env: &Env) -> Error {
         self.object(env).unwrap_or_else(|error| error)
     }
@@ -126,12 +127,12 @@ impl<E: IntoJs> From<E> for Failure {
     }
 }
 
-/// Does `work`, of which a panic becomes an error.
+/// Runs `work`, and converts a panic to an error.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::new(Code::Panic, "internal error in a scan")))
 }
 
-/// Does `work` on the thread of JavaScript, and throws its error.
+/// Runs `work` on the JavaScript thread, and throws its error.
 pub fn at_once<T>(env: &Env, work: impl FnOnce() -> Result<T, Failure>) -> napi::Result<T> {
     caught(work).map_err(|failure| failure.into_js(env))
 }
@@ -196,7 +197,7 @@ impl IntoJs for RuleError {
     }
 }
 
-/// An error of the rules that are part of guard-core.
+/// An error of embedded rules.
 impl IntoJs for RuleErrorKind {
     fn code(&self) -> Code {
         Code::Runtime

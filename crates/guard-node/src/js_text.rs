@@ -1,4 +1,4 @@
-//! Texts as they come from JavaScript, read with as few calls of V8 as it takes.
+//! Reads texts from JavaScript with few calls of V8.
 
 use std::mem::MaybeUninit;
 
@@ -7,16 +7,16 @@ use napi::{JsString, JsValue, Result, sys};
 
 use crate::answer::SHORT_TEXT;
 
-/// Bytes of the room for a short text: a UTF-16 code unit takes at most three in UTF-8. The zero that V8 writes behind the text
-/// comes on top, and as many bytes as it takes to see that nothing was cut off.
+/// The buffer size for a short text: a UTF-16 code unit takes at most three bytes in UTF-8. V8 adds a zero after the
+/// text, and the last bytes show that nothing was cut off.
 const ROOM: usize = 3 * SHORT_TEXT + 1 + LONGEST_CHARACTER;
-/// Bytes of the longest character in UTF-8.
+/// The most bytes of a character in UTF-8.
 const LONGEST_CHARACTER: usize = 4;
-/// A text of fewer code units gets room for the most bytes that it can take. A longer one is measured first, so that no memory is
-/// asked for that it does not need.
+/// A text of fewer code units gets a buffer for the most bytes that it can take. A longer text is measured first, to
+/// avoid allocating too much.
 const MEASURED: usize = 1 << 24;
 
-/// Room on the stack for a short text.
+/// A buffer on the stack for a short text.
 pub struct Room([MaybeUninit<u8>; ROOM]);
 
 impl Room {
@@ -33,10 +33,10 @@ pub enum Text<'room> {
     Long(String),
 }
 
-/// Reads a text. A short one costs one call of V8 and no memory, unless its characters take several bytes each.
+/// Reads a text. A short text costs one call of V8 and no allocation, unless its characters take several bytes each.
 pub fn read<'room>(text: &JsString<'_>, room: &'room mut Room) -> Result<Text<'room>> {
     let written = write(text, &mut room.0)?;
-    // V8 writes no part of a character: with room for one left, nothing was cut off.
+    // V8 never writes a part of a character: with room for one left, nothing was cut off.
     if written + LONGEST_CHARACTER >= ROOM {
         return to_string(text).map(Text::Long);
     }
@@ -50,7 +50,7 @@ pub fn read<'room>(text: &JsString<'_>, room: &'room mut Room) -> Result<Text<'r
     }
 }
 
-/// Passes a text of any length to `work`, at once.
+/// Passes a text of any length to `work`, immediately.
 pub fn with_text<T>(text: &JsString<'_>, work: impl FnOnce(&str) -> T) -> Result<T> {
     Ok(match read(text, &mut Room::new())? {
         Text::Short(text) => work(text),
@@ -58,7 +58,7 @@ pub fn with_text<T>(text: &JsString<'_>, work: impl FnOnce(&str) -> T) -> Result
     })
 }
 
-/// The text in memory of its own.
+/// Copies the text to the heap.
 fn to_string(text: &JsString<'_>) -> Result<String> {
     let units = text.utf16_len()?;
     let bytes = if units < MEASURED { 3 * units } else { text.utf8_len()? };
@@ -73,11 +73,11 @@ fn to_string(text: &JsString<'_>) -> Result<String> {
     Ok(string)
 }
 
-/// Writes as much of a text as there is room for before a zero, and returns how many bytes that is.
+/// Writes as much of a text as fits before a zero, and returns its number of bytes.
 fn write(text: &JsString<'_>, room: &mut [MaybeUninit<u8>]) -> Result<usize> {
     let value = text.value();
     let mut written = 0;
-    // SAFETY: the value lives as long as the call that it is an argument of, and the room is as long as V8 is told.
+    // SAFETY: the value lives as long as the call that it is an argument of, and the length of the buffer is right.
     check_status!(unsafe {
         sys::napi_get_value_string_utf8(
             value.env,
@@ -92,8 +92,8 @@ fn write(text: &JsString<'_>, room: &mut [MaybeUninit<u8>]) -> Result<usize> {
 
 /// # Safety
 ///
-/// The bytes must be written, and UTF-8.
+/// The bytes must be initialized, and UTF-8.
 unsafe fn utf8(bytes: &[MaybeUninit<u8>]) -> &str {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::str::from_utf8_unchecked(&*(std::ptr::from_ref(bytes) as *const [u8])) }
 }

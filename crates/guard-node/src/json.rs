@@ -1,4 +1,4 @@
-//! JSON in a text.
+//! Finds JSON in texts.
 
 use guard_core::text::json;
 use napi::bindgen_prelude::Float64Array;
@@ -8,13 +8,13 @@ use napi_derive::napi;
 use crate::answer::{Answer, Cost, on_text};
 use crate::spans::{Names, spans};
 
-/// The pieces of a text that are JSON, or were meant to be.
+/// The pieces of a text that are JSON, valid or broken.
 #[napi(object)]
 pub struct JsonCandidates {
-    /// The start and the end of each; the position in the text where it goes wrong, which is the end where it is valid; the index
-    /// of the message that says what is wrong, or -1 where it is valid; 1 where a repair may be tried, else 0.
+    /// For each piece: the start; the end; the position of the error, or the end if it is valid; the index of the error
+    /// message, or -1 if it is valid; 1 if a repair may be tried, else 0.
     pub pieces: Float64Array,
-    /// What is wrong with pieces.
+    /// The error messages.
     pub messages: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub fn find_json(text: JsString<'_>) -> Result<Answer<'_, JsonCandidates>> {
 
 fn find(text: &str) -> JsonCandidates {
     let found = json::find(text);
-    // Each candidate in two halves, up to its problem and from there on, so that one conversion gives all three offsets.
+    // Each candidate in two halves, at its error, so that one conversion returns all three offsets.
     let halves = found.iter().flat_map(|json::Candidate { range, problem }| {
         let at = problem.as_ref().map_or(range.end, |problem| problem.at);
         [range.start..at, at..range.end]

@@ -1,12 +1,11 @@
 //! Node.js bindings of `guard-core`: types in, types out, no logic of their own.
 //!
 //! - Offsets leave this crate as UTF-16 code units ([`spans`]).
-//! - A function that takes a text answers at once where that takes microseconds, and with a promise where it does not ([`answer`],
-//!   [`pool`]).
-//! - Errors are `Error` objects with a `code` and, where one value is at fault, a `path` ([`error`]).
+//! - A function on a text returns its value if that takes microseconds, and otherwise a promise ([`answer`], [`pool`]).
+//! - Errors are `Error` objects with a `code` and, if one value is invalid, a `path` ([`error`]).
 
 #![deny(clippy::all)]
-// The functions are only reachable from Node.js, so that they look unused where the crate is compiled as a test.
+// Only Node.js calls the functions, so they look unused when the crate is compiled as a test.
 #![cfg_attr(test, allow(dead_code))]
 
 mod answer;

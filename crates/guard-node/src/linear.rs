@@ -1,4 +1,4 @@
-//! Linear models: labels of texts in microseconds.
+//! Linear models, which classify texts in microseconds.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl NativeLinear {
         self.0.labels().to_vec()
     }
 
-    /// The probabilities of the labels, for one text after the other.
+    /// The probabilities of the labels, text by text.
     #[napi]
     pub fn classify<'env>(&self, env: &'env Env, texts: Vec<String>) -> Result<Answer<'env, Float64Array>> {
         let model = Arc::clone(&self.0);
@@ -37,7 +37,7 @@ impl NativeLinear {
         })
     }
 
-    /// The same, where repetition alone does not speak for any of the labels with these indices.
+    /// The same, without counting repetition as evidence for the labels with these indices.
     #[napi]
     pub fn classify_once<'env>(
         &self,
@@ -52,8 +52,8 @@ impl NativeLinear {
         })
     }
 
-    /// The parts of a text, from its beginning to its end: those in one of the languages `known`, and those in others, where the model
-    /// is one of languages. Languages that are `familiar` are named even where the model is not sure of them.
+    /// Cuts a text into parts in one of the languages `known` and parts in other languages; the model must detect
+    /// languages. Languages in `familiar` are named even if the model is not sure.
     #[napi]
     pub fn foreign_parts<'env>(
         &self,
@@ -66,8 +66,8 @@ impl NativeLinear {
         })
     }
 
-    /// Whether a text, and each of its sentences, is clearly in another language than the expected ones, where the model is one of
-    /// languages. `code` is a model that finds code, which is in no language.
+    /// Checks whether a text, and each of its sentences, is clearly not in the expected languages; the model must
+    /// detect languages. `code` is a model that finds code, which has no language.
     #[napi]
     pub fn other_languages<'env>(
         &self,
@@ -83,8 +83,8 @@ impl NativeLinear {
         })
     }
 
-    /// Whether an answer is clearly in another language than its prompt, where the model is one of languages. A language is in a
-    /// text where its probability is above `threshold`.
+    /// Checks whether an answer is clearly in another language than its prompt; the model must detect languages. A text
+    /// has the languages with a probability above `threshold`.
     #[napi]
     pub fn differs<'env>(
         &self,
@@ -103,9 +103,9 @@ impl NativeLinear {
         })
     }
 
-    /// The pieces of a text that may be code. `listed` are the indices of the labels that are looked for. Of each piece: the start,
-    /// the end, the probability that it is code, the probability that it is code in one of the listed languages, the index of the
-    /// most probable of these, and that of the most probable of the others; -1 where there is none.
+    /// Finds pieces of code in a text. `listed` are the indices of the wanted labels. For each piece: the start; the
+    /// end; the probability of code; the probability of code in a listed language; the index of the most probable of
+    /// these, and that of the most probable other label; -1 if there is none.
     #[napi]
     pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Rows>> {
         on_text_with(&self.0, Cost(250), text, move |model, text| {
@@ -137,9 +137,9 @@ pub struct NativeGuess {
 /// The parts of a text, from its beginning to its end.
 #[napi(object)]
 pub struct ForeignParts {
-    /// The start and the end of each, and the index of its language, or -1 where that is a known one.
+    /// For each part: the start, the end, and the index of its language, or -1 for a known one.
     pub parts: Rows,
-    /// The languages that are not known: ISO 639-1 codes, or `und-` and the code of a script whose languages cannot be told apart.
+    /// The foreign languages: ISO 639-1 codes, or `und-` and the code of a script for an undetermined language.
     pub languages: Vec<String>,
 }
 
@@ -150,15 +150,15 @@ fn guess(found: natural::Guess) -> NativeGuess {
     }
 }
 
-/// What a text says about the expected languages: as a whole, and its sentences.
+/// The language check of a text and of its sentences.
 #[napi(object)]
 pub struct NativeTold {
-    /// The likeliest language that was not expected; absent where none can be told.
+    /// The likeliest unexpected language; absent without enough evidence.
     pub whole: Option<NativeGuess>,
-    /// Whether there is enough text to tell a language.
+    /// Whether there is enough text to detect a language.
     pub judged: bool,
-    /// The start and the end of each sentence; 1 where it has enough text to tell a language, else 0; the index of the likeliest
-    /// language that was not expected, or -1 where none can be told; and its probability.
+    /// For each sentence: the start; the end; 1 if it has enough text to detect a language, else 0; the index of the
+    /// likeliest unexpected language, or -1 without enough evidence; and its probability.
     pub sentences: Rows,
     /// The languages of the sentences.
     pub languages: Vec<String>,
@@ -180,7 +180,7 @@ fn told(text: &str, whole: Told, sentences: &[Told]) -> NativeTold {
     }
 }
 
-/// Whether a text has enough words for a language to be told, whatever the model.
+/// Whether a text has enough words to detect a language, whatever the model.
 #[napi]
 pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
     on_text(Cost(60), text, |text| Ok(telling::tells(text)))

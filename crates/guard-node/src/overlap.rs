@@ -1,4 +1,4 @@
-//! What a text repeats of other texts.
+//! Finds passages that a text repeats.
 
 use guard_core::rules::overlap::{self, Count, Options};
 use napi::{Env, Result};
@@ -7,7 +7,7 @@ use napi_derive::napi;
 use crate::answer::{Answer, Cost, on_texts};
 use crate::spans::{Names, Rows, rows};
 
-/// What passages are counted in; see `Count` of guard-core.
+/// The unit of passages; see `Count` of guard-core.
 #[napi(string_enum = "lowercase")]
 #[derive(Clone, Copy)]
 pub enum OverlapCount {
@@ -15,7 +15,7 @@ pub enum OverlapCount {
     Letters,
 }
 
-/// What to look for; see `Options` of guard-core.
+/// Options; see `Options` of guard-core.
 #[napi(object)]
 pub struct OverlapOptions {
     pub minimum: u32,
@@ -23,26 +23,26 @@ pub struct OverlapOptions {
     pub deobfuscate: bool,
 }
 
-/// How many words of another text are repeated, and how many it has.
+/// The number of repeated words of another text, and its total number of words.
 #[napi(object)]
 pub struct RepeatedWords {
     pub words: u32,
     pub of: u32,
 }
 
-/// What a text repeats; see `Overlap` of guard-core.
+/// The passages that a text repeats; see `Overlap` of guard-core.
 #[napi(object)]
 pub struct TextOverlap {
-    /// The passages: the start and the end of each, the index of the other text, the words, and the index of the view that it was
-    /// found in, or -1 where the text has it as it is written. See `Passage` of guard-core.
+    /// For each passage: the start, the end, the index of the other text, the number of words, and the index of its
+    /// view, or -1 for the text itself. See `Passage` of guard-core.
     pub passages: Rows,
-    /// The views that there are.
+    /// The names of the views.
     pub views: Vec<String>,
     pub share: f64,
     pub others: Vec<RepeatedWords>,
 }
 
-/// Finds what `text` repeats of `others`, and what stands in none of `except`.
+/// Finds the passages of `text` that repeat `others` and are not in `except`.
 #[napi]
 pub fn overlap(
     env: &Env,

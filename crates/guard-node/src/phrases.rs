@@ -1,4 +1,4 @@
-//! Phrases that say what a text does.
+//! Phrases that show the intent of a text.
 
 use guard_core::rules::phrases::{Embedded, HIJACKS, ORDERS, PhraseMatch, REFUSALS};
 use napi::bindgen_prelude::Function;
@@ -9,43 +9,44 @@ use crate::answer::{Answer, Cost, on_text, on_text_if_ready};
 use crate::error::{Failure, at_once};
 use crate::rules::{RuleScan, in_views, rule_scan};
 
-/// A function that scans a text, as JavaScript sees it.
+/// A JavaScript function that scans a text.
 type Scanner<'env> = Function<'env, String, Answer<'static, Option<RuleScan>>>;
 
-/// Phrases that refuse to do what was asked for.
+/// Phrases of refusals.
 #[napi]
 #[derive(Default)]
 pub struct Refusals;
 
 #[napi]
 impl Refusals {
-    /// They are read when the first text is scanned.
+    /// Creates the phrases; they are parsed on the first scan.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self
     }
 
-    /// The function that scans a text; it gives null where nothing is found. All matches have rule 0.
+    /// Returns a function that scans a text; it returns null if nothing is found. All matches have rule 0.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
         scanner_for(&REFUSALS, env)
     }
 }
 
-/// Orders to put aside what was asked before and to give out words that are dictated.
+/// Instructions to ignore the task and output dictated words.
 #[napi]
 #[derive(Default)]
 pub struct Hijacks;
 
 #[napi]
 impl Hijacks {
-    /// They are read when the first text is scanned.
+    /// Creates the phrases; they are parsed on the first scan.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self
     }
 
-    /// The function that scans a text as it is written; it gives null where nothing is found. All matches have rule 0.
+    /// Returns a function that scans a text without its views; it returns null if nothing is found. All matches have
+    /// rule 0.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
         scanner_for(&HIJACKS, env)
@@ -71,7 +72,7 @@ fn scanned(text: &str, found: Vec<PhraseMatch>) -> Option<RuleScan> {
     rule_scan(text, &found, false)
 }
 
-/// Orders to a model that have no business in the description of a tool.
+/// Instructions to a model that do not belong in a tool description.
 #[napi]
 pub struct Orders;
 
@@ -82,13 +83,13 @@ impl Orders {
         at_once(env, || Ok(ORDERS.get().map(|_| Self)?))
     }
 
-    /// The ids of the phrases; the rule of a match is an index of this list.
+    /// The ids of the phrases; the rule of a match is an index in this list.
     #[napi(getter)]
     pub fn ids(&self, env: &Env) -> Result<Vec<String>> {
         at_once(env, || Ok(ORDERS.get()?.ids().into_iter().map(str::to_owned).collect()))
     }
 
-    /// The function that scans a text and its views; it gives null where nothing is found.
+    /// Returns a function that scans a text and its views; it returns null if nothing is found.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
         env.create_function_from_closure("scan", |call| {

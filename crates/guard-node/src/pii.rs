@@ -1,4 +1,4 @@
-//! Personal data in texts.
+//! Finds personal data in texts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
 use crate::spans::{Names, Rows, Span, byte_ranges, has_rows, rows};
 
-/// A pattern of a user.
+/// A user's pattern.
 #[napi(object)]
 pub struct PiiPattern {
     pub entity: String,
@@ -23,12 +23,12 @@ pub struct PiiPattern {
     pub languages: Vec<String>,
 }
 
-/// What is looked for.
+/// Options of the search.
 #[napi(object)]
 pub struct PiiOptions {
-    /// Absent: all types but those that are looked for on demand.
+    /// Absent: all types except those on demand.
     pub entities: Option<Vec<String>>,
-    /// None for all.
+    /// Empty for all.
     pub languages: Vec<String>,
     pub patterns: Vec<PiiPattern>,
     pub hidden: Vec<String>,
@@ -36,33 +36,33 @@ pub struct PiiOptions {
     pub threshold: f64,
 }
 
-/// Something personal in a text.
+/// A finding of personal data.
 #[napi(object)]
 pub struct PiiFinding {
     pub start: u32,
     pub end: u32,
     pub entity: String,
     pub score: f64,
-    /// The id of what found it.
+    /// The id of the recognizer or model.
     pub recognizer: String,
 }
 
-/// What is personal in a text. Names are the types and the ids of what found something, each once.
+/// The personal data in a text. `names` are the distinct types and recognizers.
 #[napi(object)]
 pub struct PiiScan {
-    /// In order, without overlaps: the start and the end of each, its score, and the indices of the names of its type and of what
-    /// found it.
+    /// The findings in order, without overlaps. For each: the start, the end, the score, and the indices of the names
+    /// of its type and recognizer.
     pub findings: Rows,
-    /// The highest score of anything found, before findings were merged.
+    /// The highest score before merging.
     pub highest: f64,
-    /// Where placeholders of the vault stand: the start and the end of each.
+    /// The placeholders of the vault: the start and the end of each.
     pub known: Rows,
-    /// Numbers of what looks like a placeholder, whoever wrote it: the index of the name of its type, and the number.
+    /// The numbers of possible placeholders: the index of the name of the type, and the number.
     pub numbers: Float64Array,
     pub names: Vec<String>,
 }
 
-/// Looks for personal data.
+/// A search for personal data.
 #[napi]
 pub struct PersonalData {
     detector: Arc<Detector>,
@@ -99,7 +99,7 @@ impl PersonalData {
         })
     }
 
-    /// Finds what is personal, together with what others found, but nothing in `placeholders`.
+    /// Finds personal data, merged with the findings of other sources, but nothing in `placeholders`.
     #[napi]
     pub fn find<'env>(
         &self,
@@ -112,7 +112,7 @@ impl PersonalData {
         })
     }
 
-    /// Whether there is anything personal in an example, which is looked at at once whatever its length.
+    /// Whether an example contains personal data. It is scanned immediately, whatever its length.
     #[napi]
     pub fn finds(&self, env: &Env, example: JsString<'_>) -> Result<bool> {
         with_text(&example, |example| {
@@ -122,7 +122,7 @@ impl PersonalData {
         })?
     }
 
-    /// Another value of the form in which a recognizer found this one; null where there is none.
+    /// Returns another value of the format of a finding; null if there is none.
     #[napi]
     pub fn lookalike(&self, env: &Env, recognizer: String, value: String, seed: f64) -> Result<Option<String>> {
         at_once(env, || {
@@ -186,7 +186,7 @@ fn in_bytes(text: &str, findings: Vec<PiiFinding>) -> Vec<Finding> {
     findings.into_iter().zip(ranges).map(finding).collect()
 }
 
-/// The types that are found without a model or a pattern of the user, each once.
+/// The distinct types that are found without a model or a user's pattern.
 #[napi]
 pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
     at_once(env, || {
@@ -198,7 +198,7 @@ pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
     })
 }
 
-/// The types that are looked for only where they are asked for by name, each once.
+/// The distinct types that are found only if requested by name.
 #[napi]
 pub fn pii_entities_on_demand(env: &Env) -> Result<Vec<String>> {
     at_once(env, || Ok(pii::on_demand()?.into_iter().map(str::to_owned).collect()))

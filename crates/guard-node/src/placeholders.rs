@@ -1,4 +1,4 @@
-//! Placeholders and what they stand for.
+//! Restores the values of placeholders.
 
 use guard_core::rules::placeholders::{self, Matching, Occurrences};
 use napi::{JsString, Result};
@@ -8,10 +8,10 @@ use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
 use crate::spans::{Rows, position, rows};
 
-/// Placeholders that JavaScript puts the originals in the place of.
+/// The most placeholders that JavaScript replaces itself.
 const SPLICED: usize = 100;
 
-/// How placeholders are recognized.
+/// How exactly a placeholder must be written.
 #[napi(string_enum = "snake_case")]
 #[derive(Clone, Copy)]
 pub enum PlaceholderMatching {
@@ -20,18 +20,18 @@ pub enum PlaceholderMatching {
     Fuzzy,
 }
 
-/// The placeholders of a text, and the text with what they stand for where those are many.
+/// The placeholders of a text and, if they are many, the restored text.
 #[napi(object)]
 pub struct Restoration {
-    /// The start and the end of each, and the index of the placeholder.
+    /// For each occurrence: the start, the end, and the index of the placeholder.
     pub matches: Rows,
-    /// Only there where so many placeholders were found that it takes less to make this text here: more than a hundred.
+    /// Present only for more than a hundred placeholders, where restoring the text here is faster.
     pub restored: Option<String>,
     /// The position up to which the text was searched, in UTF-16 code units.
     pub searched: u32,
 }
 
-/// Restores what placeholders stand for; the originals are in the order of the placeholders.
+/// Finds placeholders and restores their values; the originals are in the order of the placeholders.
 #[napi]
 pub fn restore_placeholders(
     text: JsString<'_>,

@@ -1,8 +1,8 @@
-//! The threads on which texts are looked at that would hold the event loop for too long.
+//! The thread pool for texts that would block the event loop for too long.
 //!
-//! They are guard's own, and not those of Node's pool: in that pool nothing can be taken out of the queue, and reading files and
-//! looking up hosts would wait behind texts that nobody asks for any more. A task that is stopped before its turn is never run and
-//! frees its text at once; one that runs is left at its next [`guard_core::stop::point`].
+//! The pool is separate from Node's, because Node's queue allows no removal, and file reads and DNS lookups would wait
+//! for texts that nobody needs any more. A task that is aborted before its turn never runs, and frees its text
+//! immediately; a running task stops at its next [`guard_core::stop::point`].
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,17 +18,17 @@ use napi_derive::napi;
 
 use crate::error::{Code, Failure, caught};
 
-/// Threads at least: while one of them has a long text, others are still looked at.
+/// The fewest threads: while one has a long text, others can still be scanned.
 const LEAST_THREADS: usize = 2;
 
 /// Work on a text, together with the promise of its result.
 struct Task {
     flag: Flag,
-    /// Absent once the task has begun or was stopped.
+    /// `None` once the task has begun or was aborted.
     job: Mutex<Option<Job>>,
 }
 
-/// Does the work of a task under its flag and settles its promise; without a flag, the promise alone is rejected.
+/// Runs the work of a task under its flag and settles its promise; without a flag, it only rejects the promise.
 type Job = Box<dyn FnOnce(Option<&Flag>) + Send>;
 
 impl Task {
@@ -55,14 +55,14 @@ impl Task {
     }
 }
 
-/// Tasks in the order in which they came. Those that were stopped stay in it, empty.
+/// The tasks in the order of arrival. Aborted ones stay in it, empty.
 static QUEUE: Mutex<VecDeque<Arc<Task>>> = Mutex::new(VecDeque::new());
 static FILLED: Condvar = Condvar::new();
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The task that this thread of JavaScript started last.
+    /// The last task that this JavaScript thread started.
     static LAST: RefCell<Weak<Task>> = const { RefCell::new(Weak::new()) };
 }
 
@@ -70,7 +70,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The number of threads, which the first call starts.
+/// Starts the threads on the first call, and returns their number.
 fn threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| {
@@ -83,7 +83,7 @@ fn threads() -> usize {
     })
 }
 
-/// Runs tasks for as long as the process lives.
+/// Runs tasks until the process ends.
 fn work_off() {
     loop {
         let mut queue = lock(&QUEUE);
@@ -98,7 +98,7 @@ fn work_off() {
     }
 }
 
-/// Does `work` on one of the threads. What it returns comes back to the thread of JavaScript, which alone can make an error.
+/// Runs `work` on the pool. Its result returns to the JavaScript thread, which alone can create an error.
 pub fn in_pool<'env, T: ToNapiValue + Send + 'static>(
     env: &Env,
     work: impl FnOnce() -> std::result::Result<T, Failure> + Send + 'static,
@@ -128,14 +128,14 @@ pub fn in_pool<'env, T: ToNapiValue + Send + 'static>(
     Ok(PromiseRaw::new(env.raw(), promise.value().value))
 }
 
-/// Work on a text that goes on.
+/// A current task.
 #[napi]
 pub struct RuleTask(Weak<Task>);
 
 #[napi]
 impl RuleTask {
-    /// Rejects its promise with `GUARD_ABORTED`: at once where it has not begun, and else as soon as it can be left. Does nothing
-    /// when it has ended.
+    /// Rejects its promise with `GUARD_ABORTED`: immediately if it has not begun, otherwise at its next cancellation
+    /// point. Does nothing if it has ended.
     #[napi]
     pub fn abort(&self) {
         if let Some(task) = self.0.upgrade() {
@@ -144,23 +144,23 @@ impl RuleTask {
     }
 }
 
-/// The task behind the promise that a function of this addon has just returned for a text; to be called right after it, on the same
-/// thread, and once.
+/// The task of the promise that a function of this addon just returned. Call it once, right after that function, on the
+/// same thread.
 #[napi]
 pub fn last_task() -> RuleTask {
     RuleTask(LAST.take())
 }
 
-/// How much work on texts is under way.
+/// The current tasks.
 #[napi(object)]
 pub struct RuleTasks {
-    /// Tasks that wait for a thread.
+    /// The waiting tasks.
     pub waiting: u32,
-    /// Tasks that a thread works on. Those that were aborted count until they are left.
+    /// The running tasks, including aborted ones that have not stopped yet.
     pub running: u32,
 }
 
-/// Counts the work on texts that is under way in this process, but for what is done at once.
+/// Counts the current tasks of this process, without immediate work.
 #[napi]
 pub fn rule_tasks() -> RuleTasks {
     RuleTasks {

@@ -1,4 +1,4 @@
-//! What a text is to the person who reads it: how long it takes, and how it sounds.
+//! Reading time and sentiment of texts.
 
 use guard_core::text::{reading_time, sentiment};
 use napi::{JsString, Result};
@@ -7,15 +7,15 @@ use napi_derive::napi;
 use crate::answer::{Answer, Cost, on_text};
 use crate::spans::position;
 
-/// The time that a text takes to read.
+/// The reading time of a text.
 #[napi(object)]
 pub struct ReadingTime {
     pub minutes: f64,
-    /// The position where its longest beginning ends that takes no longer than the limit, in UTF-16 code units.
+    /// The end of the longest prefix that fits the limit, in UTF-16 code units.
     pub end: u32,
 }
 
-/// Measures how long a text takes to read, against a limit in minutes.
+/// Measures the reading time of a text against a limit in minutes.
 #[napi]
 pub fn reading_time(text: JsString<'_>, limit: f64) -> Result<Answer<'_, ReadingTime>> {
     on_text(Cost(10), text, move |text| {

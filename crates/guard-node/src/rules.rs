@@ -19,22 +19,21 @@ use crate::error::{Failure, at_once};
 use crate::js_text::with_text;
 use crate::spans::{Names, Rows, position, rows};
 
-/// What views add to the [`Cost`] of a search.
+/// The additional [`Cost`] of views.
 const VIEWS: usize = 60;
 
-/// What matched, and the text with the matches replaced.
+/// The matches, and the text with the matches replaced.
 #[napi(object)]
 pub struct RuleScan {
-    /// The start and the end of each match, its rule, and the index of the view that it was found in, or -1 where the text has it as it
-    /// is written.
+    /// For each match: the start, the end, the rule, and the index of its view, or -1 for the text itself.
     pub matches: Rows,
-    /// The views in which something was found. Absent where there are none.
+    /// The names of the views with matches. Absent if there are none.
     pub views: Option<Vec<String>>,
-    /// Absent where nothing was to be replaced.
+    /// Absent if nothing was replaced.
     pub redacted: Option<String>,
 }
 
-/// A match before its offsets are converted: the rule, the bytes, and the view that it was found in.
+/// A match before conversion of its offsets: the rule, the bytes, and the view.
 pub(crate) type Found = (usize, Range<usize>, Option<String>);
 
 fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
@@ -74,7 +73,7 @@ pub(crate) fn rule_scan(text: &str, found: &[Found], replace: bool) -> Option<Ru
     })
 }
 
-/// What a regular expression has to match.
+/// How a regular expression matches.
 #[napi(string_enum = "lowercase")]
 #[derive(Clone, Copy)]
 pub enum PatternMatchType {
@@ -110,16 +109,16 @@ impl From<PatternSyntax> for regex::Syntax {
     }
 }
 
-/// How a list of patterns is applied.
+/// Options of a list of patterns.
 #[napi(object)]
 #[derive(Clone, Copy)]
 pub struct PatternOptions {
     pub match_type: PatternMatchType,
-    /// Absent: that of Python.
+    /// Absent: Python.
     pub syntax: Option<PatternSyntax>,
-    /// Whether views of the text are searched too.
+    /// Whether to search the views of the text too.
     pub deobfuscate: bool,
-    /// Whether matches are replaced.
+    /// Whether to replace matches.
     pub replace: bool,
 }
 
@@ -142,8 +141,8 @@ impl PatternSet {
         })
     }
 
-    /// The function that scans a text; it gives null where nothing matches. This is no method `scan`, since napi's call of a method
-    /// takes 230 ns longer than that of a function: more than the scan of a short text, which takes 120 ns.
+    /// Returns a function that scans a text; it returns null without matches. A method `scan` would be slower: a method
+    /// call through napi takes 230 ns longer than a function call, and the scan of a short text takes 120 ns.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (patterns, options) = (Arc::clone(&self.patterns), self.options);
@@ -159,8 +158,8 @@ impl PatternSet {
         })
     }
 
-    /// The function that says of a text whether a pattern matches it as it is, or throws where that takes longer than about
-    /// so many milliseconds.
+    /// Returns a function that tests whether a pattern matches a text without its views. It throws if that takes longer
+    /// than about the given milliseconds.
     #[napi(ts_return_type = "(text: string, limit: number) => boolean")]
     pub fn tester<'env>(&self, env: &'env Env) -> Result<Function<'env, FnArgs<(String, u32)>, bool>> {
         let patterns = Arc::clone(&self.patterns);
@@ -190,7 +189,7 @@ fn scan_patterns(
     Ok(rule_scan(text, &found, options.replace))
 }
 
-/// Where a substring counts: anywhere, as whole words, or as whole words with any run of white space for white space.
+/// Where a substring may occur: anywhere, as whole words, or as whole words with any white space.
 #[napi(string_enum = "lowercase")]
 #[derive(Clone, Copy)]
 pub enum SubstringMatchType {
@@ -209,21 +208,21 @@ impl From<SubstringMatchType> for substrings::MatchType {
     }
 }
 
-/// How a list of substrings is looked for.
+/// Options of a list of substrings.
 #[napi(object)]
 #[derive(Clone, Copy)]
 pub struct SubstringOptions {
     pub match_type: SubstringMatchType,
     pub case_sensitive: bool,
-    /// Whether all occurrences are found, or the first one of each substring.
+    /// Whether to find all occurrences, or the first one of each substring.
     pub all: bool,
-    /// Whether views of the text are searched too.
+    /// Whether to search the views of the text too.
     pub deobfuscate: bool,
-    /// Whether occurrences are replaced.
+    /// Whether to replace occurrences.
     pub replace: bool,
 }
 
-/// Substrings to look for.
+/// Compiled substrings.
 #[napi]
 pub struct SubstringSet {
     substrings: Arc<Substrings>,
@@ -241,8 +240,8 @@ impl SubstringSet {
         })
     }
 
-    /// The function that scans a text; it gives null where nothing is found. This is no method `scan`, since napi's call of a method
-    /// takes 230 ns longer than that of a function: more than the scan of a short text, which takes 120 ns.
+    /// Returns a function that scans a text; it returns null without occurrences. A method `scan` would be slower: a
+    /// method call through napi takes 230 ns longer than a function call, and the scan of a short text takes 120 ns.
     #[napi(ts_return_type = "(text: string) => Answer<RuleScan | null>")]
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Function<'env, String, Answer<'static, Option<RuleScan>>>> {
         let (substrings, options) = (Arc::clone(&self.substrings), self.options);
@@ -264,21 +263,21 @@ fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOption
     rule_scan(text, &found, options.replace)
 }
 
-/// A tokenizer that counts.
+/// A token encoding for counting.
 #[napi]
 pub struct TokenEncoding(Arc<Encoding>);
 
 #[napi]
 impl TokenEncoding {
-    /// The UTF-8 bytes of the longest text that surely keeps to `limit` tokens, so that it need not be counted.
+    /// The most UTF-8 bytes of a text that surely has at most `limit` tokens, so it need not be counted.
     #[napi]
     pub fn surely_within(&self, limit: u32) -> u32 {
         u32::try_from(self.0.surely_within(limit as usize)).unwrap_or(limit)
     }
 
-    /// The function that counts the tokens of a text of more than `limit` of them, and finds its longest beginning of at most so many whole
-    /// tokens: it gives their number, and the position where the beginning ends, in UTF-16 code units. It gives null for a text that keeps
-    /// to the limit.
+    /// Returns a function that counts the tokens of a text with more than `limit` of them: it returns their number, and
+    /// the end of the longest prefix within the limit, in UTF-16 code units. It returns null for a text within the
+    /// limit.
     #[napi(ts_return_type = "(text: string) => Answer<[tokens: number, end: number] | null>")]
     pub fn counter<'env>(
         &self,
@@ -295,7 +294,7 @@ impl TokenEncoding {
     }
 }
 
-/// Where an encoding comes from.
+/// The source of an encoding.
 #[napi(string_enum = "lowercase")]
 pub enum EncodingSource {
     /// A tiktoken encoding by name.
@@ -306,7 +305,7 @@ pub enum EncodingSource {
     File,
 }
 
-/// Loads a token encoding, whose tables take a while to build.
+/// Loads a token encoding.
 #[napi]
 pub fn load_encoding(env: &Env, source: EncodingSource, name: String) -> Result<PromiseRaw<'_, TokenEncoding>> {
     off_thread(env, move || {

@@ -1,4 +1,4 @@
-//! Credentials in texts.
+//! Finds credentials in texts.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::answer::{Answer, Cost, on_text_with};
 use crate::error::{Failure, at_once};
 use crate::spans::{MOST_FINDINGS, Rows, Span, rows, with_spans};
 
-/// A rule of a user.
+/// A user's rule.
 #[napi(object)]
 pub struct SecretRule {
     pub id: String,
@@ -20,7 +20,7 @@ pub struct SecretRule {
     pub entropy: Option<f64>,
 }
 
-/// What a user adds to the embedded rules, and takes away.
+/// A user's changes to the embedded rules.
 #[napi(object)]
 pub struct SecretOptions {
     pub rules: Vec<SecretRule>,
@@ -28,7 +28,7 @@ pub struct SecretOptions {
     pub allow: Vec<String>,
 }
 
-/// What replaces a secret.
+/// The replacement of a secret.
 #[napi(string_enum = "lowercase")]
 #[derive(Clone, Copy)]
 pub enum RedactMode {
@@ -55,20 +55,20 @@ pub struct SecretMatch {
     /// The id of the rule.
     pub rule: String,
     pub service: Option<String>,
-    /// Whether it can be a live one: false where it has a checksum that does not fit.
+    /// Whether it can be a live credential: false if its checksum is wrong.
     pub sound: bool,
-    /// The view of the text that it was found in; absent where the text has it as it is written.
+    /// The name of its view; absent for the text itself.
     pub view: Option<String>,
 }
 
-/// The credentials of a text, and the text without them.
+/// The credentials of a text, and the redacted text.
 #[napi(object)]
 pub struct SecretScan {
-    /// The first ones, as many as findings are told.
+    /// The first secrets, up to the limit of findings.
     pub secrets: Vec<SecretMatch>,
-    /// The start and the end of each of the others. Absent where there are none.
+    /// The start and the end of each further secret. Absent if there are none.
     pub rest: Option<Rows>,
-    /// Absent where nothing was found.
+    /// Absent if nothing was found.
     pub redacted: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub struct SecretRules(Arc<Secrets>);
 
 #[napi]
 impl SecretRules {
-    /// The embedded rules as a user wants them.
+    /// Prepares the embedded rules with a user's options.
     #[napi(constructor)]
     pub fn new(env: &Env, options: SecretOptions) -> Result<Self> {
         let rules = options.rules.into_iter().map(|rule| RuleSource {
@@ -97,7 +97,7 @@ impl SecretRules {
         at_once(env, || Ok(Self(Arc::new(Secrets::new(&options)?))))
     }
 
-    /// Finds credentials, in views of the text too with `deobfuscate`, and replaces them.
+    /// Finds and replaces credentials, with `deobfuscate` in views of the text too.
     #[napi]
     pub fn scan<'env>(
         &self,

@@ -1,4 +1,5 @@
-//! Offsets at the border: guard-core counts the bytes of a text, JavaScript its UTF-16 code units. And how many places cross it.
+//! Converts offsets at the border: guard-core counts bytes, JavaScript UTF-16 code units. Also encodes lists of
+//! findings.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +8,7 @@ use guard_core::text::offsets::{self, Unit};
 use napi::bindgen_prelude::{Either, Float64Array};
 use napi_derive::napi;
 
-/// So many findings of one text are told as objects; see `MOST_FINDINGS` of `src/findings.ts`, which is the same number.
+/// The most findings of one text that are returned as objects; `MOST_FINDINGS` in TypeScript is the same number.
 pub const MOST_FINDINGS: usize = 1000;
 
 /// A half-open range of a text, in UTF-16 code units.
@@ -18,7 +19,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// The spans of a text with these byte ranges, in the same order.
+/// Converts byte ranges of a text to spans, in the same order.
 pub fn spans(text: &str, ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<Span> {
     let mut offsets: Vec<usize> = ranges.into_iter().flat_map(|range| [range.start, range.end]).collect();
     offsets::convert(text, Unit::Utf16, &mut offsets);
@@ -29,7 +30,7 @@ pub fn spans(text: &str, ranges: impl IntoIterator<Item = Range<usize>>) -> Vec<
     spans.collect()
 }
 
-/// What `make` makes of each item and its span, where `range` says which bytes of the text the item stands in.
+/// Applies `make` to each item and its span. `range` returns the bytes of an item.
 pub fn with_spans<T, U>(
     text: &str,
     items: Vec<T>,
@@ -44,17 +45,17 @@ pub fn with_spans<T, U>(
         .collect()
 }
 
-/// Numbers, one row after the other: a plain array where they are few, and a typed one where they are many.
+/// Rows of numbers: a plain array for few, a typed array for many.
 #[napi]
 pub type Rows = Either<Vec<f64>, Float64Array>;
 
-/// So many numbers at most are a plain array, of which Node-API takes each one by itself.
+/// The most numbers of a plain array, which Node-API creates element by element.
 const PLAIN: usize = 32;
 
-/// The start and the end of each item, and more numbers of it, one row after the other.
+/// Encodes the start and the end of each item, and more numbers, as rows.
 ///
-/// Node-API makes objects on the event loop, with a call for each of their fields, and a megabyte of text may have half a million
-/// items. A typed array takes no time, whatever its length. What has no number is -1.
+/// Node-API creates objects on the event loop, with a call for each field, and 1 MB of text may have half a million
+/// items. A typed array takes no time, whatever its length. A missing number is -1.
 pub fn rows<T, const N: usize>(
     text: &str,
     items: &[T],
@@ -81,7 +82,7 @@ pub fn has_rows(rows: &Rows) -> bool {
     }
 }
 
-/// The names that rows have, each once; rows have their indices.
+/// The distinct names of rows, which contain their indices.
 #[derive(Default)]
 pub struct Names {
     indices: HashMap<String, u32>,
@@ -89,7 +90,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The index of a name, as rows have it.
+    /// The index of a name.
     pub fn index(&mut self, name: &str) -> f64 {
         if let Some(&index) = self.indices.get(name) {
             return f64::from(index);
@@ -100,7 +101,7 @@ impl Names {
         f64::from(index)
     }
 
-    /// The index of a name that may be absent.
+    /// The index of an optional name, or -1.
     pub fn index_of(&mut self, name: Option<&str>) -> f64 {
         name.map_or(-1.0, |name| self.index(name))
     }
@@ -111,7 +112,7 @@ impl Names {
     }
 }
 
-/// The byte ranges of a text with these spans, in the same order. A span beyond the end ends with the text.
+/// Converts spans of a text to byte ranges, in the same order. A span beyond the end is cut off.
 pub fn byte_ranges(text: &str, spans: impl IntoIterator<Item = Span>) -> Vec<Range<usize>> {
     let mut offsets: Vec<usize> = spans
         .into_iter()
@@ -121,7 +122,7 @@ pub fn byte_ranges(text: &str, spans: impl IntoIterator<Item = Span>) -> Vec<Ran
     offsets.chunks_exact(2).map(|offsets| offsets[0]..offsets[1]).collect()
 }
 
-/// The position in a text with this byte offset.
+/// Converts a byte offset of a text to a position.
 pub fn position(text: &str, byte: usize) -> u32 {
     let mut offset = [byte];
     offsets::convert(text, Unit::Utf16, &mut offset);

@@ -1,4 +1,4 @@
-//! Texts as such: sentences, invisible characters, and views of a text.
+//! Sentences, invisible characters, views and names.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::answer::{Answer, Cost, on_text};
 use crate::error::{Code, Failure};
 use crate::spans::{Names, Rows, Span, byte_ranges, rows, spans, with_spans};
 
-/// The sentences of a text, in order, without the white space between them: the start and the end of each, one after the other.
+/// The sentences of a text in order, without white space between them: the start and the end of each.
 ///
-/// They are numbers and no objects, since Node-API makes objects on the event loop, and a megabyte of text has some 50,000
+/// The result is numbers, because Node-API creates objects on the event loop, and 1 MB of text has about 50,000
 /// sentences.
 #[napi]
 pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
@@ -27,18 +27,18 @@ pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
     })
 }
 
-/// What is invisible in a text and not needed, and the text without it.
+/// The invisible characters of a text that are not needed, and the text without them.
 #[napi(object)]
 pub struct InvisibleScan {
-    /// The runs of invisible characters of one kind: the start, the end and the index of the kind of each.
+    /// For each run of characters of one kind: the start, the end and the index of the kind.
     pub runs: Rows,
-    /// The kinds that there are, in snake case, such as `zero_width_spaces`.
+    /// The kinds in snake case, such as `zero_width_spaces`.
     pub kinds: Vec<String>,
-    /// The text without them; absent where there is nothing to remove.
+    /// The text without them; absent if there are none.
     pub visible: Option<String>,
 }
 
-/// Finds invisible characters that writing does not need, of all kinds but those in `allow`.
+/// Finds invisible characters that are not part of correct writing, of all kinds except those in `allow`.
 #[napi]
 pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'_, InvisibleScan>> {
     on_text(Cost(100), text, move |text| {
@@ -61,7 +61,7 @@ pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'
     })
 }
 
-/// A view of a text that says what the text, as it is written, does not.
+/// A view of a text with new words.
 #[napi]
 pub struct TextView {
     original: Arc<str>,
@@ -69,7 +69,7 @@ pub struct TextView {
     replaces_text: bool,
 }
 
-/// The part of the original text that a part of a view was made from.
+/// The part of the original text from which a part of a view was made.
 #[napi(object)]
 pub struct SourceSpan {
     pub start: u32,
@@ -80,19 +80,19 @@ pub struct SourceSpan {
 
 #[napi]
 impl TextView {
-    /// What the view reads.
+    /// The decoded text.
     #[napi(getter)]
     pub fn text(&self) -> &str {
         self.view.text()
     }
 
-    /// Whether it may take the place of the text; see `RevealingView` of guard-core.
+    /// Whether it may replace the text; see `RevealingView` of guard-core.
     #[napi(getter)]
     pub fn replaces_text(&self) -> bool {
         self.replaces_text
     }
 
-    /// Where spans of the view come from in the original text, in the same order.
+    /// Maps spans of the view to the original text, in the same order.
     #[napi]
     pub fn locate(&self, spans: Vec<Span>) -> Vec<SourceSpan> {
         let parts = byte_ranges(self.view.text(), spans);
@@ -105,8 +105,8 @@ impl TextView {
                 SourceSpan {
                     start,
                     end,
-                    // A part that was only copied says something else because of what was left out around it, which the
-                    // name of the whole view tells.
+                    // A copied part means something else because of removed text around it, so it gets the name of the
+                    // whole view.
                     view: if name.is_empty() { self.view.name() } else { name },
                 }
             },
@@ -114,7 +114,7 @@ impl TextView {
     }
 }
 
-/// The views of a text that a classifier should see besides the text; see `revealing_views` of guard-core.
+/// The views that a classifier should read besides the text; see `revealing_views` of guard-core.
 #[napi]
 pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> {
     on_text(Cost(120), text, |text| {
@@ -132,16 +132,16 @@ pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> 
     })
 }
 
-/// A name, as readers see it.
+/// A name as readers perceive it.
 #[napi(object)]
 pub struct SeenName {
-    /// What is left when nothing counts that readers overlook: names with the same skeleton are taken for each other.
+    /// The name without differences that readers overlook: names with the same skeleton look alike.
     pub skeleton: String,
-    /// Whether letters of another script stand for Latin ones in it.
+    /// Whether letters of another script replace Latin ones in it.
     pub disguised: bool,
 }
 
-/// How readers see each of these names; see `names` of guard-core.
+/// How readers perceive each of these names; see `names` of guard-core.
 #[napi]
 pub fn seen_names(names: Vec<String>) -> Vec<SeenName> {
     let seen = |name: &String| SeenName {

@@ -1,4 +1,4 @@
-//! URLs in texts.
+//! Finds URLs in texts.
 
 use guard_core::lang::url_standing::{self, UrlStanding};
 use guard_core::rules::urls;
@@ -12,17 +12,17 @@ use crate::spans::{Rows, rows};
 /// The URLs of a text, in order.
 #[napi(object)]
 pub struct NativeFoundUrls {
-    /// The start and the end of each.
+    /// The start and the end of each URL.
     pub places: Rows,
-    /// Each as the URL standard serializes it, one a line: a serialized URL has no line break.
+    /// The URLs, serialized by the URL standard, one per line: a serialized URL has no line break.
     pub urls: String,
 }
 
-/// Nanoseconds for each byte of a text that shows no URL, and of one that may have some; see [`Cost`].
+/// Nanoseconds per byte of a text without URLs, and of one that may have some; see [`Cost`].
 const GLANCE: Cost = Cost(5);
 const SEARCH: Cost = Cost(80);
 
-/// Finds the URLs of a text, and what a browser understands by them; null where there are none.
+/// Finds the URLs of a text, parsed like in a browser; null if there are none.
 #[napi]
 pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<NativeFoundUrls>>> {
     let now = |text: &str| match urls::shows_none(text) {
@@ -41,16 +41,16 @@ fn found_in(text: &str) -> Option<NativeFoundUrls> {
     })
 }
 
-/// What is known of URLs before a model judges them; see `UrlStanding` of guard-core.
+/// The decisions about URLs before a model classifies them; see guard-core.
 #[napi(object)]
 pub struct NativeUrlStandings {
-    /// For each URL: 0 where it is harmless, 1 for a homograph, 2 where its standing is open.
+    /// For each URL: 0 if it is harmless, 1 for a homograph, 2 if a model must classify it.
     pub standings: Uint8Array,
-    /// Those whose standing is open, in their order, as a model should read them.
+    /// The URLs for the model, in order.
     pub judged_as: Vec<String>,
 }
 
-/// The standing of each of these URLs, which are serialized as [`find_urls`] returns them.
+/// Decides about each of these URLs, which are serialized as by [`find_urls`].
 #[napi(js_name = "urlStandings")]
 pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, NativeUrlStandings>> {
     on_texts(env, Cost(100), urls, |urls| {

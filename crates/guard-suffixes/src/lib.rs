@@ -1,17 +1,18 @@
-//! The [Public Suffix List](https://publicsuffix.org/), under whose names anyone can register a name of their own.
+//! The [Public Suffix List](https://publicsuffix.org/): suffixes under which anyone can register a name.
 //!
-//! The crate `psl` holds the list as code that is generic over the labels of a name, and is compiled where it is used: it was a third
-//! of what was compiled of guard-core, and again of its tests. These functions are generic over nothing, so that it is compiled here.
+//! The crate `psl` contains the list as generic code, which is compiled wherever it is used: it was a third of the
+//! compile time of guard-core, and again of its tests. These functions are not generic, so the list is compiled once,
+//! here.
 
 pub use psl::{Domain, Suffix, Type};
 
-/// The public suffix of a name in lower case: `co.uk` of `www.example.co.uk`. The last label is one where the list has none.
+/// The public suffix of a lower-case name: `co.uk` of `www.example.co.uk`. It is the last label if the list has none.
 #[inline(never)]
 pub fn suffix(name: &str) -> Option<Suffix<'_>> {
     psl::suffix(name.as_bytes())
 }
 
-/// The registrable domain of a name in lower case: `example.co.uk` of `www.example.co.uk`.
+/// The registrable domain of a lower-case name: `example.co.uk` of `www.example.co.uk`.
 #[inline(never)]
 pub fn domain(name: &str) -> Option<Domain<'_>> {
     psl::domain(name.as_bytes())

@@ -1,22 +1,22 @@
-//! What the queue knows of a model: it makes rows of a question, and scores rows.
+//! The interface between the queue and a model.
 
 use super::error::EngineError;
 use super::question::Question;
 use super::tags::RowSpan;
 use crate::tokens::{Row, Rows, TokenizeError};
 
-/// What runs rows through a model.
+/// A model that the workers run.
 ///
-/// The [`Workers`](super::Workers) and their queue know nothing else of a model, so that tests bring models of their own; the
-/// one for real models is [`Model`](super::Model), on ONNX Runtime.
+/// The [`Workers`](super::Workers) and their queue know nothing else of a model, so tests bring models of their own.
+/// [`Model`](super::Model) implements it for ONNX Runtime.
 pub trait Backend: Send + Sync + 'static {
-    /// Makes the rows of a question. It is called on a thread for tokenization.
+    /// Makes the rows of a question, on a tokenization thread.
     ///
     /// # Errors
-    /// When the tokenizer refuses a text.
+    /// If the tokenizer rejects a text.
     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError>;
 
-    /// Runs rows; the result has one entry for each of them. Several threads call this at a time.
+    /// Runs rows; the result has one entry per row. Several threads call this concurrently.
     ///
     /// # Errors
     /// [`EngineError::Inference`], which fails all texts that have rows in this run.
@@ -25,29 +25,29 @@ pub trait Backend: Send + Sync + 'static {
     /// How rows of this model may share a run.
     fn batching(&self) -> Batching;
 
-    /// Gives back memory that only runs need. It is called when nothing runs, and takes no longer than a run of one short row.
+    /// Releases memory that only runs need. It is called while nothing runs, and takes no longer than a run of one
+    /// short row.
     fn rest(&self) {}
 }
 
 /// How rows may share a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batching {
-    /// One row a run. Dynamically quantized models need it: their activation scale is taken over the whole batch, so that a
-    /// row's score would depend on its neighbours.
+    /// One row per run. Dynamically quantized models need this: their activation scale covers the whole batch, so the
+    /// score of a row would depend on its neighbours.
     Single,
-    /// Rows of similar length together, padded to the longest, up to so many tokens.
+    /// Rows of similar length together, padded to the longest, up to this many tokens.
     Tokens(usize),
 }
 
-/// The scores of one row: for each head of the model, one probability for each label, or the vector that the head gives; an
-/// empty list for a head over tokens.
+/// The scores of one row: for each head, one probability per label, or its vector; empty for a token head.
 pub type HeadScores = Vec<Vec<f32>>;
 
-/// What a model says of one row.
+/// The results of a model for one row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowScores {
-    /// What its heads over the whole row say.
+    /// The scores of heads over the whole row.
     pub heads: HeadScores,
-    /// What its heads over tokens found: head by head, in the order of the text.
+    /// The spans of token heads: head by head, in the order of the text.
     pub spans: Vec<RowSpan>,
 }

@@ -1,4 +1,4 @@
-//! The files of a model folder: `config.json` and the files beside it, and where the graph is.
+//! Reads `config.json` and the files next to it, and locates the graph.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use super::tags::Tagging;
 use crate::model_files::{ModelFileError, ordered_labels};
 use crate::model_folder::{Content, ModelFolder};
 
-/// Where a model is and how it is to be read. Equal sources are loaded once.
+/// The location of a model and how to read it. Equal sources are loaded once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Source {
     /// A folder with `config.json`, `tokenizer.json` and an ONNX graph.
     pub folder: PathBuf,
-    /// A certain graph, as a path in the folder.
+    /// The graph, as a path in the folder, if it is not the default one.
     pub graph: Option<PathBuf>,
-    /// The longest input in tokens, where it is to be shorter than what the model can read.
+    /// The longest input in tokens, if shorter than the model allows.
     pub max_length: Option<usize>,
 }
 
-/// The parts of a Hugging Face `config.json` that matter here, and guard's own additions under `guard`.
+/// The used parts of a Hugging Face `config.json`, and guard's additions under `guard`.
 #[derive(Debug, Default, Deserialize)]
 struct ConfigFile {
     #[serde(default)]
@@ -38,20 +38,20 @@ struct ConfigFile {
 #[derive(Debug, Default, Deserialize)]
 struct GuardConfig {
     max_length: Option<usize>,
-    /// Tokens of a window of a text that is longer than `max_length`.
+    /// Tokens per window of a text that is longer than `max_length`.
     window_length: Option<usize>,
-    /// Whether texts in capitals are read in small letters; see [`ordinary_case`](crate::text::ordinary_case).
+    /// Whether texts in capitals are lower-cased; see [`ordinary_case`](crate::text::ordinary_case).
     #[serde(default)]
     ordinary_case: bool,
     activation: Option<Activation>,
     #[serde(default)]
     heads: Vec<Head>,
-    /// The folder of the files in which the graph keeps tensors, seen from the model's folder, if they are not beside the
-    /// graph. Models that were made from one base share their word vectors this way.
+    /// The folder of the graph's tensor files, relative to the model's folder, if it is not that of the graph. Models
+    /// with a common base share word vectors this way.
     external_data: Option<PathBuf>,
 }
 
-/// How sentence-transformers make a vector, as the file `1_Pooling/config.json` of their models says.
+/// The file `1_Pooling/config.json` of sentence-transformers.
 #[derive(Debug, Default, Deserialize)]
 struct PoolingFile {
     #[serde(default)]
@@ -63,7 +63,7 @@ struct TokenizerFile {
     model_max_length: Option<f64>,
 }
 
-/// Where the ONNX graph of a model folder may be, best first; the names that Hugging Face's export tools write.
+/// The possible paths of the ONNX graph, best first, as Hugging Face's export tools write them.
 const GRAPH_FILES: &[&str] = &[
     "model.onnx",
     "onnx/model.onnx",
@@ -73,13 +73,13 @@ const GRAPH_FILES: &[&str] = &[
     "onnx/model_int8.onnx",
 ];
 
-/// The outputs of embedding models, best first; the names that Hugging Face's export tools write.
+/// The outputs of embedding models, best first, as Hugging Face's export tools name them.
 const VECTOR_OUTPUTS: &[&str] = &["sentence_embedding", "last_hidden_state"];
 
-/// The longest input of a model that does not say.
+/// The longest input of a model without a stated limit.
 const DEFAULT_MAX_LENGTH: usize = 512;
 
-/// What the files of a model folder say.
+/// The configuration of a model.
 pub(super) struct ModelConfig {
     /// The path of `config.json`, for messages.
     pub path: PathBuf,
@@ -87,18 +87,18 @@ pub(super) struct ModelConfig {
     pub graph: PathBuf,
     /// The longest input in tokens, special ones included.
     pub max_length: usize,
-    /// Tokens of a window of a text that is longer than that.
+    /// Tokens per window of a longer text.
     pub window_length: Option<usize>,
-    /// Whether texts in capitals are read in small letters.
+    /// Whether texts in capitals are lower-cased.
     pub ordinary_case: bool,
-    /// The folder of the files in which the graph keeps tensors, as a path in the folder.
+    /// The folder of the graph's tensor files, as a path in the folder.
     pub external_data: PathBuf,
     config: ConfigFile,
     pooling: Pooling,
 }
 
 impl ModelConfig {
-    /// Reads the files of a folder, except for the graph and the tokenizer.
+    /// Reads the files of a folder, except the graph and the tokenizer.
     pub fn read(folder: &ModelFolder, source: &Source) -> Result<Self, ModelFileError> {
         let graph = find_graph(folder, source.graph.as_deref())?;
         let (path, config) = read_config(folder)?;
@@ -122,10 +122,11 @@ impl ModelConfig {
         })
     }
 
-    /// The heads of a graph with these outputs. Where the file lists none, the model has one head: its logits, or its vectors.
+    /// The heads of a graph with these outputs. If the file lists none, the model has one head: its logits or its
+    /// vectors.
     ///
     /// # Errors
-    /// A head whose output the graph does not have, labels that are not numbered from 0 on.
+    /// A head without its output in the graph, or labels that are not numbered from 0 without gaps.
     pub fn heads(self, outputs: &[String]) -> Result<Vec<Head>, String> {
         let listed = &self.config.guard.heads;
         if !listed.is_empty() {
@@ -164,7 +165,7 @@ impl ModelConfig {
 
 impl ConfigFile {
     fn max_length(&self, tokenizer: &TokenizerFile) -> usize {
-        // Positions of the RoBERTa family begin behind the padding id, which takes two of them.
+        // Positions of the RoBERTa family begin after the padding id, which takes two of them.
         let reserved = match self.model_type.as_deref() {
             Some("roberta" | "xlm-roberta" | "camembert") => 2,
             _ => 0,
@@ -172,7 +173,7 @@ impl ConfigFile {
         let positions = self
             .max_position_embeddings
             .map(|positions| positions.saturating_sub(reserved));
-        // Tokenizers without a limit say 1e30.
+        // Tokenizers without a limit have 1e30.
         let stated = tokenizer
             .model_max_length
             .filter(|length| *length >= 1.0 && *length < 1e6);
@@ -187,7 +188,7 @@ impl ConfigFile {
             .unwrap_or(DEFAULT_MAX_LENGTH)
     }
 
-    /// The heads that the file describes, whatever the graph has.
+    /// The heads in the file, whatever the graph has.
     fn described_heads(self) -> Result<Vec<Head>, String> {
         if self.guard.heads.is_empty() {
             Ok(vec![self.only_head(String::new())?])
@@ -220,10 +221,10 @@ impl ConfigFile {
     }
 }
 
-/// The kinds of spans that the model in a folder finds, each once, as its `config.json` says: known before it is loaded.
+/// The distinct kinds of spans of the model in a folder, from its `config.json`, without loading the model.
 ///
 /// # Errors
-/// When the file is missing or cannot be used.
+/// If the file is missing or invalid.
 pub fn span_kinds(folder: &Path) -> Result<Vec<String>, ModelFileError> {
     let (path, config) = read_config(&ModelFolder::open(folder)?)?;
     let heads = config.described_heads();
@@ -243,7 +244,7 @@ fn read_config(folder: &ModelFolder) -> Result<(PathBuf, ConfigFile), ModelFileE
     Ok((content.path.clone(), parse(&content)?))
 }
 
-/// The content of a file; nothing where there is no file.
+/// Parses a file; `None` if there is no such file.
 fn read_json<T: for<'de> Deserialize<'de>>(folder: &ModelFolder, file: &str) -> Result<Option<T>, ModelFileError> {
     folder.read_optional(Path::new(file))?.as_ref().map(parse).transpose()
 }

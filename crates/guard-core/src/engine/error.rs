@@ -1,11 +1,11 @@
-//! What can go wrong between a text and its scores.
+//! Errors of the engine.
 
 use std::path::PathBuf;
 
 use crate::model_files::ModelFileError;
 use crate::tokens::TokenizeError;
 
-/// An error of loading or running a model. Every variant says what to do about it, or what was at fault.
+/// An error of loading or running a model. Every message names the cause or the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -15,49 +15,49 @@ pub enum EngineError {
          GUARD_ONNX_LIBRARY to the path of the library"
     )]
     Runtime {
-        /// What was tried, and how each attempt failed.
+        /// The attempts and their errors.
         message: String,
     },
-    /// Another ONNX Runtime library is loaded already: a process can have only one.
+    /// Another ONNX Runtime library is already loaded; a process can have only one.
     #[error(
         "the ONNX Runtime library {} cannot be loaded: this process has loaded {} already, and can have only one",
         asked.display(),
         loaded.display()
     )]
     OtherLibrary {
-        /// The library that was asked for.
+        /// The requested library.
         asked: PathBuf,
         /// The library that this process uses.
         loaded: PathBuf,
     },
-    /// An execution provider was asked for that this runtime library does not bring.
+    /// The library lacks a requested execution provider.
     #[error("the execution provider {asked} is not available; available are: {}", available.join(", "))]
     ProviderUnavailable {
-        /// The provider as it was asked for.
+        /// The provider as requested.
         asked: String,
-        /// Full names of the providers of the loaded library.
+        /// The full names of the library's providers.
         available: Vec<String>,
     },
-    /// An execution provider that is there did not start, for want of a driver or a device.
+    /// An execution provider did not start, for lack of a driver or a device.
     #[error("the execution providers {} did not start: {message}", providers.join(", "))]
     ProviderFailed {
-        /// Full names of the providers that were asked for.
+        /// The full names of the requested providers.
         providers: Vec<String>,
         /// The reason, from ONNX Runtime.
         message: String,
     },
-    /// A setting of the engine has a value that makes no sense.
+    /// A setting of the engine has an invalid value.
     #[error("{name}: {message}")]
     Setting {
-        /// The name of the setting, as its user knows it.
+        /// The name of the setting, as users know it.
         name: String,
-        /// What is wrong with the value.
+        /// The reason.
         message: String,
     },
-    /// A file of the model folder is missing or cannot be used.
+    /// A file of the model folder is missing or invalid.
     #[error(transparent)]
     File(#[from] ModelFileError),
-    /// The tokenizer could not be loaded, or refused a text.
+    /// The tokenizer could not be loaded, or rejected a text.
     #[error(transparent)]
     Tokenize(#[from] TokenizeError),
     /// Inference failed.
@@ -66,13 +66,13 @@ pub enum EngineError {
         /// The reason.
         message: String,
     },
-    /// The queue of the model is full; trying again later may work.
+    /// The model's queue is full. A retry later may succeed.
     #[error("the model is overloaded: {capacity} texts are waiting already")]
     Overloaded {
-        /// The number of texts that may wait.
+        /// The most waiting texts.
         capacity: usize,
     },
-    /// The call was aborted by its caller.
+    /// The caller aborted the call.
     #[error("the call was aborted")]
     Aborted,
     /// The model or the process is closing.

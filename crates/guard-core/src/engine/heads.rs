@@ -1,4 +1,4 @@
-//! What the outputs of a model mean: heads, and how their numbers become probabilities, vectors and spans.
+//! The heads of a model, which convert its outputs to probabilities, vectors and spans.
 
 use serde::Deserialize;
 
@@ -7,31 +7,31 @@ use super::error::EngineError;
 use super::tags::Tagging;
 use crate::tokens::Row;
 
-/// How the raw outputs of a head become probabilities.
+/// The activation function of a head.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activation {
-    /// Exactly one label is right: the probabilities add up to one.
+    /// Exactly one label applies: the probabilities add up to one.
     #[default]
     Softmax,
-    /// Each label is right or wrong for itself.
+    /// Labels are independent.
     Sigmoid,
-    /// The numbers stay as they are: a vector without labels.
+    /// The numbers stay unchanged: a vector without labels.
     None,
 }
 
-/// How the vectors of tokens become the vector of a text, for a head that gives a vector for each token.
+/// How a head pools the vectors of tokens into the vector of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
     /// The vector of the first token, as in llm-guard 0.3.16.
     #[default]
     First,
-    /// The mean of the vectors of all tokens, as sentence-transformers do unless told otherwise.
+    /// The mean of all token vectors, the default of sentence-transformers.
     Mean,
 }
 
-/// What a head judges.
+/// The input of a head.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HeadKind {
@@ -42,12 +42,12 @@ pub enum HeadKind {
     Token,
 }
 
-/// One output of a model and what its numbers mean.
+/// One output of a model and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Head {
-    /// The name that scanners ask for.
+    /// The name that scanners use.
     pub name: String,
-    /// What it judges, which says the shape of its output.
+    /// The input, which determines the shape of the output.
     #[serde(default)]
     pub kind: HeadKind,
     /// The name of the graph's output.
@@ -55,15 +55,15 @@ pub struct Head {
     /// Labels in the order of the output; a vector has none.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// How logits become probabilities. For a head over tokens it is not used: exactly one label of a token is right.
+    /// The activation function. Token heads ignore it: exactly one label of a token applies.
     #[serde(default)]
     pub activation: Activation,
-    /// How a vector is made where the output has the shape `[batch, tokens, width]`.
+    /// The pooling of an output with the shape `[batch, tokens, width]`.
     #[serde(default)]
     pub pooling: Pooling,
-    /// The input of the graph, of shape `[batch, 1]`, that is 1 for the rows of which only heads that name it are asked. Rows in which these
-    /// would surely find nothing leave the model early then (Xin et al., 2020, arXiv:2004.12993), and the outputs of other heads mean
-    /// nothing. All heads that have one name the same input; the graph's own value of it is 0.
+    /// The graph input of shape `[batch, 1]` that is 1 for rows that only need heads with this field. Rows in which
+    /// these would surely find nothing leave the model early (Xin et al., 2020, arXiv:2004.12993), and the outputs of
+    /// other heads are meaningless. All such heads name the same input; its default value in the graph is 0.
     #[serde(default)]
     pub early_exit: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(super) struct Output<'a> {
     pub values: &'a [f32],
 }
 
-/// A head and, where it judges tokens, how its labels make spans.
+/// A head and, for a token head, its tagging scheme.
 struct Decoder {
     head: Head,
     tagging: Option<Tagging>,
@@ -85,7 +85,7 @@ pub(super) struct Heads(Vec<Decoder>);
 
 impl Heads {
     /// # Errors
-    /// Labels of a head over tokens from which no spans can be made; several inputs for early exits.
+    /// Labels of a token head without a tagging scheme, or several inputs for early exits.
     pub fn new(heads: Vec<Head>) -> Result<Self, String> {
         let mut exits = heads.iter().filter_map(|head| head.early_exit.as_deref());
         if let Some(first) = exits.next()
@@ -110,23 +110,23 @@ impl Heads {
         self.0.len()
     }
 
-    /// The kinds of spans of a head over tokens; none for another head, and for an index without a head.
+    /// The kinds of spans of a token head; `None` for other heads and invalid indices.
     pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
         self.0.get(head)?.tagging.as_ref().map(Tagging::kinds)
     }
 
-    /// The input of the graph for the rows of which only heads with an early exit are asked.
+    /// The graph input for early exits.
     pub fn early_exit(&self) -> Option<&str> {
         self.iter().find_map(|head| head.early_exit.as_deref())
     }
 
-    /// Whether some head judges tokens.
+    /// Whether there is a token head.
     pub fn judge_tokens(&self) -> bool {
         self.0.iter().any(|decoder| decoder.tagging.is_some())
     }
 
-    /// What the outputs of a run say of each row. `width` is the number of tokens that the rows were padded to, `lead` the
-    /// number of special tokens in front of the text.
+    /// Decodes the outputs of a run for each row. `width` is the padded length of the rows in tokens, `lead` the number
+    /// of special tokens before the text.
     pub fn decode<'a>(
         &self,
         rows: &[&Row],
@@ -160,7 +160,7 @@ impl Decoder {
         let Self { head, tagging } = self;
         let Output { shape, values } = *output;
         let is_vector = head.activation == Activation::None;
-        // The width of a vector is whatever the graph gives.
+        // A vector may have any width.
         let last = shape.last().filter(|last| is_vector && **last > 0);
         let labels = last.map_or(head.labels.len(), |last| *last as usize);
         let mut expected = vec![rows.len() as i64, labels as i64];
@@ -197,8 +197,8 @@ impl Decoder {
     }
 }
 
-/// The same numbers, or an error where one is NaN or infinite: NaN compares as "not above the threshold", and must never come
-/// out as a pass.
+/// Returns the numbers, or an error if one is NaN or infinite: NaN compares as "not above the threshold", and must
+/// never count as a pass.
 fn finite(values: &[f32]) -> Result<&[f32], EngineError> {
     if values.iter().all(|value| value.is_finite()) {
         Ok(values)
@@ -209,10 +209,10 @@ fn finite(values: &[f32]) -> Result<&[f32], EngineError> {
     }
 }
 
-/// How the labels of a head over tokens make spans; none for another head.
+/// The tagging scheme of a token head; `None` for another head.
 ///
 /// # Errors
-/// Labels from which no spans can be made; the message names the head.
+/// Labels without a tagging scheme; the message names the head.
 pub(super) fn tagging_of(head: &Head) -> Result<Option<Tagging>, String> {
     if head.kind != HeadKind::Token {
         return Ok(None);
@@ -238,7 +238,7 @@ impl Activation {
 }
 
 impl Pooling {
-    /// The vector of a text from the vectors of its tokens, which stand one behind the other and are `width` numbers long.
+    /// The vector of a text from its token vectors, which are consecutive and have `width` numbers each.
     fn vector(self, tokens: &[f32], width: usize) -> Vec<f32> {
         match self {
             Self::First => tokens[..width].to_vec(),

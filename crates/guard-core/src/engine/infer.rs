@@ -1,4 +1,4 @@
-//! The second stage: threads that run batches of rows.
+//! The second stage: runs batches of rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard, PoisonError, Weak};
@@ -12,7 +12,7 @@ use crate::memory;
 use crate::tokens::Row;
 
 impl<B: Backend> Shared<B> {
-    /// Takes batch after batch from the queue, until the workers close. In between, memory that only runs need is given back.
+    /// Runs batches from the queue until the workers close. In between, it releases memory that only runs need.
     pub fn infer_forever(&self) {
         while let Some(batch) = self.wait_for_batch() {
             self.run_batch(batch);
@@ -39,14 +39,14 @@ impl<B: Backend> Shared<B> {
         }
     }
 
-    /// Lets the models that ran since the last time give their memory back, without the lock. They count as running meanwhile, because
-    /// the end of the process waits for what runs.
+    /// Lets the models that ran since the last call release memory, without holding the lock. They count as running
+    /// meanwhile, because the end of the process waits for runs.
     fn rest<'queue>(&'queue self, mut queue: MutexGuard<'queue, Queue<B>>) -> MutexGuard<'queue, Queue<B>> {
         let used = queue.take_used();
         queue.running += 1;
         drop(queue);
         for backend in used.iter().filter_map(Weak::upgrade) {
-            // What fails here fails again, and is told, when the model runs.
+            // An error here occurs again, and is reported, when the model runs.
             let _ = catch_unwind(AssertUnwindSafe(|| backend.rest()));
         }
         memory::give_back();
@@ -58,7 +58,7 @@ impl<B: Backend> Shared<B> {
         queue
     }
 
-    /// Runs a batch that was taken from the queue, and answers the questions that are complete with it.
+    /// Runs a batch, and answers the questions that it completes.
     pub fn run_batch(&self, batch: Batch<B>) {
         let Batch { backend, items } = batch;
         let rows: Vec<&Row> = items.iter().map(|item| &item.rows.rows[item.index]).collect();
@@ -73,13 +73,13 @@ impl<B: Backend> Shared<B> {
                     })
                 }
             });
-        // This may be the last owner of a model, whose sessions are freed then: before the queue says that nothing runs.
+        // This may be the last owner of a model. Its sessions must be freed before the queue reports that nothing runs.
         let used = Arc::downgrade(&backend);
         drop(backend);
         let mut queue = self.lock();
         let finished = queue.finished(items, result);
         if queue.used(used) {
-            // A thread that sleeps without a limit has to look after the time of the next rest.
+            // A thread that sleeps without a timeout must learn the time of the next release.
             self.run.notify_one();
         }
         if queue.closing {

@@ -1,17 +1,17 @@
-//! Inference: models, their queue, and the ONNX Runtime library they run on.
+//! Inference: models, their queue, and the ONNX Runtime library.
 //!
-//! The files are named after the stages of a request:
+//! The stages of a request and their files:
 //!
 //! | stage | file |
 //! |---|---|
-//! | an engine is made of its settings, and loads models | `settings.rs`, `pool.rs`, `runtime.rs`, `config.rs` |
-//! | a [`Question`] comes in and waits | `question.rs`, `workers.rs`, `queue.rs` |
-//! | its text becomes rows | `tokenize.rs`, with [`tokens`](crate::tokens) |
-//! | rows become numbers | `infer.rs`, `backend.rs`, `onnx/` |
-//! | numbers become probabilities, vectors and spans | `heads.rs`, `tags.rs`, `spans.rs` |
-//! | the [`Reply`] goes out, with its three clocks | `reply.rs` |
+//! | create an engine, load models | `settings.rs`, `pool.rs`, `runtime.rs`, `config.rs` |
+//! | queue a [`Question`] | `question.rs`, `workers.rs`, `queue.rs` |
+//! | convert its text to rows | `tokenize.rs`, with [`tokens`](crate::tokens) |
+//! | run the rows | `infer.rs`, `backend.rs`, `onnx/` |
+//! | decode probabilities, vectors and spans | `heads.rs`, `tags.rs`, `spans.rs` |
+//! | send the [`Reply`] with its timings | `reply.rs` |
 //!
-//! An [`Engine`] is made once with its [`Settings`] and passed to whoever loads models:
+//! Create an [`Engine`] once from its [`Settings`], and pass it to the code that loads models:
 //!
 //! ```no_run
 //! use std::sync::mpsc;

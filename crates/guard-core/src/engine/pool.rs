@@ -20,18 +20,18 @@ use crate::memory;
 use crate::model_files::ModelFileError;
 use crate::tokens::Tokenizers;
 
-/// How long the end of the process waits for the runs that are under way.
+/// How long the end of the process waits for current runs.
 const EXIT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Loads models and runs them.
 ///
-/// An engine is made of its [`Settings`] and passed to whoever loads models. It costs little: engines with the same library,
-/// the same providers and the same number of threads share one pool, so that the number of inference threads holds for all
-/// of them and a model is in memory once. Engines with other settings have threads, and copies of the models, of their own.
-/// How many questions may wait is no setting of the engine: [`Engine::load`] takes it for each handle of a model.
+/// Create an engine from its [`Settings`], and pass it to the code that loads models. Engines are cheap: those with the
+/// same library, providers and number of threads share one pool, so the number of inference threads holds for all of
+/// them, and a model is in memory once. Engines with other settings have their own threads and models. The queue
+/// capacity is set per handle of a model in [`Engine::load`].
 ///
-/// The threads of a pool live until the process ends, asleep when nothing is asked; the memory of a model is freed with the
-/// last handle. Only the ONNX Runtime library is one for the process: see [`Runtime::load`].
+/// The threads of a pool live until the process ends, and sleep when idle. The memory of a model is freed with its last
+/// handle. The ONNX Runtime library is shared by the process: see [`Runtime::load`].
 #[derive(Clone, Copy)]
 pub struct Engine {
     pool: &'static Pool,
@@ -47,7 +47,7 @@ struct Pool {
     next_model: AtomicU64,
 }
 
-/// What pools are told apart by.
+/// The settings that identify a pool.
 #[derive(PartialEq, Eq)]
 struct PoolKey {
     library: PathBuf,
@@ -55,10 +55,10 @@ struct PoolKey {
     threads: usize,
 }
 
-/// Pools are never dropped: ONNX Runtime must not be unloaded while one of its threads may still run.
+/// Pools are never dropped: ONNX Runtime must not be unloaded while one of its threads may run.
 static POOLS: Mutex<Vec<(PoolKey, &'static Pool)>> = Mutex::new(Vec::new());
 
-/// The place of a model, locked while it is loaded: callers who want the same one wait for it, and others do not.
+/// The slot of a model, locked while it loads: callers of the same model wait, others do not.
 type Slot = Arc<Mutex<Weak<Loaded>>>;
 
 /// A model in memory.
@@ -67,9 +67,8 @@ struct Loaded {
     model: Arc<Model>,
 }
 
-/// A model that is ready for questions, with a limit of how many may wait. Clones share the limit; when the last one is
-/// dropped, what waits for this handle is answered with [`EngineError::Closed`]. Other handles of the same model go on; its
-/// memory is freed with the last of them.
+/// A handle of a loaded model, with a queue limit. Clones share the limit. When the last clone is dropped, its waiting
+/// questions get [`EngineError::Closed`]. Other handles of the model continue; its memory is freed with the last one.
 #[derive(Clone)]
 pub struct ModelHandle(Arc<Handle>);
 
@@ -90,12 +89,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Engine {
-    /// An engine of these settings. The first one with such settings starts the threads; the first one of the process loads
-    /// the ONNX Runtime library.
+    /// Creates an engine. The first one with its settings starts the threads; the first one of the process loads the
+    /// ONNX Runtime library.
     ///
     /// # Errors
-    /// Those of [`Runtime::load`]; [`EngineError::Setting`] for an impossible number of threads. After an error the next call
-    /// tries again.
+    /// Those of [`Runtime::load`], or [`EngineError::Setting`] for an invalid number of threads. After an error, the
+    /// next call tries again.
     pub fn new(settings: &Settings) -> Result<Self, EngineError> {
         let threads = settings::threads(settings.threads)?;
         let runtime = Runtime::load(&settings.libraries, &settings.providers)?;
@@ -129,29 +128,29 @@ impl Engine {
         &self.pool.runtime
     }
 
-    /// Threads for inference: as many runs go on at a time.
+    /// The number of inference threads, and so of concurrent runs.
     pub fn threads(&self) -> usize {
         self.pool.threads
     }
 
-    /// Questions that wait or run, of all models and all engines that share the pool.
+    /// The waiting and running questions of all models and engines of the pool.
     pub fn pending(&self) -> usize {
         self.pool.workers.len()
     }
 
-    /// Texts that were turned into tokens so far, by all engines that share the pool: fewer than were asked for, because
-    /// models with the same tokenizer file share the tokens of a text.
+    /// The number of texts tokenized so far by all engines of the pool. It is lower than the number of questions,
+    /// because models with the same tokenizer file share tokens.
     pub fn encoded(&self) -> u64 {
         self.pool.tokenizers.encoded()
     }
 
-    /// Loads a model, or shares it when it is loaded already. Takes long: not for a thread that must answer.
+    /// Loads a model, or shares a loaded one. This takes long, so don't call it on a thread that must respond.
     ///
-    /// `capacity` is how many questions of this handle may wait or run at a time; the next one is refused with
-    /// [`EngineError::Overloaded`]. Other handles of the same model have limits of their own.
+    /// `capacity` is the most waiting and running questions of this handle; further ones get
+    /// [`EngineError::Overloaded`]. Other handles of the model have their own limits.
     ///
     /// # Errors
-    /// [`EngineError::File`] and [`EngineError::Tokenize`] name the file at fault.
+    /// [`EngineError::File`] or [`EngineError::Tokenize`], which name the file.
     pub fn load(&self, source: &Source, capacity: usize) -> Result<ModelHandle, EngineError> {
         let loaded = self.pool.load(source)?;
         Ok(ModelHandle(Arc::new(Handle {
@@ -173,7 +172,7 @@ impl Pool {
         };
         let slot = {
             let mut models = lock(&self.models);
-            // The places of models that are gone, and that nobody loads.
+            // Remove the slots of dropped models that nobody loads.
             models.retain(|_, slot| {
                 Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|model| model.strong_count() > 0)
             });
@@ -186,7 +185,7 @@ impl Pool {
         let load = || Model::load(&self.runtime, self.threads, &self.tokenizers, &source);
         let model = catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))?;
         stop_at_exit();
-        // Files and graphs took several times as much as the model does.
+        // Loading needed several times the memory of the model.
         memory::give_back();
         let loaded = Arc::new(Loaded {
             id: self.next_model.fetch_add(1, Ordering::Relaxed),
@@ -198,17 +197,17 @@ impl Pool {
 }
 
 impl ModelHandle {
-    /// The model itself.
+    /// The model.
     pub fn model(&self) -> &Model {
         &self.0.loaded.model
     }
 
-    /// Questions of this handle that wait or run.
+    /// The waiting and running questions of this handle.
     pub fn pending(&self) -> usize {
         self.0.pool.workers.pending(self.0.client)
     }
 
-    /// Asks a question. `on_reply` is called once: from a thread of the engine, or at once when the question is refused with
+    /// Asks a question. `on_reply` is called once: from an engine thread, or immediately with
     /// [`EngineError::Overloaded`] or [`EngineError::Closed`].
     pub fn ask(&self, question: Question, on_reply: OnReply) -> Ticket {
         let Handle { loaded, client, pool } = &*self.0;
@@ -218,25 +217,25 @@ impl ModelHandle {
 
 /// Stops all runs when the process ends.
 ///
-/// Runs that are under way then would use ONNX Runtime while its static objects are destroyed. They are destroyed in the
-/// reverse order of their creation, and some are created by the first run of a model: so this handler is registered anew
-/// after each model was loaded, and stops the runs before any of these objects goes.
+/// Running inference would use ONNX Runtime while its static objects are destroyed. They are destroyed in the reverse
+/// order of their creation, and the first run of a model creates some. So this handler is registered again after each
+/// model is loaded, to stop the runs before that.
 #[cfg(unix)]
 fn stop_at_exit() {
     extern "C" fn stop() {
-        // A lock that is held now may be held by a thread that will never run again.
+        // The holder of a lock may be a thread that will never run again.
         if let Ok(pools) = POOLS.try_lock() {
             for (_, pool) in pools.iter() {
                 pool.workers.shut_down(EXIT_PATIENCE);
             }
         }
     }
-    // SAFETY: `stop` is a plain function without unwinding: what it calls does not panic.
+    // SAFETY: `stop` does not unwind, since nothing in it panics.
     unsafe {
         libc::atexit(stop);
     }
 }
 
-/// On Windows the threads are gone before exit handlers of a library run.
+/// On Windows, the threads are gone before exit handlers of a library run.
 #[cfg(not(unix))]
 fn stop_at_exit() {}

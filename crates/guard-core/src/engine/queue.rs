@@ -1,7 +1,7 @@
-//! The entries that wait: which text is in which stage, for whom, and since when.
+//! The queue: the stage, the callers and the age of each text.
 //!
-//! This is the data that the threads of [`Workers`](super::Workers) share behind one lock. It starts no threads and answers
-//! nobody itself: what leaves the queue is handed to the caller, who answers without holding the lock.
+//! The threads of [`Workers`](super::Workers) share this data behind one lock. The queue starts no threads and answers
+//! nobody: it returns finished entries to the caller, who answers without holding the lock.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -14,18 +14,18 @@ use super::reply::{ClaimRange, Reply, ScoredPart, Ticket, Timings};
 use super::spans::joined;
 use crate::tokens::Rows;
 
-/// How long nothing is worked on before models give memory back.
+/// The idle time before models release memory.
 const REST_AFTER: Duration = Duration::from_secs(2);
-/// How long after a rest the next moment without work is one.
+/// The time after a release at which the next idle moment triggers another.
 const REST_EVERY: Duration = Duration::from_secs(30);
 
-/// Who asks: one handle of a model, with a limit of its own. Made by [`Workers::client`](super::Workers::client).
+/// A client: one handle of a model, with its own limit. Created by [`Workers::client`](super::Workers::client).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
     pub(super) id: u64,
-    /// Questions are the same only if they are to the same model.
+    /// The model; questions to different models differ.
     pub(super) model: u64,
-    /// Questions of this client that may wait or run at a time.
+    /// The most waiting and running questions.
     pub(super) capacity: usize,
 }
 
@@ -37,28 +37,28 @@ pub(super) struct Key {
 
 pub(super) type EntryId = u64;
 
-/// A question on its way.
+/// A question in the queue.
 pub(super) struct Entry<B> {
     pub key: Key,
     pub backend: Arc<B>,
-    /// The client whose capacity it takes: the first one that asked and still waits.
+    /// The client whose capacity it uses: the first one that still waits.
     owner: u64,
-    /// Everyone who waits for the answer, with the client that asked.
+    /// The waiting callers, with their clients.
     tickets: Vec<(u64, Ticket)>,
     entered: Instant,
     tokenized: Duration,
     work: Option<Work>,
 }
 
-/// The rows of an entry, and what is known of them.
+/// The rows of an entry and their results.
 struct Work {
     rows: Arc<Rows>,
     /// The index of the next row to run.
     next: usize,
-    /// Rows without a result.
+    /// The number of rows without a result.
     missing: usize,
     parts: Vec<Option<RowScores>>,
-    /// Rows that are in a run now, and since when there is at least one.
+    /// The number of rows in a run, and the start of the current time with at least one.
     running: usize,
     since: Instant,
     inferred: Duration,
@@ -77,37 +77,37 @@ pub(super) struct Batch<B> {
     pub items: Vec<Item>,
 }
 
-/// A question that is to be tokenized.
+/// A question to tokenize.
 pub(super) struct ToTokenize<B> {
     pub entry: EntryId,
     pub backend: Arc<B>,
     pub question: Question,
 }
 
-/// What has become of a question whose rows are there.
+/// The state of a question after tokenization.
 pub(super) enum Tokenized<B> {
-    /// It has no rows, so that it is answered already; or its callers are gone.
+    /// It has no rows, so it is answered; or its callers are gone.
     Finished(Option<Box<(Entry<B>, Arc<Reply>)>>),
-    /// It waits for runs, as many as it has rows.
+    /// It waits for the runs of its rows.
     Waiting { rows: usize },
 }
 
 pub(super) struct Queue<B> {
     entries: HashMap<EntryId, Entry<B>>,
     by_key: HashMap<Key, EntryId>,
-    /// Entries by the client that owns them.
+    /// The number of entries by their owner.
     waiting: HashMap<u64, usize>,
     to_tokenize: VecDeque<EntryId>,
     to_run: VecDeque<EntryId>,
     next_id: EntryId,
-    /// Runs that go on now.
+    /// The number of current runs.
     pub running: usize,
-    /// Tokenizations that go on now.
+    /// The number of current tokenizations.
     pub tokenizing: usize,
     pub closing: bool,
-    /// Models that ran since the last rest.
+    /// The models that ran since the last release.
     used: Vec<Weak<B>>,
-    /// Whether a model was closed since the last rest.
+    /// Whether a model was closed since the last release.
     is_freed: bool,
     last_run: Option<Instant>,
     last_rest: Option<Instant>,
@@ -138,21 +138,21 @@ impl<B> Entry<B> {
         !self.tickets.iter().any(|(_, ticket)| ticket.is_waiting())
     }
 
-    /// Answers everyone who waits for it.
+    /// Answers all callers.
     pub fn answer(&self, result: &Result<Arc<Reply>, EngineError>) {
         for (_, ticket) in &self.tickets {
             ticket.answer(result.clone());
         }
     }
 
-    /// The answer, from the results of all rows.
+    /// Combines the results of all rows.
     pub fn take_reply(&mut self) -> Option<Reply> {
         let mut reply = self.work.take()?.into_reply(self.key.question.text());
         reply.timings = self.timings(reply.timings.inferred);
         Some(reply)
     }
 
-    /// Where the time until now went, of which so much was inference.
+    /// The timings until now, with a given time of inference.
     fn timings(&self, inferred: Duration) -> Timings {
         let queued = (self.entered.elapsed()).saturating_sub(self.tokenized + inferred);
         Timings {
@@ -164,7 +164,7 @@ impl<B> Entry<B> {
 }
 
 impl<B: Backend> Queue<B> {
-    /// Takes a question in. Gives back the entries that were removed to make room, to be dropped without the lock.
+    /// Adds a question. Returns removed entries, which must be dropped without the lock.
     ///
     /// # Errors
     /// [`EngineError::Closed`] and [`EngineError::Overloaded`].
@@ -215,17 +215,18 @@ impl<B: Backend> Queue<B> {
         Ok(removed)
     }
 
-    /// Questions of a client that wait or run.
+    /// The waiting and running questions of a client.
     pub fn pending(&self, client: Client) -> usize {
         self.waiting.get(&client.id).copied().unwrap_or(0)
     }
 
-    /// Questions of all clients that wait or run.
+    /// The waiting and running questions of all clients.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Takes the callers of a client out, who are to be told, and the questions that nobody else waits for.
+    /// Removes the callers of a client, and the questions that nobody else waits for. The caller must answer the
+    /// tickets.
     pub fn remove_client(&mut self, client: Client) -> (Vec<Ticket>, Vec<Entry<B>>) {
         let mut tickets = Vec::new();
         let mut owners = Vec::new();
@@ -235,7 +236,7 @@ impl<B: Backend> Queue<B> {
                 .partition(|(asker, _)| *asker == client.id);
             entry.tickets = rest;
             tickets.extend::<Vec<_>>(gone);
-            // Those who stay take over the entry, with the share of the capacity that it needs.
+            // Another caller becomes the owner, with the capacity that the entry uses.
             if let Some((next, _)) = entry.tickets.first().filter(|_| entry.owner == client.id) {
                 entry.owner = *next;
                 owners.push(*next);
@@ -249,7 +250,7 @@ impl<B: Backend> Queue<B> {
         (tickets.into_iter().map(|(_, ticket)| ticket).collect(), removed)
     }
 
-    /// Takes out everything.
+    /// Removes all entries.
     pub fn remove_all(&mut self) -> Vec<Entry<B>> {
         self.remove_where(|_| true)
     }
@@ -270,7 +271,7 @@ impl<B: Backend> Queue<B> {
         }
     }
 
-    /// Removes entries; their ids leave the lists of the stages too.
+    /// Removes entries from the queue and from the lists of the stages.
     fn remove_where(&mut self, condition: impl Fn(&Entry<B>) -> bool) -> Vec<Entry<B>> {
         let ids: Vec<EntryId> = self
             .entries
@@ -285,7 +286,7 @@ impl<B: Backend> Queue<B> {
         removed
     }
 
-    /// The question that has waited longest for tokenization; those that nobody waits for any more are dropped.
+    /// The oldest question to tokenize. Questions without callers are dropped.
     pub fn next_to_tokenize(&mut self) -> Option<ToTokenize<B>> {
         while let Some(id) = self.to_tokenize.pop_front() {
             let Some(entry) = self.entries.get(&id) else { continue };
@@ -304,7 +305,7 @@ impl<B: Backend> Queue<B> {
         None
     }
 
-    /// Takes the rows of a question, which took so long to make.
+    /// Adds the rows of a question, and the time of their tokenization.
     pub fn tokenized(&mut self, id: EntryId, rows: Rows, took: Duration) -> Tokenized<B> {
         let Some(entry) = self.entries.get_mut(&id) else {
             return Tokenized::Finished(None);
@@ -334,18 +335,18 @@ impl<B: Backend> Queue<B> {
         Tokenized::Waiting { rows: count }
     }
 
-    /// Whether no text is being worked on, except those that wait for a run.
+    /// Whether nothing is processed, except texts that wait for a run.
     fn is_idle(&self) -> bool {
         self.running == 0 && self.tokenizing == 0 && self.to_tokenize.is_empty()
     }
 
-    /// Whether exactly one text waits for a run, and nothing else is worked on.
+    /// Whether exactly one text waits for a run, and nothing else is processed.
     pub fn has_one_to_run(&self) -> bool {
         self.to_run.len() == 1 && self.is_idle()
     }
 
-    /// Takes the next rows: one of the text in front, and with it, where the model batches, rows of similar length of other
-    /// texts. A text with more rows goes to the end of the line.
+    /// Takes the next rows: one of the first text and, if the model batches, rows of similar length of other texts. A
+    /// text with more rows moves to the end of the line.
     pub fn next_batch(&mut self) -> Option<Batch<B>> {
         let now = Instant::now();
         let (backend, model, mut items, mut longest) = loop {
@@ -376,7 +377,7 @@ impl<B: Backend> Queue<B> {
                 while work.has_next() {
                     let length = work.length(work.next);
                     let padded = longest.max(length);
-                    // A quarter of padding is the most that sharing a run is worth.
+                    // Sharing a run is worth at most a quarter of padding.
                     let similar = 4 * length.min(longest) >= 3 * padded;
                     if !similar || padded * (items.len() + 1) > budget {
                         break;
@@ -396,7 +397,7 @@ impl<B: Backend> Queue<B> {
         Some(Batch { backend, items })
     }
 
-    /// Takes note that a model ran. Returns whether it is the first one since the last rest.
+    /// Records that a model ran. Returns whether it is the first one since the last release.
     pub fn used(&mut self, backend: Weak<B>) -> bool {
         self.last_run = Some(Instant::now());
         let is_first = self.used.is_empty();
@@ -406,15 +407,15 @@ impl<B: Backend> Queue<B> {
         is_first
     }
 
-    /// Takes note that a model was closed: what it leaves is given back at the next rest.
+    /// Records that a model was closed, whose memory is released next time.
     pub fn freed(&mut self) {
         self.last_run = Some(Instant::now());
         self.is_freed = true;
     }
 
-    /// How long until memory is to be given back, if nothing comes in between; none when no model ran or was closed since it last
-    /// was. That is when nothing is worked on, and either nothing was for [`REST_AFTER`] or the last rest is [`REST_EVERY`] ago, so that
-    /// a request now and then does not keep what a burst took.
+    /// The time until the next release of memory; `None` if no model ran or was closed since the last one. Memory is
+    /// released when idle for [`REST_AFTER`], or when idle at all [`REST_EVERY`] after the last release, so that
+    /// occasional requests do not keep the memory of a burst.
     pub fn rest_after(&self, now: Instant) -> Option<Duration> {
         if self.used.is_empty() && !self.is_freed {
             return None;
@@ -430,19 +431,19 @@ impl<B: Backend> Queue<B> {
         Some(left(self.last_run, REST_AFTER).min(left(self.last_rest, REST_EVERY)))
     }
 
-    /// The models that ran since this was last asked.
+    /// The models that ran since the last call.
     pub fn take_used(&mut self) -> Vec<Weak<B>> {
         self.is_freed = false;
         std::mem::take(&mut self.used)
     }
 
-    /// Takes note that a rest, which counted as running, is over.
+    /// Records the end of a release, which counted as a run.
     pub fn rested(&mut self) {
         self.running -= 1;
         self.last_rest = Some(Instant::now());
     }
 
-    /// Takes the results of a run in, and gives the entries out that are complete with them or have failed by them.
+    /// Adds the results of a run, and returns the entries that it completed or failed.
     pub fn finished(
         &mut self,
         items: Vec<Item>,
@@ -480,12 +481,12 @@ impl Work {
         self.next < self.rows.rows.len()
     }
 
-    /// Tokens of a row.
+    /// The number of tokens of a row.
     fn length(&self, index: usize) -> usize {
         self.rows.rows[index].ids.len()
     }
 
-    /// Gives the next row to a run that begins at `now`.
+    /// Takes the next row for a run that begins at `now`.
     fn take(&mut self, entry: EntryId, now: Instant) -> Item {
         let index = self.next;
         self.next += 1;
@@ -500,7 +501,7 @@ impl Work {
         }
     }
 
-    /// Keeps the result of a row whose run ended at `now`. Returns whether it was the last one.
+    /// Adds the result of a row whose run ended at `now`. Returns whether it was the last one.
     fn complete(&mut self, index: usize, scores: RowScores, now: Instant) -> bool {
         self.parts[index] = Some(scores);
         self.missing -= 1;

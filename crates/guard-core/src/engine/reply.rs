@@ -1,4 +1,4 @@
-//! What a caller gets back: scores by part of the text, spans, and how long each stage took.
+//! Replies: scores by part of the text, spans, and timings.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,28 +8,28 @@ use super::backend::HeadScores;
 use super::error::EngineError;
 use super::spans::EntitySpan;
 
-/// What a model says of a text.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// The parts of the text that were scored, in order. For claims: the parts of the first claim with each window of the
+    /// The scored parts of the text, in order. For claims: the parts of the first claim with each window of the
     /// premise, then those of the next claim.
     pub parts: Vec<ScoredPart>,
-    /// What heads over tokens found, in order; only where the text was read in windows.
+    /// The spans of token heads, in order; only if the text was read in windows.
     pub spans: Vec<EntitySpan>,
-    /// Tokens of the whole text, without special ones; with claims, those of the claims too.
+    /// The number of tokens of the text and of the claims, without special ones.
     pub tokens: usize,
-    /// Bytes of the text that were not read.
+    /// The bytes of the text that were not read.
     pub skipped: Option<Range<usize>>,
-    /// How long the answer took.
+    /// The timings.
     pub timings: Timings,
 }
 
 /// A part of a text and its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredPart {
-    /// Bytes of the text that the row was made from.
+    /// The bytes of the text in the row.
     pub range: Range<usize>,
-    /// The part of a claim that was read behind the text, where there is one.
+    /// The part of a claim after the text, if there is one.
     pub claim: Option<ClaimRange>,
     /// Probabilities by head and label.
     pub heads: HeadScores,
@@ -40,28 +40,27 @@ pub struct ScoredPart {
 pub struct ClaimRange {
     /// The index of the claim in the question.
     pub index: usize,
-    /// Bytes of the claim.
+    /// The bytes of the claim.
     pub range: Range<usize>,
 }
 
-/// Where the time of an answer went. The three add up to the time from the question to the answer, as the engine saw it:
-/// each moment counts once. Callers who asked the same question at the same time share an answer and its times, which are
-/// those of the first of them.
+/// The time of each stage. The three add up to the time from the question to the answer in the engine. Callers with
+/// equal concurrent questions share the answer and the timings of the first one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// Waiting: for a thread for tokenization, then for a worker, and between the runs of a long text while other texts had
+    /// Waiting for a tokenization thread, for a worker, and between the runs of a long text while other texts have
     /// their turn.
     pub queued: Duration,
-    /// Making tokens and rows. This includes waiting for another model's thread that is just tokenizing the same text.
+    /// Tokenization, including waiting for another model's thread that tokenizes the same text.
     pub tokenized: Duration,
-    /// The time in which at least one row of the text was in a run. Rows that share a run share its time.
+    /// The time with at least one row of the text in a run. Rows in the same run share its time.
     pub inferred: Duration,
 }
 
-/// Receives the answer, on a thread of the engine (or on the caller's own, for an abort or a refusal).
+/// Receives the answer, on an engine thread (or on the caller's, after an abort or a rejection).
 pub type OnReply = Box<dyn FnOnce(Result<Arc<Reply>, EngineError>) + Send>;
 
-/// One caller that waits for an answer.
+/// A caller that waits for an answer.
 #[derive(Clone)]
 pub struct Ticket(Arc<Mutex<Option<OnReply>>>);
 
@@ -70,12 +69,12 @@ impl Ticket {
         Self(Arc::new(Mutex::new(Some(on_reply))))
     }
 
-    /// Answers this caller with [`EngineError::Aborted`] now; a question that nobody waits for any more leaves the queue.
+    /// Answers this caller with [`EngineError::Aborted`] immediately. A question without callers leaves the queue.
     pub fn abort(&self) {
         self.answer(Err(EngineError::Aborted));
     }
 
-    /// Answers this caller, unless it has an answer already.
+    /// Answers this caller, unless that happened before.
     pub(super) fn answer(&self, result: Result<Arc<Reply>, EngineError>) {
         let waiting = self.lock().take();
         if let Some(on_reply) = waiting {

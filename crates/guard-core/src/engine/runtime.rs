@@ -1,4 +1,4 @@
-//! The ONNX Runtime library of this process and its execution providers.
+//! The process's ONNX Runtime library and its execution providers.
 
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
 
 use super::EngineError;
 
-/// An execution provider that guard knows: short name, full name of ONNX Runtime, and how to ask for it.
+/// A known execution provider: its short name, its full name, and how to request it.
 struct Provider {
     short: &'static str,
     full: &'static str,
     is_compiled_in: fn() -> bool,
-    /// The library beside that of ONNX Runtime that the provider lives in, as Linux names it without `lib` and `.so`.
-    /// ONNX Runtime calls such a provider available even where its library is missing.
+    /// The provider's library next to that of ONNX Runtime, without `lib` and `.so`. ONNX Runtime reports a provider as
+    /// available even if its library is missing.
     library: Option<&'static str>,
     dispatch: fn() -> ExecutionProviderDispatch,
 }
 
-/// Names as in the list of execution providers of the ONNX Runtime documentation.
+/// The names of the ONNX Runtime documentation.
 const PROVIDERS: &[Provider] = &[
     Provider {
         short: "cpu",
@@ -80,10 +80,10 @@ struct Library {
     path: PathBuf,
 }
 
-/// The library of this process. ONNX Runtime keeps state of its own in static objects, so that a process can have only one.
+/// The process's library. ONNX Runtime has static state, so a process can load only one.
 static LIBRARY: Mutex<Option<Library>> = Mutex::new(None);
 
-/// The ONNX Runtime library of this process with some of its execution providers.
+/// The process's ONNX Runtime library with some of its execution providers.
 #[derive(Clone)]
 pub struct Runtime {
     library: Library,
@@ -91,13 +91,13 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Takes the first file of `candidates` that exists and checks that it brings `providers` (short or full names, in order
-    /// of preference; an empty list means the CPU). The first call of a process loads the library, the others find it loaded.
+    /// Loads the first existing file of `candidates`, and checks that it has `providers` (short or full names, in order
+    /// of preference; empty for the CPU). Later calls of the process reuse the loaded library.
     ///
     /// # Errors
-    /// [`EngineError::Runtime`] when no candidate can be loaded; [`EngineError::OtherLibrary`] when this process has loaded
-    /// another one; [`EngineError::ProviderUnavailable`] for a provider that is not there: a request for a GPU never falls
-    /// back to the CPU in silence.
+    /// [`EngineError::Runtime`] if no candidate can be loaded, [`EngineError::OtherLibrary`] if another library is
+    /// loaded, or [`EngineError::ProviderUnavailable`] for a missing provider: a request for a GPU never falls back to
+    /// the CPU silently.
     pub fn load(candidates: &[PathBuf], providers: &[String]) -> Result<Self, EngineError> {
         let path = candidates
             .iter()
@@ -121,17 +121,17 @@ impl Runtime {
         Ok(Self { library, providers })
     }
 
-    /// The file that was loaded.
+    /// The loaded file.
     pub fn library(&self) -> &Path {
         &self.library.path
     }
 
-    /// The environment that sessions are made in.
+    /// The environment of sessions.
     pub(crate) fn environment(&self) -> &Environment {
         &self.library.environment
     }
 
-    /// What a session registers, in order. A provider that fails to start is an error.
+    /// The providers that a session registers, in order. A provider that fails to start is an error.
     pub(crate) fn dispatches(&self) -> Vec<ExecutionProviderDispatch> {
         self.providers
             .iter()
@@ -139,12 +139,12 @@ impl Runtime {
             .collect()
     }
 
-    /// Full names of the providers in use, in order.
+    /// The full names of the providers in use, in order.
     pub fn providers(&self) -> Vec<&'static str> {
         self.providers.iter().map(|provider| provider.full).collect()
     }
 
-    /// Whether inference runs on the CPU alone.
+    /// Whether inference runs only on the CPU.
     pub fn is_cpu_only(&self) -> bool {
         self.providers.iter().all(|provider| provider.short == "cpu")
     }
@@ -158,10 +158,10 @@ fn display_list(paths: &[PathBuf]) -> String {
         .join(", ")
 }
 
-/// The library of this process, which is loaded now if none is.
+/// Returns the process's library, and loads it if needed.
 fn library(path: &Path) -> Result<Library, EngineError> {
     let mut loaded = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
-    // Two names of one file are the same library.
+    // Two paths of one file are the same library.
     let resolved = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match &*loaded {
         Some(library) if resolved(&library.path) == resolved(path) => Ok(library.clone()),
@@ -184,8 +184,8 @@ fn load_library(path: &Path) -> Result<Environment, EngineError> {
     let failed = |message: String| EngineError::Runtime {
         message: format!("{}: {message}", path.display()),
     };
-    keep_to_itself();
-    // The crate panics on some broken libraries instead of returning its error.
+    disable_telemetry();
+    // The crate panics on some broken libraries instead of returning an error.
     catch_unwind(|| {
         let builder = ort::init_from(path).map_err(|error| failed(error.to_string()))?;
         let environment = builder
@@ -202,14 +202,14 @@ fn load_library(path: &Path) -> Result<Environment, EngineError> {
     })
 }
 
-/// Keeps ONNX Runtime from telling its maker what it is used for. Since 1.29 it does so by default on Linux and macOS, from the moment on in
-/// which it is loaded: it keeps an identifier of the machine and a list of events in a file, and sends them. What is set of an environment
-/// comes too late for that (<https://github.com/microsoft/onnxruntime/pull/27379>).
-fn keep_to_itself() {
+/// Disables the telemetry of ONNX Runtime. Since 1.29 it is on by default on Linux and macOS as soon as the library is
+/// loaded: it stores a machine id and a list of events in a file, and sends them. Settings of an environment come too
+/// late (<https://github.com/microsoft/onnxruntime/pull/27379>).
+fn disable_telemetry() {
     const DISABLE: &str = "ORT_DISABLE_TELEMETRY";
     if std::env::var_os(DISABLE).is_none() {
-        // SAFETY: the standard library and Node.js, each with a lock of its own, and the C library keep the variables of a process in the
-        // same place; this changes them once, as a program does that sets `process.env`.
+        // SAFETY: the standard library and Node.js, each with its own lock, and the C library share the environment
+        // variables. This sets one once, like a program that sets `process.env`.
         unsafe { std::env::set_var(DISABLE, "1") };
     }
 }

@@ -1,27 +1,27 @@
-//! How an engine is set up.
+//! Settings of an engine.
 
 use std::path::PathBuf;
 
 use super::error::EngineError;
 
-/// How an engine is set up. Engines of equal settings share their threads and models; see [`Engine`](super::Engine).
+/// Settings of an engine. Engines with equal settings share their threads and models; see [`Engine`](super::Engine).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the ONNX Runtime library may be; the first file that exists is taken.
+    /// Possible paths of the ONNX Runtime library; the first existing file is loaded.
     pub libraries: Vec<PathBuf>,
-    /// Execution providers in order of preference, by short or full name; an empty list means the CPU.
+    /// Execution providers in order of preference, by short or full name; empty for the CPU.
     pub providers: Vec<String>,
-    /// Threads in all for inference; `None` means the physical cores, or fewer where the process may not use them all.
+    /// The number of inference threads; `None` for the physical cores, or fewer if the process may not use them all.
     pub threads: Option<usize>,
 }
 
-/// More threads than these for one run bring little: a row has a few hundred tokens.
-const MOST_PER_RUN: usize = 8;
+/// The most threads of one run. More bring little: a row has a few hundred tokens.
+const MAX_PER_RUN: usize = 8;
 
-/// Threads for inference: as many runs go on at a time.
+/// The number of inference threads, and so of concurrent runs.
 ///
 /// # Errors
-/// [`EngineError::Setting`] for no thread.
+/// [`EngineError::Setting`] for 0.
 pub(super) fn threads(asked: Option<usize>) -> Result<usize, EngineError> {
     match asked {
         Some(0) => Err(EngineError::Setting {
@@ -35,7 +35,7 @@ pub(super) fn threads(asked: Option<usize>) -> Result<usize, EngineError> {
     }
 }
 
-/// Threads that a run may use while the others have nothing to do.
+/// The threads that a run may use while the others are idle.
 pub(super) fn per_run(threads: usize) -> usize {
-    threads.min(MOST_PER_RUN)
+    threads.min(MAX_PER_RUN)
 }

@@ -1,4 +1,4 @@
-//! Spans of a text, put together from the parts that its rows tell.
+//! Joins the spans of rows to spans of the text.
 
 use std::ops::Range;
 
@@ -7,26 +7,26 @@ use unicode_script::{Script, UnicodeScript};
 
 use super::tags::RowSpan;
 
-/// A span of a text that a head over tokens found, such as a name.
+/// A span of a text that a token head found, such as a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntitySpan {
-    /// The index of the head that found it among the heads of the model.
+    /// The index of the head.
     pub head: usize,
-    /// The index of its kind among the kinds of the head.
+    /// The index of its kind in the head.
     pub kind: usize,
     /// Bytes of the text.
     pub range: Range<usize>,
-    /// How sure the model is: the mean probability, over its tokens, that they are of this kind.
+    /// The confidence: the mean probability of its tokens.
     pub score: f64,
 }
 
-/// The longest word, in characters: something longer is no word of a language, and a name in it is not widened to all of it.
+/// The most characters of a word. A longer run is no word, and a name in it is not extended.
 const LONGEST_WORD: usize = 64;
-/// Letters of an abbreviation that ends with a full stop: "Inc.", "Corp.", "St.".
+/// The most letters of an abbreviation with a full stop: "Inc.", "Corp.", "St.".
 const LONGEST_ABBREVIATION: usize = 4;
-/// Bytes of the longest span in which the other half of a pair of brackets or quotation marks is looked for.
+/// The most bytes of a span in which the other half of a pair of brackets or quotation marks is searched for.
 const LONGEST_PAIR: usize = 512;
-/// Brackets and quotation marks that come in pairs.
+/// Pairs of brackets and quotation marks.
 const PAIRS: [(char, char); 14] = [
     ('(', ')'),
     ('[', ']'),
@@ -44,12 +44,12 @@ const PAIRS: [(char, char); 14] = [
     ('【', '】'),
 ];
 
-/// Puts together the parts of spans that the rows of a text tell, in order of the rows.
+/// Joins the spans of the rows of a text, in the order of the rows.
 ///
-/// In scripts that write spaces between words, a span covers whole words: `Petr` in `Petrov` becomes `Petrov`. It has no white
-/// space and punctuation around it, except for the full stop of an abbreviation (`Foo Inc.`) and for a bracket or quotation
-/// mark whose other one is inside (`Bank (Europe)`). The spans of each head are in order and do not overlap: a word in which
-/// two spans meet goes to the first.
+/// In scripts with spaces between words, a span covers whole words: `Petr` in `Petrov` becomes `Petrov`. White space
+/// and punctuation around it are removed, except the full stop of an abbreviation (`Foo Inc.`) and a bracket or
+/// quotation mark whose other half is inside (`Bank (Europe)`). The spans of each head are in order and without
+/// overlaps: a word in two spans goes to the first.
 pub(super) fn joined(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Vec<EntitySpan> {
     let mut by_head: Vec<Vec<RowSpan>> = Vec::new();
     for part in parts {
@@ -77,7 +77,7 @@ fn unite(span: &mut RowSpan, other: &RowSpan) {
     span.tokens += other.tokens;
 }
 
-/// Whether a range shows nothing: it is empty, or has only white space and control characters.
+/// Whether a range is empty, or has only white space and control characters.
 fn is_blank(text: &str, range: Range<usize>) -> bool {
     range.is_empty()
         || text
@@ -85,7 +85,7 @@ fn is_blank(text: &str, range: Range<usize>) -> bool {
             .is_some_and(|gap| gap.chars().all(|c| c.is_whitespace() || c.is_control()))
 }
 
-/// The spans of one head, widened to whole words and without overlaps.
+/// Extends the spans of one head to whole words, without overlaps.
 fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = EntitySpan> {
     let mut kept: Vec<RowSpan> = Vec::with_capacity(spans.len());
     for mut span in spans {
@@ -116,7 +116,7 @@ fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = EntitySpan>
     })
 }
 
-/// A range without the white space and punctuation at its ends; nothing where it has no letter or digit.
+/// A range without white space and punctuation at its ends; `None` if it has no letter or digit.
 fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let is_kept = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut part = text.get(range.clone())?;
@@ -137,7 +137,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     }
 }
 
-/// Whether `part` begins with the opening half of a pair whose closing half is inside, but not at the end.
+/// Whether `part` begins with an opening mark whose closing mark is inside, but not at the end.
 fn has_closing(first: char, part: &str) -> bool {
     let inside = &part[first.len_utf8()..];
     let inside = inside.char_indices().next_back().map_or("", |(at, _)| &inside[..at]);
@@ -147,7 +147,7 @@ fn has_closing(first: char, part: &str) -> bool {
             .any(|(open, close)| *open == first && inside.contains(*close))
 }
 
-/// Whether `part` ends with the closing half of a pair whose opening half is inside, but not at the beginning.
+/// Whether `part` ends with a closing mark whose opening mark is inside, but not at the start.
 fn has_opening(last: char, part: &str) -> bool {
     let inside = &part[..part.len() - last.len_utf8()];
     let inside = inside.chars().next().map_or("", |first| &inside[first.len_utf8()..]);
@@ -157,7 +157,8 @@ fn has_opening(last: char, part: &str) -> bool {
             .any(|(open, close)| *close == last && inside.contains(*open))
 }
 
-/// Whether the last word of `part`, which ends with a full stop, is short or has another full stop: "Inc.", "U.S.", "А.С.".
+/// Whether the last word of `part`, which ends with a full stop, is short or contains another full stop: "Inc.",
+/// "U.S.", "А.С.".
 fn is_abbreviation(part: &str) -> bool {
     let word = part[..part.len() - 1].chars().rev();
     let mut letters = 0;
@@ -174,7 +175,7 @@ fn is_abbreviation(part: &str) -> bool {
     letters > 0
 }
 
-/// A range, widened to all of the words at its ends.
+/// Extends a range to the whole words at its ends.
 fn covering(text: &str, range: Range<usize>) -> Range<usize> {
     let word_length = |part: &mut dyn Iterator<Item = char>| {
         let mut length = 0;
@@ -202,8 +203,8 @@ fn covering(text: &str, range: Range<usize>) -> Range<usize> {
     range.start - before..range.end + behind
 }
 
-/// Whether a character is part of a word of a script that writes spaces between words. Korean writes them too, but joins its
-/// endings and particles to a name without one, so that it does not count.
+/// Whether a character belongs to a word in a script with spaces between words. Korean has spaces, but appends endings
+/// and particles to names, so it is excluded.
 fn is_of_word(c: char) -> bool {
     let has_no_spaces = || {
         use Script::{Bopomofo, Han, Hangul, Hiragana, Katakana, Khmer, Lao, Myanmar, Thai, Tibetan};
@@ -231,7 +232,7 @@ mod tests {
         }
     }
 
-    /// What becomes of a span over `found` in `text`.
+    /// The result of a span over `found` in `text`.
     fn cut<'a>(text: &'a str, found: &str) -> Vec<&'a str> {
         let start = text.find(found).unwrap();
         let spans = joined(text, [part(0, start..start + found.len(), false)]);
@@ -273,11 +274,11 @@ mod tests {
         let spans = joined(text, [part(0, 0..3, false), part(0, 4..7, true), part(0, 8..11, false)]);
         let ranges: Vec<_> = spans.iter().map(|span| (span.range.clone(), span.score)).collect();
         assert_eq!(ranges, [(0..7, 0.5), (8..11, 0.5)]);
-        // A part that goes on with what the row before does not know is a span of its own.
+        // A continuation of nothing in the previous row is a span of its own.
         let spans = joined(text, [part(1, 0..3, false), part(0, 4..7, true), part(0, 8..11, true)]);
         assert_eq!(spans.iter().map(|span| span.kind).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(spans[1].range, 4..11);
-        // Not over what is between.
+        // Not across a gap.
         let spans = joined("Ann, Lee", [part(0, 0..3, false), part(0, 5..8, true)]);
         assert_eq!(spans.len(), 2);
     }

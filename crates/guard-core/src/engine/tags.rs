@@ -1,10 +1,10 @@
-//! Labels of tokens, as a head for token classification gives them, and the parts of spans that they mark in one row.
+//! Decodes the token labels of one row to spans.
 
 use std::ops::Range;
 
 use crate::tokens::Row;
 
-/// Where in a span a label says that its token stands.
+/// The position of a token in a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     Outside,
@@ -14,11 +14,11 @@ enum Position {
     Single,
 }
 
-/// The labels of a head over tokens: which kinds of spans there are, and which label may follow which.
+/// The labels of a token head: the kinds of spans, and which label may follow which.
 ///
-/// It knows the schemes BIO (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040), BIOES and BILOU (Ratinov and Roth, "Design
-/// Challenges and Misconceptions in Named Entity Recognition", CoNLL 2009), and labels without a position: `PER`, or `I-PER`
-/// where no label begins that kind.
+/// It supports the schemes BIO (Ramshaw and Marcus, 1995, arXiv:cmp-lg/9505040), BIOES and BILOU (Ratinov and Roth,
+/// "Design Challenges and Misconceptions in Named Entity Recognition", CoNLL 2009), and labels without a position:
+/// `PER`, or `I-PER` if no label begins that kind.
 ///
 /// ```
 /// use guard_core::engine::Tagging;
@@ -32,15 +32,15 @@ pub struct Tagging {
     kinds: Vec<String>,
     /// Position and kind of each label; the kind of `O` is not used.
     labels: Vec<(Position, usize)>,
-    /// For each label that goes on with a span the labels that may stand before it; an empty list for the others.
+    /// For each label that continues a span, the labels that may precede it; empty for the others.
     before: Vec<Vec<usize>>,
-    /// For each label whether a span may end with it, so that another span or nothing follows.
+    /// For each label, whether a span may end with it.
     may_end: Vec<bool>,
-    /// Whether a label that goes on with a span may also begin one.
+    /// Whether a label that continues a span may also begin one.
     may_begin: bool,
 }
 
-/// A span, or the part of it that lies in what one row decides.
+/// A span, or the part of a span in the core of one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowSpan {
     /// The index of the head that found it among the heads of the model.
@@ -49,19 +49,19 @@ pub struct RowSpan {
     pub kind: usize,
     /// Bytes of the text.
     pub range: Range<usize>,
-    /// The sum of the probabilities that its tokens are of this kind.
+    /// The sum of the probabilities of its tokens.
     pub sum: f64,
-    /// How many tokens these are.
+    /// The number of tokens.
     pub tokens: usize,
-    /// Whether it goes on with a span that ends with the token before it.
+    /// Whether it continues a span that ends with the token before it.
     pub continues: bool,
 }
 
 impl Tagging {
-    /// Reads the labels of a head, in the order of its output.
+    /// Parses the labels of a head, in the order of its output.
     ///
     /// # Errors
-    /// Labels without `O`, or of which none is of a kind.
+    /// Labels without `O` or without any kind.
     pub fn new(labels: &[String]) -> Result<Self, String> {
         let has_positions = labels
             .iter()
@@ -106,7 +106,7 @@ impl Tagging {
         Ok(Self {
             may_end: read.iter().map(may_end).collect(),
             before: read.iter().map(before).collect(),
-            // In the oldest scheme B- only parts neighbours of one kind, so that many kinds have none.
+            // In the oldest scheme, B- only separates neighbours of one kind, so many kinds lack it.
             may_begin: (0..kinds.len()).any(|kind| !has(Position::Begin, kind)),
             labels: read,
             kinds,
@@ -118,11 +118,11 @@ impl Tagging {
         &self.kinds
     }
 
-    /// The spans, or parts of spans, in what `row` decides.
+    /// The spans, or parts of spans, in the core of `row`.
     ///
-    /// The labels are the most probable sequence that the scheme allows (Viterbi, "Error bounds for convolutional codes and an
-    /// asymptotically optimum decoding algorithm", 1967), over all tokens of the row that show something. `logits` has one value
-    /// for each label of each piece of the row.
+    /// Decodes the most probable valid sequence of labels (Viterbi, "Error bounds for convolutional codes and an
+    /// asymptotically optimum decoding algorithm", 1967) over all visible tokens of the row. `logits` has one value for
+    /// each label of each piece of the row.
     pub(super) fn spans(&self, head: usize, row: &Row, logits: &[f32]) -> Vec<RowSpan> {
         let count = self.labels.len();
         let visible: Vec<usize> = (0..row.pieces.len())
@@ -131,7 +131,7 @@ impl Tagging {
         let of = |piece: usize| &logits[piece * count..(piece + 1) * count];
         let path = self.path(visible.iter().map(|&piece| of(piece)), !row.follows);
         let mut spans: Vec<RowSpan> = Vec::new();
-        // The label before, if there is one in the row.
+        // The previous label in the row.
         let mut last: Option<usize> = None;
         let mut is_open = false;
         for (&piece, &label) in visible.iter().zip(&path) {
@@ -165,7 +165,7 @@ impl Tagging {
         spans
     }
 
-    /// The most probable labels. `is_first` says that nothing stands before, so that no span can go on.
+    /// The most probable labels. `is_first` tells that nothing precedes the row, so no span can continue.
     fn path<'a>(&self, tokens: impl Iterator<Item = &'a [f32]>, is_first: bool) -> Vec<usize> {
         let count = self.labels.len();
         let mut scores: Vec<f64> = Vec::new();
@@ -237,7 +237,7 @@ mod tests {
         Tagging::new(&labels).unwrap()
     }
 
-    /// A row of pieces of one byte each, all of which it decides.
+    /// A row of one-byte pieces, all in its core.
     fn row(length: usize) -> Row {
         Row {
             pieces: (0..length).map(|at| at..at + 1).collect(),
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// The spans for probabilities by token and label.
+    /// The spans for given probabilities by token and label.
     fn spans(tagging: &Tagging, row: &Row, tokens: &[&[f32]]) -> Vec<(String, Range<usize>)> {
         let logits: Vec<f32> = tokens.concat().iter().map(|probability| probability.ln()).collect();
         let found = tagging.spans(0, row, &logits).into_iter();
@@ -266,7 +266,7 @@ mod tests {
     fn a_span_never_goes_on_with_nothing() {
         let bio = tagging("O B-X I-X B-Y I-Y");
         assert_eq!(bio.kinds(), ["X", "Y"]);
-        // Alone, the second token would be I-X behind O: together B-X I-X is more probable.
+        // Alone, the second token would be I-X after O; together, B-X I-X is more probable.
         let tokens: [&[f32]; 3] = [
             &[0.6, 0.37, 0.01, 0.01, 0.01],
             &[0.02, 0.02, 0.94, 0.01, 0.01],
@@ -316,14 +316,14 @@ mod tests {
                 "{labels}"
             );
         }
-        // Of CoNLL-2003 as it was published: B- only between neighbours, so that kinds without any have no such label.
+        // As in CoNLL-2003: B- only between neighbours, so kinds without neighbours lack that label.
         let oldest = tagging("O I-X B-Y I-Y");
         let tokens: [&[f32]; 3] = [&[0.1, 0.0, 0.1, 0.8], &[0.1, 0.0, 0.7, 0.2], &[0.1, 0.7, 0.1, 0.1]];
         assert_eq!(
             spans(&oldest, &row(3), &tokens),
             named(&[("Y", 0..1), ("Y", 1..2), ("X", 2..3)])
         );
-        // What looks like a position is none where labels have no positions.
+        // Without positions, a prefix is part of the kind.
         assert_eq!(tagging("O E-MAIL S-BAHN").kinds(), ["E-MAIL", "S-BAHN"]);
         for labels in ["B-X I-X", "O"] {
             let labels: Vec<String> = labels.split(' ').map(str::to_owned).collect();
@@ -346,7 +346,7 @@ mod tests {
             (found.len(), found[0].range.clone(), found[0].continues),
             (1, 1..2, true)
         );
-        // The first token of a text cannot go on with anything.
+        // The first token of a text can't continue a span.
         let whole = bio.spans(0, &row(4), &logits);
         assert_eq!((whole[0].range.clone(), whole[0].continues), (0..3, false));
     }
@@ -370,7 +370,7 @@ mod tests {
                 prop_assert_eq!(span.tokens, span.range.len());
                 end = span.range.end;
             }
-            // Where the most probable labels are a valid sequence they are the result.
+            // If the most probable labels form a valid sequence, they are the result.
             let best: Vec<usize> = logits
                 .iter()
                 .map(|logits| (0..5).reduce(|a, b| if logits[a] >= logits[b] { a } else { b }).unwrap())

@@ -1,4 +1,4 @@
-//! The first stage: threads that make rows of texts.
+//! The first stage: tokenizes texts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
@@ -10,7 +10,7 @@ use super::queue::{ToTokenize, Tokenized};
 use super::workers::Shared;
 
 impl<B: Backend> Shared<B> {
-    /// Takes question after question from the queue, until the workers close.
+    /// Tokenizes questions from the queue until the workers close.
     pub fn tokenize_forever(&self) {
         while let Some(next) = self.wait_for_text() {
             self.tokenize_one(next);
@@ -41,7 +41,8 @@ impl<B: Backend> Shared<B> {
             .map_err(EngineError::from_panic)
             .and_then(|rows| rows.map_err(EngineError::from));
         let took = started.elapsed();
-        // This may be the last owner of a model, whose sessions are freed then: before the queue says that nothing is done.
+        // This may be the last owner of a model. Its sessions must be freed before the queue reports that nothing is
+        // processed.
         drop(backend);
         let mut queue = self.lock();
         queue.tokenizing -= 1;
@@ -57,8 +58,8 @@ impl<B: Backend> Shared<B> {
                         entry.answer(&Ok(reply));
                     }
                 }
-                // Nobody else is there: this thread goes on with the text, because waking another one takes longer than the
-                // tokenization of a short prompt.
+                // Nothing else is processed, so this thread also runs the row: waking another thread takes longer than
+                // tokenizing a short prompt.
                 Tokenized::Waiting { rows: 1 } if queue.has_one_to_run() => {
                     let batch = queue.next_batch();
                     drop(queue);

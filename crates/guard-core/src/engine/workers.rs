@@ -1,8 +1,8 @@
-//! The threads that answer questions, and the door to them.
+//! The threads that answer questions.
 //!
-//! A text passes two stages, each with threads of its own: tokenization, then inference. Inference goes round robin over the
-//! texts that wait, one batch of rows each: a long document, which is many rows, delays a short prompt by one batch and not
-//! by all of its windows. A question that is asked while the same question is on its way gets the same answer.
+//! A text passes two stages with threads of their own: tokenization, then inference. Inference serves the waiting texts
+//! in turn, one batch of rows each: a long document with many rows delays a short prompt by one batch, not by all of
+//! its windows. Equal concurrent questions share one answer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,14 @@ use super::question::Question;
 use super::queue::{Client, Queue};
 use super::reply::{OnReply, Ticket};
 
-/// Tokenization takes much less time than inference, so that more threads than these would only wait.
-const MOST_TOKENIZERS: usize = 4;
-/// How long dropped [`Workers`] wait for the runs that are under way.
+/// The most tokenization threads. Tokenization is much faster than inference, so more threads would only wait.
+const MAX_TOKENIZERS: usize = 4;
+/// How long dropped [`Workers`] wait for current runs.
 const DROP_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Threads for tokenization and inference, for any number of models, and the queue before them.
+/// Threads for tokenization and inference, for any number of models, and their queue.
 ///
-/// They know nothing of ONNX. This is a whole engine with a model that counts letters:
+/// They know nothing of ONNX. This example is a whole engine with a model that counts letters:
 ///
 /// ```
 /// use std::sync::{Arc, mpsc};
@@ -62,14 +62,14 @@ pub struct Workers<B: Backend> {
     next_client: AtomicU64,
 }
 
-/// What the threads share. The loops of the two stages are in `tokenize.rs` and `infer.rs`.
+/// The state that the threads share. `tokenize.rs` and `infer.rs` have the loops of the two stages.
 pub(super) struct Shared<B> {
     queue: Mutex<Queue<B>>,
     /// Notified when a question waits for tokenization.
     pub tokenize: Condvar,
     /// Notified when rows wait for a run.
     pub run: Condvar,
-    /// Notified when something ends while the workers close.
+    /// Notified when a stage ends while the workers close.
     pub idle: Condvar,
 }
 
@@ -80,10 +80,10 @@ impl<B> Shared<B> {
 }
 
 impl<B: Backend> Workers<B> {
-    /// Starts `count` threads for inference, and as many for tokenization, but at most four.
+    /// Starts `count` inference threads, and as many tokenization threads, up to four.
     ///
     /// # Errors
-    /// When the system has no more threads to give.
+    /// If the system can't start a thread.
     pub fn start(count: usize) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
@@ -98,7 +98,7 @@ impl<B: Backend> Workers<B> {
                 shared.infer_forever();
             })?);
         }
-        for index in 0..count.min(MOST_TOKENIZERS) {
+        for index in 0..count.min(MAX_TOKENIZERS) {
             let shared = Arc::clone(&shared);
             threads.push(spawn(format!("guard-token-{index}"), move || {
                 shared.tokenize_forever();
@@ -111,8 +111,8 @@ impl<B: Backend> Workers<B> {
         })
     }
 
-    /// Someone who asks the model with this number, of whom at most `capacity` questions wait or run at a time. Clients of one
-    /// model share answers, but not their limits.
+    /// Creates a client of a model with at most `capacity` waiting and running questions. Clients of one model share
+    /// answers, but not limits.
     pub fn client(&self, model: u64, capacity: usize) -> Client {
         Client {
             id: self.next_client.fetch_add(1, Ordering::Relaxed),
@@ -121,10 +121,10 @@ impl<B: Backend> Workers<B> {
         }
     }
 
-    /// Asks a question; `backend` is the model of the client. `on_reply` is called exactly once: at once, with
-    /// [`EngineError::Overloaded`] when too many questions of this client wait, or [`EngineError::Closed`] when closing; else
-    /// later, from another thread. A question counts once, however many rows it makes; one that is on its way already does
-    /// not count again.
+    /// Asks a question; `backend` is the client's model. `on_reply` is called exactly once: immediately with
+    /// [`EngineError::Overloaded`] if the client's queue is full or [`EngineError::Closed`] while closing; otherwise
+    /// later from another thread. A question counts once, whatever its number of rows; a question equal to a current
+    /// one does not count again.
     pub fn ask(&self, client: Client, backend: &Arc<B>, question: Question, on_reply: OnReply) -> Ticket {
         let ticket = Ticket::new(on_reply);
         let entered = self.shared.lock().enter(client, backend, question, &ticket);
@@ -135,7 +135,7 @@ impl<B: Backend> Workers<B> {
         ticket
     }
 
-    /// Answers everything that this client waits for with [`EngineError::Closed`]. Other clients who asked the same still get
+    /// Answers all questions of a client with [`EngineError::Closed`]. Other clients with equal questions still get
     /// their answers.
     pub fn close(&self, client: Client) {
         let (tickets, removed) = {
@@ -143,7 +143,7 @@ impl<B: Backend> Workers<B> {
             queue.freed();
             queue.remove_client(client)
         };
-        // A thread that sleeps without a limit has to look after the time of the next rest.
+        // A thread that sleeps without a timeout must learn the time of the next release.
         self.shared.run.notify_one();
         for ticket in tickets {
             ticket.answer(Err(EngineError::Closed));
@@ -151,12 +151,12 @@ impl<B: Backend> Workers<B> {
         drop(removed);
     }
 
-    /// Questions of this client that wait or run.
+    /// The waiting and running questions of a client.
     pub fn pending(&self, client: Client) -> usize {
         self.shared.lock().pending(client)
     }
 
-    /// Questions of all clients that wait or run.
+    /// The waiting and running questions of all clients.
     pub fn len(&self) -> usize {
         self.shared.lock().len()
     }
@@ -166,8 +166,8 @@ impl<B: Backend> Workers<B> {
         self.len() == 0
     }
 
-    /// Takes no more questions, answers what waits with [`EngineError::Closed`], and waits until nothing runs, at most for
-    /// `patience`. Returns whether everything stopped.
+    /// Rejects new questions, answers waiting ones with [`EngineError::Closed`], and waits until nothing runs, for at
+    /// most `patience`. Returns whether everything stopped.
     pub fn shut_down(&self, patience: Duration) -> bool {
         let mut queue = self.shared.lock();
         queue.closing = true;
@@ -201,7 +201,7 @@ impl<B: Backend> Drop for Workers<B> {
         self.shut_down(DROP_PATIENCE);
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
-            // The panics of a thread were caught and answered; there is nobody left to tell.
+            // Panics of a thread were caught and reported to callers.
             let _ = thread.join();
         }
     }

@@ -1,11 +1,10 @@
-//! Tokenizers that models share, and the tokens of the texts that are being looked at.
+//! Shares tokenizers between models, and caches the tokens of current texts.
 //!
-//! Several models have byte-identical `tokenizer.json` files, and a scan asks most of them about the same texts. A file is
-//! therefore loaded once, and the tokens of a text are made once.
+//! Several models have byte-identical `tokenizer.json` files, and a scan asks most of them about the same texts. So a
+//! file is loaded once, and a text is tokenized once.
 //!
-//! What is kept: a text and its tokens, from the time that it was first asked for until [`KEPT_FOR`] later, and fewer texts
-//! where they would take more than about [`MOST_BYTES`]. A thread deletes what is too old, so that no text stays in memory
-//! when nothing more is asked.
+//! A text and its tokens are kept for [`KEPT_FOR`] after the first request, or shorter if the cache exceeds about
+//! [`MAX_BYTES`]. A thread deletes old entries, so that no text stays in memory when idle.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -18,40 +17,39 @@ use super::tokenizer::{TextTokenizer, Tokens};
 use crate::memory;
 use crate::model_folder::Content;
 
-/// How long tokens are kept: long enough for the scanners of one call, which ask one after the other.
+/// How long tokens are kept: long enough for the scanners of one call, which run one after the other.
 const KEPT_FOR: Duration = Duration::from_secs(5);
-/// About how much memory the kept texts may take.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes of memory for each byte of a text: the text itself, and 20 bytes for each token, of which a byte of a text makes
-/// about a quarter.
+/// The approximate most memory of the kept texts.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Memory per byte of a text: the text itself, and 20 bytes per token of about four bytes.
 const BYTES_PER_BYTE: usize = 6;
-/// Bytes of memory for each text, however short.
+/// Memory per text, however short.
 const BYTES_PER_TEXT: usize = 256;
 
-/// What a tokenizer made of a text, once it has.
+/// The tokens of a text, once they are computed.
 type Slot = Arc<OnceLock<Result<Arc<Tokens>, TokenizeError>>>;
 
-/// The tokenizers of some models: each file is loaded once, and texts in flight are tokenized once for all models with the
+/// The tokenizers of models: each file is loaded once, and concurrent texts are tokenized once for all models with the
 /// same file.
 ///
 /// See [the module](crate::tokens) for an example.
 pub struct Tokenizers {
-    /// By SHA-256 of the file.
+    /// The tokenizers by the SHA-256 of their files.
     files: Mutex<HashMap<[u8; 32], Weak<SharedTokenizer>>>,
     cache: Arc<Cache>,
 }
 
-/// A tokenizer that models with byte-identical files have in common.
+/// A tokenizer that models with byte-identical files share.
 pub struct SharedTokenizer {
     tokenizer: TextTokenizer,
-    /// Tells it from the other tokenizers of the cache.
+    /// The id in the cache.
     id: u64,
     cache: Arc<Cache>,
 }
 
 struct Cache {
     kept: Mutex<Kept>,
-    /// Notified when there is something to delete later, or when the cache closes.
+    /// Notified when there is an entry to delete later, or when the cache closes.
     changed: Condvar,
     most_bytes: usize,
     kept_for: Duration,
@@ -61,9 +59,9 @@ struct Cache {
 
 #[derive(Default)]
 struct Kept {
-    /// By tokenizer and text.
+    /// The entries by tokenizer and text.
     slots: HashMap<(u64, Arc<str>), Slot>,
-    /// Oldest first, with the memory that each takes.
+    /// The entries from old to new, with their memory.
     order: VecDeque<(Instant, (u64, Arc<str>), usize)>,
     bytes: usize,
     closing: bool,
@@ -89,7 +87,7 @@ impl Cache {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the tokens of a text are or will be; none for a text that is too long to keep.
+    /// The slot of a text's tokens; `None` for a text that is too long to keep.
     fn slot(&self, tokenizer: u64, text: &str) -> Option<Slot> {
         let bytes = BYTES_PER_BYTE * text.len() + BYTES_PER_TEXT;
         if bytes > self.most_bytes {
@@ -119,7 +117,7 @@ impl Cache {
         Some(slot)
     }
 
-    /// Deletes texts when their time is over, until the cache closes.
+    /// Deletes expired texts until the cache closes.
     fn forget_forever(&self) {
         let mut kept = self.lock();
         while !kept.closing {
@@ -129,7 +127,8 @@ impl Cache {
                 Some(until) if until <= now => {
                     kept.forget_oldest();
                     if kept.order.is_empty() {
-                        // The last text of a burst is gone later than the models rest, which give back what was freed until then.
+                        // The last text of a burst expires after the models released memory, so its memory is released
+                        // here.
                         drop(kept);
                         memory::give_back();
                         kept = self.lock();
@@ -146,12 +145,12 @@ impl Cache {
 }
 
 impl Tokenizers {
-    /// Starts the thread that deletes old texts; it ends when the value is dropped.
+    /// Starts the thread that deletes old texts. It ends on drop.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// If the system can't start a thread.
     pub fn start() -> std::io::Result<Self> {
-        Self::with_limits(KEPT_FOR, MOST_BYTES)
+        Self::with_limits(KEPT_FOR, MAX_BYTES)
     }
 
     fn with_limits(kept_for: Duration, most_bytes: usize) -> std::io::Result<Self> {
@@ -173,7 +172,7 @@ impl Tokenizers {
         })
     }
 
-    /// Loads a `tokenizer.json`, or shares a loaded one of the same content, wherever that one was read from.
+    /// Loads a `tokenizer.json`, or shares a loaded one with the same content, whatever its path.
     ///
     /// # Errors
     /// As [`TextTokenizer::from_file`].
@@ -181,10 +180,10 @@ impl Tokenizers {
         self.share(&TextTokenizer::read(path)?)
     }
 
-    /// The same, from what was read of the file.
+    /// Like [`Tokenizers::open`], from the content of the file.
     ///
     /// # Errors
-    /// As [`TextTokenizer::from_file`], but for a file that cannot be read.
+    /// As [`TextTokenizer::from_file`], except for an unreadable file.
     pub fn share(&self, Content { path, bytes, digest }: &Content) -> Result<Arc<SharedTokenizer>, TokenizeError> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tokenizer) = files.get(digest).and_then(Weak::upgrade) {
@@ -200,7 +199,7 @@ impl Tokenizers {
         Ok(tokenizer)
     }
 
-    /// How many texts were turned into tokens so far; a text whose tokens were still there does not count.
+    /// The number of texts tokenized so far, not counting cache hits.
     pub fn encoded(&self) -> u64 {
         self.cache.encoded.load(Ordering::Relaxed)
     }
@@ -214,12 +213,12 @@ impl Drop for Tokenizers {
 }
 
 impl SharedTokenizer {
-    /// The tokenizer itself.
+    /// The tokenizer.
     pub fn tokenizer(&self) -> &TextTokenizer {
         &self.tokenizer
     }
 
-    /// The tokens of a text: new ones, those that another thread is just making, or those of a moment ago.
+    /// The tokens of a text: cached, from another thread that computes them now, or new.
     ///
     /// # Errors
     /// As [`TextTokenizer::encode`].
@@ -281,7 +280,7 @@ mod tests {
 
     #[test]
     fn texts_are_deleted_when_their_time_is_over() {
-        let tokenizers = Tokenizers::with_limits(Duration::from_millis(20), MOST_BYTES).unwrap();
+        let tokenizers = Tokenizers::with_limits(Duration::from_millis(20), MAX_BYTES).unwrap();
         let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
         tokenizer.encode("a secret").unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -306,7 +305,7 @@ mod tests {
         assert_eq!(tokenizers.encoded(), 4);
         tokenizer.encode("one 1").unwrap();
         assert_eq!(tokenizers.encoded(), 5);
-        // A text that is longer than all that may be kept is kept nowhere.
+        // A text that exceeds the cache is not kept.
         tokenizer.encode(&"long ".repeat(200)).unwrap();
         assert_eq!((kept(&tokenizers), tokenizers.encoded()), (3, 6));
     }

@@ -1,4 +1,4 @@
-//! Rows of a text together with claims on it, for natural language inference.
+//! Makes rows of a text together with claims on it, for natural language inference.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use super::rows::{ClaimPart, Row, Rows};
 use super::tokenizer::{PairFrame, Tokens};
 use super::windows::{WINDOW_OVERLAP_DIVISOR, cuts};
 
-/// The most rows that one claim may make with a premise: their number grows with the product of the two lengths.
-const MOST_ROWS_OF_CLAIM: usize = 4096;
-/// The most rows that all claims of one question may make: minutes of inference, and some 20 MB of memory.
-const MOST_ROWS: usize = 16 * MOST_ROWS_OF_CLAIM;
+/// The most rows of one claim with a premise. Their number grows with the product of the two lengths.
+const MAX_ROWS_OF_CLAIM: usize = 4096;
+/// The most rows of all claims of one question: minutes of inference, and about 20 MB of memory.
+const MAX_ROWS: usize = 16 * MAX_ROWS_OF_CLAIM;
 
 impl TextReader {
-    /// Makes the rows of claims on a premise: each part of a claim with each window of the premise. A claim has one part,
-    /// unless it takes more than half of a row. The rows are those of each claim alone, one claim after the other; the
-    /// premise is tokenized once. A claim has no rows where it or the premise has no token. The rows do not tell the offsets
-    /// of their tokens.
+    /// Makes the rows of claims on a premise: each part of a claim with each window of the premise. A claim has one
+    /// part, unless it takes more than half of a row. The rows are ordered by claim, and equal those of each claim
+    /// alone; the premise is tokenized once. A claim has no rows if it or the premise has no token. The rows have no
+    /// token offsets.
     ///
     /// # Errors
-    /// [`TokenizeError::Refused`] when the tokenizer refuses a text or knows no pairs, when one claim makes more than 4,096
-    /// rows, and when all claims together make more than 65,536.
+    /// [`TokenizeError::Refused`] if the tokenizer rejects a text or does not support pairs, if one claim makes more
+    /// than 4,096 rows, or if all claims together make more than 65,536.
     pub fn claim_rows(&self, premise: &str, claims: &[Arc<str>]) -> Result<Rows, TokenizeError> {
         let frame = self.tokenizer().pair.as_ref();
         let (frame, room) = frame
@@ -57,11 +57,11 @@ impl TextReader {
         for piece in cuts(claim.len(), room / 2, 0) {
             let room = room - piece.len();
             for window in cuts(premise.len(), room, room / WINDOW_OVERLAP_DIVISOR) {
-                if rows.len() - before == MOST_ROWS_OF_CLAIM {
-                    return Err(too_many(MOST_ROWS_OF_CLAIM));
+                if rows.len() - before == MAX_ROWS_OF_CLAIM {
+                    return Err(too_many(MAX_ROWS_OF_CLAIM));
                 }
-                if rows.len() == MOST_ROWS {
-                    return Err(too_many(MOST_ROWS));
+                if rows.len() == MAX_ROWS {
+                    return Err(too_many(MAX_ROWS));
                 }
                 let mut ids = Ids::default();
                 ids.push_all(&frame.prefix);
@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
     use std::ops::Range;
 
-    /// The rows of one claim alone.
+    /// The rows of one claim.
     fn pair_rows(text: &str, claim: &str) -> Vec<Row> {
         READER.claim_rows(text, &[claim.into()]).unwrap().rows
     }
@@ -149,7 +149,7 @@ mod tests {
                 let ids = row.ids.to_vec();
                 prop_assert!(ids.len() <= READER.max_length() && part.from < ids.len() && ids.len() == row.ids.len());
                 prop_assert!(text.get(row.range.clone()).is_some() && claim.get(part.range.clone()).is_some());
-                // Between the two stands one special token, the one that also ends the row.
+                // One special token separates the two, the same one that ends the row.
                 prop_assert_eq!(ids[part.from - 1], ids[ids.len() - 1]);
                 let windows: Vec<Range<usize>> = rows
                     .iter()

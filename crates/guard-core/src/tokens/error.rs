@@ -1,23 +1,23 @@
-//! What can go wrong between a text and its tokens.
+//! Errors of tokenizers.
 
 use crate::model_files::ModelFileError;
 
-/// An error of loading a tokenizer or of reading a text with it.
+/// An error of loading a tokenizer or of tokenizing a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenizeError {
-    /// The tokenizer file is missing, or is no tokenizer that can be used.
+    /// The tokenizer file is missing or invalid.
     #[error(transparent)]
     File(#[from] ModelFileError),
-    /// So few tokens leave no room for text beside the special tokens.
+    /// A length limit leaves no room for text besides the special tokens.
     #[error("{what} of {length} tokens leaves no room for text")]
     NoRoom {
-        /// What is that short: "a maximum input length" or "a window".
+        /// The limit: "a maximum input length" or "a window".
         what: &'static str,
-        /// The tokens that were asked for, special ones included.
+        /// The limit in tokens, special ones included.
         length: usize,
     },
-    /// The tokenizer refused a text.
+    /// The tokenizer rejected a text.
     #[error("tokenization failed: {message}")]
     Refused {
         /// The reason.
@@ -26,7 +26,7 @@ pub enum TokenizeError {
 }
 
 impl TokenizeError {
-    /// The error of a text that the tokenizer refused.
+    /// Creates the error of a rejected text.
     pub(super) fn refused(reason: impl ToString) -> Self {
         Self::Refused {
             message: reason.to_string(),

@@ -1,12 +1,12 @@
-//! Token ids of a row, which are not copied from the tokens of the text.
+//! Shared token ids of a row.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The token ids of one row, in order: pieces of lists that are shared.
+/// The token ids of one row: pieces of shared lists.
 ///
-/// The windows of a text overlap, and every claim is read with every window of its premise: as copies, the rows of long
-/// texts would take many times the memory of the tokens themselves. An `Ids` keeps some dozen bytes for each piece.
+/// The windows of a text overlap, and every claim is read with every window of its premise. Copies would take many
+/// times the memory of the tokens. An `Ids` keeps a few dozen bytes per piece.
 ///
 /// ```
 /// use guard_core::tokens::Ids;
@@ -26,10 +26,10 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Adds a range of a list. An empty range adds nothing.
+    /// Appends a range of a list.
     ///
     /// # Panics
-    /// For a range that is not one of the list.
+    /// If the range is out of bounds.
     pub fn push(&mut self, list: &Arc<[u32]>, range: Range<usize>) {
         assert!(
             range.start <= range.end && range.end <= list.len(),
@@ -42,17 +42,17 @@ impl Ids {
         self.pieces.push((Arc::clone(list), range));
     }
 
-    /// Adds all of a list.
+    /// Appends a whole list.
     pub(super) fn push_all(&mut self, list: &Arc<[u32]>) {
         self.push(list, 0..list.len());
     }
 
-    /// How many ids there are.
+    /// The number of ids.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -64,7 +64,7 @@ impl Ids {
             .flat_map(|(list, range)| list[range.clone()].iter().copied())
     }
 
-    /// Their list, copied.
+    /// Copies the ids to a list.
     pub fn to_vec(&self) -> Vec<u32> {
         self.iter().collect()
     }

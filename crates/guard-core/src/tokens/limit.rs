@@ -1,4 +1,4 @@
-//! Counting tokens as the large models do, and cutting a text to a number of them.
+//! Counts tokens like large language models, and cuts a text to a number of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,47 +7,47 @@ use super::openai::{NAMES, OpenAi};
 use crate::stop;
 use tiktoken_rs::tokenizer::{Tokenizer as Known, get_tokenizer};
 
-/// Bytes of white space in a row after which a text is cut in two before it is encoded with a file.
+/// The most consecutive bytes of white space before a text is cut in two for a tokenizer file.
 ///
-/// The patterns by which such encodings split texts need backtracking for white space, and fail, or panic, on a
-/// megabyte of it. A cut can change the tokens only right around it, so a text without such a run has the exact tokens.
+/// The patterns of such encodings need backtracking for white space, and fail or panic on 1 MB of it. A cut may change
+/// the tokens around it only, so a text without such a run has exact tokens.
 const LONGEST_SPACE: usize = 16 * 1024;
 
-/// Why there is no encoding.
+/// An error of loading an encoding.
 #[derive(Debug, thiserror::Error)]
 pub enum EncodingError {
     /// No encoding has this name.
     #[error("unknown encoding {0:?}; the known ones are {known}", known = NAMES.join(", "))]
     UnknownName(String),
-    /// No encoding is known for a model of this name.
+    /// No encoding is known for the model.
     #[error(
         "no encoding is known for the model {0:?}; name the encoding instead, one of {known}",
         known = NAMES.join(", ")
     )]
     UnknownModel(String),
-    /// The vocabulary of a known encoding could not be read.
+    /// The vocabulary of a known encoding could not be loaded.
     #[error("the encoding {0:?} could not be loaded")]
     Load(String),
-    /// The file is missing or is no `tokenizer.json`.
+    /// The file is missing or is not a `tokenizer.json`.
     #[error("the tokenizer file could not be loaded: {0}")]
     File(String),
 }
 
-/// A way to turn text into tokens. Cheap to clone and usable from several threads.
+/// A token encoding. It is cheap to clone, and usable from several threads.
 #[derive(Debug, Clone)]
 pub struct Encoding(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// One of OpenAI's, whose vocabulary is read once per process.
+    /// An OpenAI encoding.
     OpenAi(OpenAi),
-    /// One from a file of Hugging Face's tokenizers.
+    /// A tokenizer file of Hugging Face.
     File(Arc<tokenizers::Tokenizer>),
 }
 
 impl std::fmt::Debug for Kind {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A vocabulary has some hundred thousand entries.
+        // A vocabulary has about 100,000 entries, so it is left out.
         formatter.write_str(match self {
             Self::OpenAi(_) => "OpenAi(..)",
             Self::File(_) => "File(..)",
@@ -55,23 +55,23 @@ impl std::fmt::Debug for Kind {
     }
 }
 
-/// Where a text must be cut to keep to a limit.
+/// The cut of a text at a token limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
-    /// The number of tokens of the whole text, also when it is cut.
+    /// The number of tokens of the whole text.
     pub tokens: usize,
-    /// The UTF-8 byte offset at which the longest allowed prefix ends, on a character boundary; the length of the text
-    /// when nothing must be cut.
+    /// The end of the longest allowed prefix in UTF-8 bytes, on a character boundary; the length of the text if nothing
+    /// is cut.
     pub end: usize,
 }
 
 impl Encoding {
-    /// The encoding of OpenAI's `tiktoken` with this name: `cl100k_base`, `gpt2`, `o200k_base`, `o200k_harmony`,
-    /// `p50k_base`, `p50k_edit` or `r50k_base`. Its vocabulary is loaded at the first use in the process.
+    /// The `tiktoken` encoding with this name: `cl100k_base`, `gpt2`, `o200k_base`, `o200k_harmony`, `p50k_base`,
+    /// `p50k_edit` or `r50k_base`. Its vocabulary is loaded on first use.
     ///
     /// # Errors
     ///
-    /// [`EncodingError::UnknownName`], which lists the known names.
+    /// [`EncodingError::UnknownName`] with the known names.
     pub fn by_name(name: &str) -> Result<Self, EncodingError> {
         if !NAMES.contains(&name) {
             return Err(EncodingError::UnknownName(name.to_owned()));
@@ -80,12 +80,12 @@ impl Encoding {
         Ok(Self(Kind::OpenAi(encoding)))
     }
 
-    /// The encoding that a model of OpenAI uses, such as `gpt-4o` or one made from it (`ft:gpt-4o:acme::id`), by the tables
-    /// of `tiktoken`.
+    /// The encoding of an OpenAI model, such as `gpt-4o` or a fine-tuned one (`ft:gpt-4o:acme::id`), from the tables of
+    /// `tiktoken`.
     ///
     /// # Errors
     ///
-    /// [`EncodingError::UnknownModel`] for a model in none of the tables.
+    /// [`EncodingError::UnknownModel`] for a model that is in no table.
     pub fn for_model(model: &str) -> Result<Self, EncodingError> {
         let tuned = || get_tokenizer(model.strip_prefix("ft:")?.split(':').next()?);
         let encoding = get_tokenizer(model)
@@ -102,12 +102,12 @@ impl Encoding {
         })
     }
 
-    /// The encoding of a `tokenizer.json` as Hugging Face's tokenizers write it, without the truncation, the padding and
-    /// the special tokens around a text that the file may ask for. Unlike the named ones it is loaded at every call.
+    /// The encoding of a `tokenizer.json` of Hugging Face, without its truncation, padding and special tokens around a
+    /// text. Unlike named encodings, every call loads it again.
     ///
     /// # Errors
     ///
-    /// [`EncodingError::File`] when the file can not be read or is not of this format.
+    /// [`EncodingError::File`] if the file is unreadable or invalid.
     pub fn from_tokenizer_file(path: impl AsRef<Path>) -> Result<Self, EncodingError> {
         let path = path.as_ref();
         let file = |error: tokenizers::Error| EncodingError::File(format!("{}: {error}", path.display()));
@@ -118,14 +118,14 @@ impl Encoding {
         Ok(Self(Kind::File(Arc::new(tokenizer))))
     }
 
-    /// The number of tokens of `text`. What looks like a special token, such as `<|endoftext|>`, is ordinary text.
+    /// The number of tokens of `text`. Special tokens in the text, such as `<|endoftext|>`, count as ordinary text.
     pub fn count(&self, text: &str) -> usize {
         self.truncate(text, usize::MAX).tokens
     }
 
-    /// Finds the longest prefix of `text` that is made of at most `limit` of its tokens.
+    /// Finds the longest prefix of `text` with at most `limit` of its tokens.
     ///
-    /// A token may end inside a character; the prefix then ends before that character.
+    /// If the last token ends within a character, the prefix ends before that character.
     pub fn truncate(&self, text: &str, limit: usize) -> Truncation {
         let (tokens, end) = match &self.0 {
             Kind::OpenAi(encoding) => encoding.cut(text, limit),
@@ -137,9 +137,9 @@ impl Encoding {
         }
     }
 
-    /// Where `text` must be cut to keep to `limit` tokens, or `None` where it keeps to it already.
+    /// The cut of `text` at `limit` tokens, or `None` if it has no more.
     ///
-    /// A text of no more than [`Encoding::surely_within`] bytes is not encoded.
+    /// A text of at most [`Encoding::surely_within`] bytes is not tokenized.
     pub fn excess(&self, text: &str, limit: usize) -> Option<Truncation> {
         if text.len() <= self.surely_within(limit) {
             return None;
@@ -148,8 +148,8 @@ impl Encoding {
         (truncation.tokens > limit).then_some(truncation)
     }
 
-    /// The UTF-8 bytes that a text may have which surely keeps to `limit` tokens: a token of OpenAI's encodings is a byte at least.
-    /// The tokens of a `tokenizer.json` may also stand for nothing that the text has.
+    /// The most UTF-8 bytes of a text that surely has at most `limit` tokens: a token of an OpenAI encoding has at
+    /// least one byte. Tokens of a `tokenizer.json` may have none.
     pub fn surely_within(&self, limit: usize) -> usize {
         match self.0 {
             Kind::OpenAi(_) => limit,
@@ -158,8 +158,8 @@ impl Encoding {
     }
 }
 
-/// The number of tokens of `text`, and the byte at which the first `limit` of them end, which may be within a character; the length of
-/// the text where it has no more.
+/// The number of tokens of `text`, and the end of the first `limit` of them, perhaps within a character; the length of
+/// the text if it has no more.
 fn cut(tokenizer: &tokenizers::Tokenizer, text: &str, limit: usize) -> (usize, usize) {
     let mut tokens = 0;
     let mut end = None;
@@ -177,10 +177,10 @@ fn cut(tokenizer: &tokenizers::Tokenizer, text: &str, limit: usize) -> (usize, u
     (tokens, end.unwrap_or(text.len()))
 }
 
-/// Is told of a part of a text and the byte range of each of its tokens.
+/// Receives a part of a text and the byte ranges of its tokens.
 type Seeing<'a> = dyn FnMut(&str, &[(usize, usize)]) + 'a;
 
-/// Encodes a piece, in as few parts as that takes, and passes each part on with the byte range of each of its tokens.
+/// Tokenizes a piece in as few parts as possible, and passes each part on with the byte ranges of its tokens.
 fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Seeing<'_>) {
     if piece.is_empty() {
         return;
@@ -190,7 +190,7 @@ fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Seeing<'_>) {
     }
     let middle = piece.floor_char_boundary(piece.len() / 2);
     if middle == 0 {
-        // Nothing is left to split: count a character that can not be encoded as one token per byte.
+        // A character that can't be encoded counts as one token per byte.
         let offsets: Vec<_> = (0..piece.len()).map(|byte| (byte, byte + 1)).collect();
         return see(piece, &offsets);
     }
@@ -198,14 +198,14 @@ fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Seeing<'_>) {
     visit(tokenizer, &piece[middle..], see);
 }
 
-/// The bytes of the first `count` tokens of a part, fewer than all, up to the last complete character.
+/// The end of the first `count` tokens of a part, fewer than all, on a character boundary.
 fn prefix(part: &str, offsets: &[(usize, usize)], count: usize) -> usize {
     let end = offsets[..count].iter().map(|&(_, end)| end).max().unwrap_or(0);
-    // The tokens of one character all have its range, so a next one that starts earlier means a cut in it.
+    // All tokens of a character have its range, so a next token that starts earlier means a cut within it.
     part.floor_char_boundary(end.min(offsets[count].0))
 }
 
-/// Cuts a text within overlong runs of white space; nearly every text is one piece.
+/// Cuts a text within overlong runs of white space. Nearly every text is one piece.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -218,7 +218,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the first run of [`LONGEST_SPACE`] bytes of white space ends.
+/// The end of the first run of [`LONGEST_SPACE`] bytes of white space.
 fn overlong_space(text: &str) -> Option<usize> {
     if text.len() <= LONGEST_SPACE {
         return None;
@@ -244,7 +244,7 @@ mod tests {
         Encoding::by_name("cl100k_base").unwrap()
     }
 
-    /// A tokenizer of bytes without any merges, as byte-level BPE starts from.
+    /// A byte tokenizer without merges, the start of byte-level BPE.
     fn byte_level() -> Encoding {
         let alphabet: Vec<_> = tokenizers::pre_tokenizers::byte_level::ByteLevel::alphabet()
             .into_iter()
@@ -380,7 +380,7 @@ mod tests {
                 let mut last = 0;
                 for limit in 0..=tokens {
                     let truncation = encoding.truncate(&text, limit);
-                    // Scanned again, what was kept keeps to the limit.
+                    // The kept prefix is within the limit.
                     prop_assert!(encoding.count(&text[..truncation.end]) <= limit);
                     prop_assert_eq!(truncation.tokens, tokens);
                     prop_assert_eq!(encoding.excess(&text, limit), (tokens > limit).then_some(truncation));

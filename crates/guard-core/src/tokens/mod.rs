@@ -1,14 +1,14 @@
-//! Tokens: what classifiers read of a text, and counting for token limits.
+//! Tokenizes texts for classifiers, and counts tokens for limits.
 //!
-//! This module knows nothing of the engine that runs models. A text goes through it in three steps:
+//! This module knows nothing of the engine. A text passes three steps:
 //!
-//! 1. [`TextTokenizer`] is one `tokenizer.json`: it turns a text into [`Tokens`], and knows the special tokens that stand
-//!    around a text.
-//! 2. [`Tokenizers`] loads each file once, and makes the tokens of a text once for all models with the same file.
-//! 3. [`TextReader`] is the tokenizer together with the limits of one model: it cuts the tokens into [`Row`]s, none longer
-//!    than the model's maximum input length, as a [`Reading`] says.
+//! 1. [`TextTokenizer`] is one `tokenizer.json`: it converts a text to [`Tokens`], and knows the special tokens around
+//!    a text.
+//! 2. [`Tokenizers`] loads each file once, and tokenizes a text once for all models with the same file.
+//! 3. [`TextReader`] is a tokenizer with the limits of one model: it cuts the tokens into [`Row`]s, none longer than
+//!    the model's maximum input length, as a [`Reading`] specifies.
 //!
-//! Cutting a text to a number of tokens of a large language model is another job: see [`limit`].
+//! [`limit`] cuts a text to a number of tokens of a large language model.
 //!
 //! ```
 //! use guard_core::tokens::limit::Encoding;
@@ -20,7 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How rows are made is best seen on a tokenizer that has one token for each word:
+//! This example makes rows with a tokenizer that has one token per word:
 //!
 //! ```
 //! use guard_core::tokens::{Reading, TextReader, Tokenizers};

@@ -1,4 +1,4 @@
-//! A tokenizer together with the limits of one model: it makes the rows that the model reads.
+//! Makes the rows of a model: a tokenizer with the limits of one model.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,31 +14,31 @@ use crate::text::ordinary_case::ordinary_case;
 use crate::text::repeats::Once;
 use crate::text::sentences;
 
-/// What [`Reading::HeadTailChars`] puts between the two ends of a text.
+/// The separator of the two ends in [`Reading::HeadTailChars`].
 const ELLIPSIS: &str = "...";
 
-/// How one model reads texts: its tokenizer, its maximum input length, and whether its rows tell the offsets of tokens.
+/// The reader of one model: its tokenizer, its maximum input length, and whether its rows have token offsets.
 ///
 /// See [the module](crate::tokens) for an example.
 pub struct TextReader {
     tokenizer: Arc<SharedTokenizer>,
-    /// Tokens of one row, special ones included.
+    /// The tokens of a row, special ones included.
     max_length: usize,
-    /// Tokens of the text that fit into one row.
+    /// The tokens of text that fit into one row.
     room: usize,
-    /// Tokens of the text in a window of one that does not fit into a row.
+    /// The tokens of text per window, if the text does not fit into one row.
     window: usize,
-    /// Whether rows tell the offsets of their tokens.
+    /// Whether rows have token offsets.
     offsets: bool,
-    /// Whether texts in capitals are read in small letters.
+    /// Whether texts in capitals are lower-cased.
     ordinary_case: bool,
 }
 
 impl TextReader {
-    /// A reader for a model that takes `max_length` tokens, special ones included.
+    /// Creates a reader for a model that accepts `max_length` tokens, special ones included.
     ///
     /// # Errors
-    /// [`TokenizeError::NoRoom`] when `max_length` leaves no room beside the special tokens.
+    /// [`TokenizeError::NoRoom`] if `max_length` leaves no room besides the special tokens.
     pub fn new(tokenizer: Arc<SharedTokenizer>, max_length: usize) -> Result<Self, TokenizeError> {
         let room = max_length.saturating_sub(tokenizer.tokenizer().frame.len());
         if room == 0 {
@@ -57,16 +57,16 @@ impl TextReader {
         })
     }
 
-    /// The same, with rows that tell the offsets of their tokens.
+    /// Adds token offsets to the rows.
     pub fn with_offsets(self) -> Self {
         Self { offsets: true, ..self }
     }
 
-    /// The same, with windows of at most `length` tokens, special ones included, for a text that does not fit into one row.
-    /// Something short is easily missed beside the rest of a long window, while a text that fits is judged best as a whole.
+    /// Limits windows to `length` tokens, special ones included, for texts that do not fit into one row. A short
+    /// passage is easily missed in a long window, while a text that fits is best read as a whole.
     ///
     /// # Errors
-    /// [`TokenizeError::NoRoom`] when `length` leaves no room beside the special tokens.
+    /// [`TokenizeError::NoRoom`] if `length` leaves no room besides the special tokens.
     pub fn with_windows_of(self, length: usize) -> Result<Self, TokenizeError> {
         let window = length.saturating_sub(self.tokenizer().frame.len()).min(self.room);
         if window == 0 {
@@ -78,7 +78,7 @@ impl TextReader {
         Ok(Self { window, ..self })
     }
 
-    /// The same, which reads texts in capitals in [ordinary letters](crate::text::ordinary_case).
+    /// Lower-cases texts in capitals; see [`ordinary_case`](crate::text::ordinary_case).
     pub fn with_ordinary_case(self) -> Self {
         Self {
             ordinary_case: true,
@@ -86,7 +86,7 @@ impl TextReader {
         }
     }
 
-    /// The text as it is read, of the same length.
+    /// The text for the tokenizer, with the same length.
     pub(super) fn as_read<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.ordinary_case {
             ordinary_case(text)
@@ -105,11 +105,11 @@ impl TextReader {
         self.max_length
     }
 
-    /// Makes the rows of `text`. An empty text, or one without any token, has none. What the text repeats is read [once](crate::text::repeats),
-    /// unless rows tell the offsets of their tokens: then each place is to be found.
+    /// Makes the rows of `text`. A text without tokens has none. Repeats in the text are read
+    /// [once](crate::text::repeats), unless rows have token offsets, which must locate every occurrence.
     ///
     /// # Errors
-    /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
+    /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
     pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
         let text: &str = &self.as_read(text);
         let once = if self.offsets { None } else { Once::of(text) };
@@ -131,7 +131,7 @@ impl TextReader {
         Ok(rows)
     }
 
-    /// The rows of a text as it stands.
+    /// The rows of a text, including repeats.
     fn rows_of(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
         match reading {
             Reading::Windows => self.windows(text, 0..text.len()),
@@ -153,13 +153,13 @@ impl TextReader {
         }
     }
 
-    /// Makes the rows of `text` as [`Self::rows`] does, but no more than `most` windows. Of a text that has more, the beginning
-    /// and the end are kept, half of the windows each: what somebody adds to a text often stands at one of its ends.
+    /// Like [`Self::rows`], with at most `most` windows. Of a longer text, half of the windows are from the beginning
+    /// and half from the end, where additions to a text usually are.
     ///
-    /// A row that is shorter than a quarter of a window counts as a quarter of one, and longer ones by their lengths in quarters.
+    /// A row shorter than a quarter of a window counts as a quarter; longer ones count in quarters.
     ///
     /// # Errors
-    /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
+    /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
     pub fn rows_within(&self, text: &str, reading: Reading, most: usize) -> Result<Rows, TokenizeError> {
         let rows = self.rows(text, reading)?;
         let window = self.window + self.tokenizer().frame.len();
@@ -180,7 +180,7 @@ impl TextReader {
         Ok(all)
     }
 
-    /// Windows over a part of the text, with ranges in the whole text.
+    /// The windows of a part of the text, with ranges in the whole text.
     fn windows(&self, text: &str, part: Range<usize>) -> Result<Rows, TokenizeError> {
         let of_part = &text[part.clone()];
         let tokens = self.encode(of_part)?;
@@ -202,8 +202,8 @@ impl TextReader {
                 if self.offsets {
                     let pieces = tokens.offsets[start..end].iter();
                     row.pieces = pieces.map(|&offsets| moved(visible(of_part, offsets))).collect();
-                    // The border is the middle of what this window and the next one share: a token there is as far from the
-                    // end of the one as from the beginning of the other.
+                    // The border is the middle of the overlap of two windows: a token there is equally far from the end
+                    // of one and the start of the other.
                     let until = (next + end).div_ceil(2);
                     row.core = decided - start..until - start;
                     row.follows = start > 0;
@@ -223,8 +223,8 @@ impl TextReader {
     fn head_tail(&self, text: &str) -> Result<Rows, TokenizeError> {
         let tokens = self.encode(text)?;
         let count = tokens.len();
-        // 128 of 512, as in llm-guard. The tail is the longer part, because the end of a prompt is where an attacker has the
-        // last word.
+        // 128 of 512, as in llm-guard. The tail is longer, because an attacker has the last word at the end of a
+        // prompt.
         let head = (self.room + self.tokenizer().frame.len()) / 4;
         let head = head.min(self.room);
         let (parts, skipped) = if count > self.room {
@@ -249,7 +249,7 @@ impl TextReader {
         let head = text.char_indices().nth(part).map_or(text.len(), |(at, _)| at);
         let tail = text.char_indices().rev().nth(part - 1).map_or(0, |(at, _)| at);
         let mut rows = self.rows_of(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
-        // Where less than that fits into a row, the end is cut off too.
+        // If less than that fits into a row, the end is cut off too.
         let end = rows.skipped.as_ref().map_or(tail, |_| text.len());
         let start = rows.skipped.map_or(head, |cut| cut.start.min(head));
         rows.skipped = Some(start..end);
@@ -263,7 +263,7 @@ impl TextReader {
         self.tokenizer.encode(text)
     }
 
-    /// The row of some parts of the tokens, with the special tokens around them; none where the parts are empty.
+    /// The row of some parts of the tokens, with special tokens around them; `None` if the parts are empty.
     fn row(&self, tokens: &Tokens, parts: &[Range<usize>]) -> Option<Row> {
         let first = parts.iter().find(|part| !part.is_empty())?.start;
         let last = parts.iter().rev().find(|part| !part.is_empty())?.end;
@@ -390,9 +390,9 @@ pub(super) mod tests {
             assert_eq!(rows.rows[0].ids, alone.rows[0].ids);
             assert_eq!(rows.rows[0].range, 0..text.len());
         }
-        // Names are to be found in each place.
+        // Names must be found at every occurrence.
         assert!(WITH_OFFSETS.rows(&text, Reading::Windows).unwrap().rows.len() > 1);
-        // What is left out is said with all of its repeats.
+        // Skipped text is reported with all of its repeats.
         let head = READER.rows(&format!("{} {text}", long_text()), Reading::Head).unwrap();
         assert_eq!(head.skipped.unwrap().end, long_text().len() + 1 + text.len());
     }
@@ -431,7 +431,7 @@ pub(super) mod tests {
             );
             assert_eq!(row.core, 0..row.pieces.len());
         }
-        // Where no sentence ends, they overlap.
+        // Windows without sentence ends overlap.
         let endless = "word ".repeat(200);
         let rows = WITH_OFFSETS.rows(endless.trim_end(), Reading::Windows).unwrap().rows;
         assert!(rows.windows(2).all(|pair| pair[1].range.start < pair[0].range.end));
@@ -444,7 +444,7 @@ pub(super) mod tests {
             let rows = tokenizer.rows(text, Reading::Windows).unwrap().rows;
             rows.iter().map(|row| row.ids.len()).collect()
         };
-        // What a text repeats is read once.
+        // Repeats are read once.
         let fitting: String = ('a'..='z')
             .cycle()
             .take(MAX_LENGTH - 2)
@@ -521,7 +521,7 @@ pub(super) mod tests {
         let both = READER.rows(&text, Reading::HeadTail).unwrap();
         let gap = both.skipped.unwrap();
         assert_eq!(both.rows[0].range, 0..text.len());
-        // A quarter of 32 in front, what remains beside two special tokens at the end.
+        // A quarter of 32 at the start, and the rest without two special tokens at the end.
         let ids = both.rows[0].ids.to_vec();
         assert_eq!((ids.len(), both.rows[0].ids.len()), (MAX_LENGTH, MAX_LENGTH));
         let front = READER.encode(&text[..gap.start]).unwrap().ids.clone();
@@ -537,7 +537,7 @@ pub(super) mod tests {
         let gap = roomy.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
         assert_eq!(text[..gap.start].chars().count(), 126);
         assert_eq!(text[gap.end..].chars().count(), 126);
-        // Where less than that fits into a row, the end is not read either.
+        // If less than that fits into a row, the end is cut off too.
         let gap = READER.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
         assert!(text[..gap.start].chars().count() < 126);
         assert_eq!(gap.end, text.len());
@@ -583,7 +583,7 @@ pub(super) mod tests {
                 }
             }
             for (row, next) in rows.iter().zip(rows.iter().skip(1)) {
-                // As far from the end here as from the beginning there, but for the one in the middle; nothing, between sentences.
+                // Equally far from the end here and the start there, except the middle one; nothing between sentences.
                 let (left, right) = (row.pieces.len() - row.core.end, next.core.start);
                 prop_assert!(left == right || left + 1 == right || left == right + 1, "{} {}", left, right);
             }
@@ -593,7 +593,7 @@ pub(super) mod tests {
         fn windows_read_every_token(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]){0,200}") {
             let tokens = READER.encode(&text).unwrap();
             let rows = READER.rows(&text, Reading::Windows).unwrap();
-            // White space behind the last word is not read where repeats were left out.
+            // White space after the last word is not read if repeats were removed.
             for seen in tokens.offsets.iter().map(|&offsets| visible(&text, offsets)).filter(|seen| !seen.is_empty()) {
                 prop_assert!(rows.rows.iter().any(|row| row.range.start <= seen.start && seen.end <= row.range.end));
             }

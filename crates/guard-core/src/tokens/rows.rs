@@ -1,24 +1,24 @@
-//! What a model reads of a text: rows of token ids.
+//! Rows of token ids, the inputs of models.
 
 use std::ops::Range;
 
 use super::ids::Ids;
 
-/// How a text is read by a model with a maximum input length.
+/// How a text is fitted into the maximum input length of a model.
 ///
 /// The names and numbers of the last three follow llm-guard 0.3.16 (`PromptInjection`'s `MatchType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reading {
-    /// All of the text: in one row where it fits, otherwise in windows of at most the maximum length, or of the length that
-    /// [`TextReader::with_windows_of`](super::TextReader::with_windows_of) sets. Windows overlap, because an attack may be
-    /// many sentences long. Where rows tell the offsets of their tokens, a window ends with a sentence instead if it can:
-    /// names are looked for in sentences.
+    /// The whole text: in one row if it fits, otherwise in windows of at most the maximum length, or of the length of
+    /// [`TextReader::with_windows_of`](super::TextReader::with_windows_of). Windows overlap, because an attack may span
+    /// many sentences. If rows have token offsets, a window ends with a sentence if possible, since names are within
+    /// sentences.
     Windows,
     /// The beginning, up to the maximum length.
     Head,
-    /// Each sentence by itself; a sentence that is too long is read in windows.
+    /// Each sentence separately; a sentence that is too long is read in windows.
     Sentences,
-    /// In tokens: the first quarter of the maximum length and the rest from the end, in one row.
+    /// In tokens: a quarter of the maximum length from the start and the rest from the end, in one row.
     HeadTail,
     /// In characters: the first and the last 126, joined by three dots.
     HeadTailChars,
@@ -31,40 +31,40 @@ pub enum Reading {
 pub struct Row {
     /// Token ids, special ones included.
     pub ids: Ids,
-    /// Bytes of the text from the row's first token to its last one.
+    /// The bytes of the text from the row's first token to its last one.
     pub range: Range<usize>,
-    /// For each token of the text, the bytes that it was made from, without white space; an empty range for a token that
-    /// shows nothing. The list is empty for a model without heads over tokens.
+    /// For each token of the text its bytes, without white space; empty for an invisible token. The list is empty for a
+    /// model without token heads.
     pub pieces: Vec<Range<usize>>,
-    /// Indices of the pieces that this row decides: those that are farther from its ends than from the ends of any other
-    /// row that has them too.
+    /// The core: the indices of the pieces that this row decides. These are farther from its ends than from the ends of
+    /// any other row that contains them.
     pub core: Range<usize>,
-    /// Whether tokens of the text stand before the first one of the row.
+    /// Whether tokens of the text precede the row.
     pub follows: bool,
-    /// The claim behind the text, where the two are read together.
+    /// The claim after the text, if both are read together.
     pub claim: Option<ClaimPart>,
-    /// Whether only the head is asked for which rows may leave the model early.
+    /// Whether only heads with an early exit are needed.
     pub alone: bool,
 }
 
 /// The part of a claim in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimPart {
-    /// Which of the claims it is a part of.
+    /// The index of the claim.
     pub index: usize,
-    /// The index of the first of the row's token ids that belongs to it; the special tokens behind it belong to it too.
+    /// The index of its first token id in the row; the special tokens after it belong to it too.
     pub from: usize,
-    /// Bytes of the claim.
+    /// The bytes of the claim.
     pub range: Range<usize>,
 }
 
-/// A text as a model reads it.
+/// The rows of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// The inputs, in the order of the text; of claims, in the order of the claims.
+    /// The rows in the order of the text, or of the claims.
     pub rows: Vec<Row>,
-    /// Tokens of the whole text, without special ones. For readings that look at parts: the tokens of these parts.
+    /// The number of tokens of the text, without special ones. For readings of parts: the tokens of these parts.
     pub tokens: usize,
-    /// Bytes of the text that are in no row.
+    /// The bytes of the text that are in no row.
     pub skipped: Option<Range<usize>>,
 }

@@ -1,4 +1,4 @@
-//! One `tokenizer.json`: tokens of texts, and the special tokens around them.
+//! Tokenizes texts with one `tokenizer.json`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,34 +15,34 @@ use super::unigram::Pieces;
 use crate::model_files::ModelFileError;
 use crate::model_folder::{Content, ModelFolder};
 
-/// Token ids of a text, without special ones, and the bytes that each token was made from.
+/// The token ids of a text, without special ones, and their bytes.
 #[derive(Debug)]
 pub struct Tokens {
     /// The ids, in order.
     pub ids: Arc<[u32]>,
-    /// For each id the start and the end of its bytes; tokens of one character all have the range of that character.
+    /// For each id the range of its bytes; all tokens of a character have the range of that character.
     pub offsets: Vec<(usize, usize)>,
 }
 
 impl Tokens {
-    /// How many tokens there are.
+    /// The number of tokens.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Bytes of the text from the first of these tokens, of which there must be one at least, to the last.
+    /// The bytes of the text from the first of these tokens to the last. There must be at least one.
     pub(super) fn range(&self, tokens: &Range<usize>) -> Range<usize> {
         let (start, end) = (self.offsets[tokens.start].0, self.offsets[tokens.end - 1].1);
         start..end.max(start)
     }
 }
 
-/// Special tokens around a text.
+/// The special tokens around a text.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub prefix: Arc<[u32]>,
@@ -55,7 +55,7 @@ impl Frame {
     }
 }
 
-/// Special tokens around and between a text and a claim that are read together.
+/// The special tokens around and between a text and a claim.
 #[derive(Debug)]
 pub(super) struct PairFrame {
     pub prefix: Arc<[u32]>,
@@ -64,7 +64,7 @@ pub(super) struct PairFrame {
 }
 
 impl PairFrame {
-    /// What stands around two probes of the tokens `bare` in `dressed`.
+    /// The tokens around two probes `bare` in `dressed`.
     fn around(bare: &[u32], dressed: &[u32]) -> Option<Self> {
         let starts = |at: &usize| dressed[*at..].starts_with(bare);
         let mut positions = 0..=dressed.len().checked_sub(bare.len())?;
@@ -82,10 +82,10 @@ impl PairFrame {
     }
 }
 
-/// A tokenizer of the library, but for its model.
+/// A tokenizer of the library with guard's own model.
 type Compact = TokenizerImpl<Pieces, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
-/// The part of the file that says what kind of model it has.
+/// The part of the file with the kind of its model.
 #[derive(Deserialize)]
 struct TokenizerFile {
     model: ModelFile,
@@ -98,28 +98,27 @@ struct ModelFile {
     kind: Option<String>,
 }
 
-/// A tokenizer as its `tokenizer.json` describes it. It knows no maximum input length: models with byte-identical files
-/// share one.
+/// A tokenizer of a `tokenizer.json`. It has no maximum input length: models with byte-identical files share it.
 pub struct TextTokenizer {
     tokenizer: Compact,
-    /// For each special token the tokens that spell it, for a text in which it is written out.
+    /// For each special token, the tokens that spell it in a text.
     spelled: HashMap<u32, Vec<u32>>,
     pub(super) frame: Frame,
-    /// Absent where the post-processor changes the tokens of a pair.
+    /// `None` if the post-processor changes the tokens of a pair.
     pub(super) pair: Option<PairFrame>,
     pad: u32,
 }
 
 impl TextTokenizer {
-    /// Reads a `tokenizer.json` of the Hugging Face tokenizers library.
+    /// Loads a `tokenizer.json` of the Hugging Face tokenizers library.
     ///
     /// # Errors
-    /// [`TokenizeError::File`] when the file is missing, is not such a tokenizer, or differs from the manifest of its folder.
+    /// [`TokenizeError::File`] if the file is missing, invalid, or differs from the manifest of its folder.
     pub fn from_file(path: &Path) -> Result<Self, TokenizeError> {
         Self::from_bytes(path, &Self::read(path)?.bytes)
     }
 
-    /// The content of a tokenizer file, compared with the manifest of its folder.
+    /// Reads a tokenizer file, verified against the manifest of its folder.
     pub(super) fn read(path: &Path) -> Result<Content, ModelFileError> {
         let (folder, name) = (
             path.parent().unwrap_or(Path::new("")),
@@ -128,7 +127,7 @@ impl TextTokenizer {
         ModelFolder::open(folder)?.read(Path::new(name))
     }
 
-    /// The same, from the content of the file, which errors call by its path.
+    /// Parses the content of a tokenizer file. Errors have its path.
     pub(super) fn from_bytes(path: &Path, content: &[u8]) -> Result<Self, TokenizeError> {
         let bad = |message: String| {
             TokenizeError::from(ModelFileError::Bad {
@@ -138,9 +137,9 @@ impl TextTokenizer {
         };
         let failed = |error: tokenizers::Error| bad(error.to_string());
         let mut tokenizer = read(content).map_err(failed)?;
-        // Only the post-processor says what is special: a text that spells `</s>` must not end there.
+        // Only the post-processor adds special tokens: a text that spells `</s>` must not end there.
         tokenizer.set_encode_special_tokens(true);
-        // The special tokens around a text are whatever the post-processor puts around a probe.
+        // The special tokens around a text are those that the post-processor adds to a probe.
         let probe = |special| tokenizer.encode("a", special).map_err(failed);
         let (bare, dressed) = (probe(false)?.get_ids().to_vec(), probe(true)?.get_ids().to_vec());
         let at = (0..=dressed.len().saturating_sub(bare.len()))
@@ -166,24 +165,24 @@ impl TextTokenizer {
         })
     }
 
-    /// The number of special tokens before those of the text in each row.
+    /// The number of special tokens before the text in each row.
     pub fn lead(&self) -> usize {
         self.frame.prefix.len()
     }
 
-    /// The id that fills short rows of a batch.
+    /// The padding id.
     pub fn pad(&self) -> u32 {
         self.pad
     }
 
-    /// The tokens of a text, without special ones around it.
+    /// Tokenizes a text, without special tokens around it.
     ///
-    /// Control characters at the beginning of the text are left out. Models know none of them; and where the normalizer of
-    /// the file drops them there (SentencePiece's does), `tokenizers` 0.22 forgets to count them in the offsets of all
-    /// tokens behind.
+    /// Control characters at the start of the text are dropped. Models know none of them, and if the normalizer of the
+    /// file drops them there (as SentencePiece does), `tokenizers` 0.22 does not count them in the offsets of later
+    /// tokens.
     ///
     /// # Errors
-    /// [`TokenizeError::Refused`] when the tokenizer refuses the text.
+    /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
     pub fn encode(&self, text: &str) -> Result<Tokens, TokenizeError> {
         let is_space = |character: char| matches!(character, '\t' | '\n' | '\u{C}' | '\r' | '\u{85}');
         let is_dropped = |character: char| character.is_control() && !is_space(character);
@@ -204,7 +203,7 @@ impl TextTokenizer {
     }
 }
 
-/// The tokenizer of a file without padding and truncation.
+/// Parses a tokenizer, without padding and truncation.
 fn read(content: &[u8]) -> tokenizers::Result<Compact> {
     let file: TokenizerFile = serde_json::from_slice(content)?;
     if file.model.kind.as_deref() == Some("Unigram") {
@@ -224,10 +223,10 @@ fn read(content: &[u8]) -> tokenizers::Result<Compact> {
     Ok(compact)
 }
 
-/// For each special token the other tokens that spell it as mere text.
+/// For each special token, the ordinary tokens that spell it.
 ///
-/// The vocabulary of a Unigram model has the special tokens among its pieces, with the highest score, so that a text which
-/// spells `</s>` would become that token. The token of unknown characters is left out: it says nothing else.
+/// The vocabulary of a Unigram model contains the special tokens with the highest score, so a text that spells `</s>`
+/// would become that token. The token of unknown characters is excluded: it has no other meaning.
 fn spelled_out(tokenizer: &Compact) -> tokenizers::Result<HashMap<u32, Vec<u32>>> {
     let mut spelled = HashMap::new();
     for (id, token) in tokenizer.get_added_tokens_decoder() {
@@ -241,7 +240,7 @@ fn spelled_out(tokenizer: &Compact) -> tokenizers::Result<HashMap<u32, Vec<u32>>
         for part in [&token.content[..last], &token.content[last..]] {
             let encoding = tokenizer.encode(part, false)?;
             let tokens = encoding.get_ids().iter().zip(encoding.get_tokens());
-            // SentencePiece puts white space before a text, which is not in the text.
+            // SentencePiece adds white space before a text, which is not in the text.
             ids.extend(tokens.filter(|(_, token)| *token != "▁").map(|(id, _)| *id));
         }
         if !ids.is_empty() && !ids.contains(&id) {

@@ -1,8 +1,9 @@
-//! Unigram models of tokenizers in a thirtieth of the memory that the `tokenizers` library needs for them.
+//! Unigram models of tokenizers in a thirtieth of the memory of the `tokenizers` library.
 //!
-//! The library keeps the pieces of a Unigram model (Kudo, "Subword Regularization", 2018, <https://arxiv.org/abs/1804.10959>) in a tree of
-//! hash maps, about a kilobyte for each piece. Here the tree is three arrays, which are made from the file without the library's. A text is cut as the library cuts it: into the pieces whose
-//! scores have the largest sum, of which the first found wins among equals.
+//! The library stores the pieces of a Unigram model (Kudo, "Subword Regularization", 2018,
+//! <https://arxiv.org/abs/1804.10959>) in a tree of hash maps, about 1 kB per piece. Here the tree is three arrays,
+//! built directly from the file. A text is cut as in the library: into the pieces with the largest sum of scores; the
+//! first found of equal ones wins.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,7 +14,7 @@ use tokenizers::models::unigram::UnigramTrainer;
 use tokenizers::models::{ModelWrapper, TrainerWrapper};
 use tokenizers::{Model, Token};
 
-/// What a character that no piece covers scores below the worst piece (`kUnkPenalty` of SentencePiece,
+/// How far the score of an uncovered character is below the worst piece (`kUnkPenalty` of SentencePiece,
 /// <https://github.com/google/sentencepiece/blob/master/src/unigram_model.cc>).
 const UNKNOWN_PENALTY: f64 = 10.0;
 
@@ -21,21 +22,21 @@ const UNKNOWN_PENALTY: f64 = 10.0;
 pub(super) enum Pieces {
     /// A Unigram model.
     Unigram(Box<CompactUnigram>),
-    /// Any other, as the library has it.
+    /// Any other model of the library.
     Other(Box<ModelWrapper>),
 }
 
-/// A Unigram model as a `tokenizer.json` has it.
+/// A Unigram model in a `tokenizer.json`.
 #[derive(serde::Deserialize)]
 struct UnigramFile {
-    /// The number of the piece of unknown characters.
+    /// The index of the piece of unknown characters.
     unk_id: Option<u32>,
     vocab: Vec<(String, f64)>,
     #[serde(default)]
     byte_fallback: bool,
 }
 
-/// Reads a Unigram model. Models of other kinds are read by the library.
+/// Parses a Unigram model; the library parses other kinds.
 impl<'de> Deserialize<'de> for Pieces {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let file = UnigramFile::deserialize(deserializer)?;
@@ -98,22 +99,22 @@ impl Model for Pieces {
     }
 }
 
-/// The pieces of a Unigram model, by their numbers.
+/// The pieces of a Unigram model, by index.
 pub(super) struct CompactUnigram {
-    /// All pieces, one behind the other.
+    /// All pieces, concatenated.
     text: Box<str>,
-    /// Where each piece ends in `text`.
+    /// The end of each piece in `text`.
     ends: Box<[u32]>,
     scores: Box<[f64]>,
     tree: Tree,
-    /// What a character that no piece covers is.
+    /// The piece of uncovered characters.
     unknown: Option<u32>,
     unknown_score: f64,
-    /// Whether a text that is no piece is spelled with the pieces of its bytes, such as `<0x0A>`.
+    /// Whether uncovered text is spelled with the pieces of its bytes, such as `<0x0A>`.
     has_bytes: bool,
 }
 
-/// The best way to one end of a piece.
+/// The best way to one position.
 #[derive(Clone, Copy)]
 struct Step {
     score: f64,
@@ -166,7 +167,8 @@ impl CompactUnigram {
         Ok(tokens)
     }
 
-    /// What stands for a part without pieces: itself, if the whole is a piece after all, its bytes, or the unknown piece.
+    /// Adds the tokens of a part without pieces: itself if the whole is a piece after all, its bytes, or the unknown
+    /// piece.
     fn push_unknown(&self, part: &str, offsets: (usize, usize), tokens: &mut Vec<Token>) -> tokenizers::Result<()> {
         let whole = self.tree.find(part.as_bytes());
         if whole.is_none() && self.has_bytes {
@@ -184,7 +186,7 @@ impl CompactUnigram {
         Ok(())
     }
 
-    /// The best pieces of a text, and where they stand; neighbours that are unknown are one part without a piece.
+    /// The best pieces of a text with their ranges; adjacent unknown parts are one part without a piece.
     fn cut(&self, text: &str) -> tokenizers::Result<Vec<(Option<u32>, Range<usize>)>> {
         let mut best: Vec<Option<Step>> = vec![None; text.len() + 1];
         for (from, character) in text.char_indices() {
@@ -213,7 +215,7 @@ impl CompactUnigram {
         let mut parts: Vec<(Option<u32>, Range<usize>)> = Vec::new();
         let mut to = text.len();
         while to > 0 {
-            // Every character leads to the next one at least.
+            // Every character leads at least to the next one.
             let Some(Step { from, piece, .. }) = best[to] else {
                 break;
             };
@@ -238,26 +240,27 @@ fn no_unknown() -> tokenizers::Error {
     "a text has a character that no piece covers, and the model has none for those".into()
 }
 
-/// No piece ends at this node.
+/// Marks a node at which no piece ends.
 const NONE: u32 = u32::MAX;
 
-/// A prefix tree. The nodes are numbered level by level, so that the children of a node follow each other, in the order of their bytes.
+/// A prefix tree. The nodes are numbered level by level, so the children of a node are consecutive, in the order of
+/// their bytes.
 struct Tree {
     /// The byte that leads to each node.
     bytes: Box<[u8]>,
-    /// The first child of each node; it has those up to the first child of the node behind it.
+    /// The first child of each node; its children end before the first child of the next node.
     children: Box<[u32]>,
     /// The piece that ends at each node, or [`NONE`].
     pieces: Box<[u32]>,
 }
 
 impl Tree {
-    /// The tree of these pieces, which are numbered in their order; of equal ones the last counts.
+    /// Builds the tree of pieces, which are numbered in order; of equal ones the last counts.
     fn new(pieces: &[&[u8]]) -> Self {
         let mut sorted: Vec<u32> = (0..pieces.len() as u32).collect();
         sorted.sort_by_key(|id| pieces[*id as usize]);
         let (mut bytes, mut ends, mut children) = (vec![0], vec![NONE], Vec::new());
-        // For each node the pieces below it; all nodes of a level are as deep.
+        // For each node of a level, the pieces below it.
         let mut level = vec![0..sorted.len()];
         let mut depth = 0;
         let mut first = 0;
@@ -298,7 +301,7 @@ impl Tree {
         self.bytes[start..end].binary_search(&byte).ok().map(|at| start + at)
     }
 
-    /// The pieces that a text begins with, shortest first, with their lengths in bytes.
+    /// The pieces at the start of a text, the shortest first, with their lengths in bytes.
     fn prefixes<'tree>(&'tree self, text: &'tree [u8]) -> impl Iterator<Item = (usize, u32)> + 'tree {
         let mut node = 0;
         let nodes = text.iter().map_while(move |byte| {
@@ -311,7 +314,7 @@ impl Tree {
             .filter(|(_, piece)| *piece != NONE)
     }
 
-    /// The piece that is this text.
+    /// The piece with this text.
     fn find(&self, text: &[u8]) -> Option<u32> {
         let node = text.iter().try_fold(0, |node, byte| self.child(node, *byte))?;
         Some(self.pieces[node]).filter(|piece| *piece != NONE)
@@ -326,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens of both, or the word that neither has any.
+    /// The tokens of both implementations; `None` for an error.
     fn of_both(model: &Unigram, text: &str) -> (Option<Vec<Token>>, Option<Vec<Token>>) {
         let ours: Pieces = serde_json::from_str(&serde_json::to_string(model).unwrap()).unwrap();
         (model.tokenize(text).ok(), ours.tokenize(text).ok())

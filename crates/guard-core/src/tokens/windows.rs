@@ -1,4 +1,4 @@
-//! Where a text is cut into pieces: by tokens, by sentences, by characters.
+//! Cuts a text into pieces: by tokens, by sentences, by characters.
 
 use std::ops::Range;
 
@@ -6,15 +6,16 @@ use super::rows::{Row, Rows};
 use super::tokenizer::Tokens;
 use crate::text::sentences;
 
-/// Characters of a chunk, and of a text that [`Reading::HeadTailChars`](super::Reading::HeadTailChars) leaves whole.
+/// The characters of a chunk, and the most characters of a text that
+/// [`Reading::HeadTailChars`](super::Reading::HeadTailChars) keeps whole.
 pub(super) const CHUNK_CHARS: usize = 256;
-/// Characters that two neighbouring chunks share.
+/// The characters that two neighbouring chunks share.
 const CHUNK_OVERLAP: usize = 25;
-/// The share of a window that the next one repeats, as a divisor: an attack that one window cuts in two is whole in the
-/// other one if it is shorter than a quarter of a window.
+/// The overlap of two windows, as a divisor of their length: an attack that one window cuts is whole in the other if it
+/// is shorter than a quarter of a window.
 pub(super) const WINDOW_OVERLAP_DIVISOR: usize = 4;
 
-/// Cuts `count` tokens into pieces of at most `room`, of which each repeats the last `overlap` of the one before.
+/// Cuts `count` tokens into pieces of at most `room`, each of which repeats the last `overlap` of the one before.
 pub(super) fn cuts(count: usize, room: usize, overlap: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -29,10 +30,10 @@ pub(super) fn cuts(count: usize, room: usize, overlap: usize) -> Vec<Range<usize
     pieces
 }
 
-/// The end of the window of at most `room` tokens that begins at `start`, and where the next window begins.
+/// The end of the window of at most `room` tokens at `start`, and the start of the next window.
 ///
-/// The window ends before the last of the sentences that begin in its second half, so that the next one has nothing to
-/// repeat. Without such a sentence, the next window repeats a part of this one.
+/// The window ends before the last sentence that begins in its second half, so that the next window needs no overlap.
+/// Without such a sentence, the next window repeats a part of this one.
 pub(super) fn window(count: usize, start: usize, room: usize, sentences: &[usize]) -> (usize, usize) {
     let end = start + room;
     if end >= count {
@@ -56,7 +57,7 @@ pub(super) fn sentence_starts(text: &str, tokens: &Tokens) -> Vec<usize> {
         .collect()
 }
 
-/// The bytes of a token without the white space that it may begin with, on character boundaries: a token may be a part of a
+/// The bytes of a token without leading white space, on character boundaries, since a token may be a part of a
 /// character.
 pub(super) fn visible(text: &str, (start, end): (usize, usize)) -> Range<usize> {
     let start = text.floor_char_boundary(start);
@@ -66,7 +67,8 @@ pub(super) fn visible(text: &str, (start, end): (usize, usize)) -> Range<usize> 
     start..start + shown.len()
 }
 
-/// Pieces of [`CHUNK_CHARS`] characters, each beginning [`CHUNK_OVERLAP`] characters before the end of the one before.
+/// Pieces of [`CHUNK_CHARS`] characters, each of which begins [`CHUNK_OVERLAP`] characters before the end of the
+/// previous one.
 pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let count = starts.len() - 1;
@@ -83,8 +85,8 @@ pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     chunks
 }
 
-/// Keeps rows of both ends, each end with a weight of at most `half`, but at least one row; all rows where they weigh no more
-/// than both ends. What no row has any more is skipped.
+/// Keeps rows of both ends, each end with a weight of at most `half` but at least one row; all rows if they weigh no
+/// more than both ends. The other bytes are skipped.
 pub(super) fn ends(mut rows: Rows, half: usize, weight: impl Fn(&Row) -> usize) -> Rows {
     let all: usize = rows.rows.iter().map(&weight).sum();
     if all <= half.saturating_mul(2) || rows.rows.len() <= 2 {
@@ -101,7 +103,7 @@ pub(super) fn ends(mut rows: Rows, half: usize, weight: impl Fn(&Row) -> usize) 
     let head = fitting(&mut rows.rows.iter());
     let tail = rows.rows.len() - fitting(&mut rows.rows.iter().rev());
     rows.rows.drain(head..tail);
-    // What a row shared with one that is gone, it decides alone.
+    // A row decides the pieces that it shared with a removed row.
     let last = &mut rows.rows[head - 1];
     last.core.end = last.pieces.len();
     let end = last.range.end;

@@ -1,25 +1,25 @@
-//! Ways to write a term so that a filter does not see it, while a language model still reads it.
+//! Disguises: ways to write a term so that a filter misses it, while a language model still reads it.
 
 use std::fmt::Write;
 
 use data_encoding::{BASE32, BASE64, BASE64URL_NOPAD, HEXLOWER};
 
-/// One way to write a term.
+/// A term in one disguise.
 pub struct Disguise {
-    /// What the disguise is called.
+    /// The name of the disguise.
     pub name: &'static str,
-    /// The term in this disguise.
+    /// The disguised term.
     pub text: String,
 }
 
-/// The term in every disguise that changes it, each without the sentence around it.
+/// The term in every disguise that changes it, without a sentence around it.
 pub fn disguises(term: &str) -> Vec<Disguise> {
     let each = |write: &dyn Fn(char) -> String| term.chars().map(write).collect::<String>();
     let between = |mark: &str| {
         let letters: Vec<String> = term.chars().map(String::from).collect();
         letters.join(mark)
     };
-    // Letters with a separator between them, and more of it between words.
+    // Letters with a separator between them, and a longer one between words.
     let spelled = |mark: &str, gap: &str| {
         let words = term.split(' ').map(|word| {
             let letters: Vec<String> = word.chars().map(String::from).collect();
@@ -27,7 +27,7 @@ pub fn disguises(term: &str) -> Vec<Disguise> {
         });
         words.collect::<Vec<_>>().join(gap)
     };
-    // The term with something behind the third letter of each word.
+    // The term with a mark after the third letter of each word.
     let cut = |mark: &str| {
         let words = term.split(' ').map(|word| {
             let at = word.char_indices().nth(3).map_or(word.len(), |(at, _)| at);
@@ -92,7 +92,7 @@ pub fn disguises(term: &str) -> Vec<Disguise> {
     let selectors = each(&|c| char::from_u32(0xE0100 - 16 + c as u32).map_or_else(String::new, String::from));
     let tags = each(&|c| char::from_u32(0xE0000 + c as u32).map_or_else(String::new, String::from));
     let mut list: Vec<(&'static str, String)> = vec![
-        // Letters that look alike.
+        // Look-alike letters.
         ("mixed case", alternating),
         (
             "full width",
@@ -123,7 +123,7 @@ pub fn disguises(term: &str) -> Vec<Disguise> {
             "braille",
             table("a⠁b⠃c⠉d⠙e⠑f⠋g⠛h⠓i⠊j⠚k⠅l⠇m⠍n⠝o⠕p⠏q⠟r⠗s⠎t⠞u⠥v⠧w⠺x⠭y⠽z⠵ ⠀"),
         ),
-        // Marks and characters that are not seen.
+        // Marks and invisible characters.
         (
             "dots above",
             each(&|c| if c == ' ' { " ".into() } else { format!("{c}\u{307}") }),
@@ -145,7 +145,7 @@ pub fn disguises(term: &str) -> Vec<Disguise> {
         ("bytes of variation selectors", format!("\u{1F60A}{selectors}")),
         ("control characters", between("\0")),
         ("colours of terminals", cut("\u{1b}[31m")),
-        // Letters that stand apart.
+        // Separated letters.
         ("blanks", spelled(" ", "   ")),
         ("two blanks between letters", spelled("  ", "     ")),
         (
@@ -244,7 +244,7 @@ pub fn disguises(term: &str) -> Vec<Disguise> {
         ("rot13", rot13(term)),
         ("backwards", mirrored.clone()),
         ("word by word backwards", reversed_words),
-        // Two disguises.
+        // Combined disguises.
         ("backwards in base64", BASE64.encode(mirrored.as_bytes())),
         ("rot13 in base64", BASE64.encode(rot13(term).as_bytes())),
         ("decimal codes in base64", BASE64.encode(decimal.as_bytes())),

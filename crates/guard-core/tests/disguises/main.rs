@@ -1,4 +1,4 @@
-//! Terms in disguise, and what the rules find of them.
+//! Rules find disguised terms.
 
 mod generator;
 
@@ -49,8 +49,8 @@ fn secrets() -> Find {
     })
 }
 
-/// What a rule finds of a term in each disguise: the names of those in which it finds nothing. Whatever it finds is redacted, and then
-/// nothing of it may be left.
+/// The disguises of a term in which a rule finds nothing. Its findings are redacted, and nothing of the term may remain
+/// then.
 fn missed(term: &str, find: &Find) -> Vec<&'static str> {
     let mut missed = Vec::new();
     for disguise in disguises(term) {
@@ -107,14 +107,14 @@ fn rules_find_words_in_disguise() {
         substrings(WORD, substrings::MatchType::Word),
         pattern(r"(?i)\bdynamite\b"),
     ] {
-        // So short a piece of base64 is not tried backwards.
+        // Such a short piece of base64 is not tried backwards.
         assert_eq!(missed(WORD, &find), ["base64 backwards"]);
     }
 }
 
 #[test]
 fn credentials_are_found_in_disguise() {
-    // Made up. A key of which letters have lost their case is none, and in rot13 nothing tells one from other random letters.
+    // Made up. Without its letter case a key is invalid, and in rot13 it looks like other random letters.
     let github = ["ghp", "_Wq3zR8tYk1LmN5vXc7Bd2FgHj4Ks6Pa9UeTi"].concat();
     let cases = [
         "mixed case",

@@ -1,8 +1,8 @@
-//! The files beside a graph in which it keeps tensors.
+//! Reads the tensor files of a graph.
 //!
-//! ONNX Runtime would map them into memory, where whoever writes to such a file changes the tensors of a running process, and whoever
-//! shortens it ends the process. They are read instead, and ONNX Runtime maps a copy of what was read, which has no name any more when
-//! the model is loaded. Without a place for the copy it is given the memory itself, of which each of its sessions makes a copy.
+//! ONNX Runtime would memory-map these files, so that writing to one changes the tensors of a running process, and
+//! truncating one ends the process. Instead they are read, and ONNX Runtime maps a private copy, which is deleted when
+//! the model is loaded. If there is no place for the copy, each session gets its own copy in memory.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use tempfile::TempDir;
 use crate::model_files::ModelFileError;
 use crate::model_folder::{Content, ModelFolder};
 
-/// A file with tensors.
+/// A tensor file.
 pub(super) struct ExternalFile {
-    /// Its name in the graph.
+    /// The name in the graph.
     pub name: String,
-    /// All of its bytes.
+    /// The bytes of the file.
     pub content: Arc<[u8]>,
 }
 
-/// Writes files to a new folder that nobody but the user may enter, and that is deleted with the value. ONNX Runtime keeps what it has
-/// mapped.
+/// Writes files to a new folder that only the user may enter, and that is deleted on drop. ONNX Runtime keeps its
+/// mappings.
 ///
-/// Absent where there is no such place: on Windows, where a file that is mapped cannot be deleted, and in containers where nothing can
-/// be written.
+/// Returns `None` if there is no such place: on Windows, where a mapped file can't be deleted, and in read-only
+/// containers.
 pub(super) fn private_copy(files: &[ExternalFile]) -> Option<TempDir> {
     if files.is_empty() || !cfg!(unix) {
         return None;
     }
-    // Memory comes before a disk.
+    // Prefer memory to a disk.
     let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
     places.iter().find_map(|place| {
         let mut builder = tempfile::Builder::new();
@@ -46,10 +46,10 @@ pub(super) fn private_copy(files: &[ExternalFile]) -> Option<TempDir> {
     })
 }
 
-/// Reads the files that a graph names, each once.
+/// Reads the tensor files of a graph, each once.
 ///
 /// # Errors
-/// When a file is missing, differs from the manifest, or is named by a path that leads out of `place`.
+/// If a file is missing, differs from the manifest, or has a path outside of `place`.
 pub(super) fn external_files(
     folder: &ModelFolder,
     place: &Path,
@@ -65,7 +65,7 @@ pub(super) fn external_files(
         if !path.components().all(stays) {
             return Err(ModelFileError::Bad {
                 path: graph.path.clone(),
-                message: format!("it names a file of tensors outside its folder: {name}"),
+                message: format!("it names a tensor file outside its folder: {name}"),
             });
         }
         files.push(ExternalFile {
@@ -76,11 +76,11 @@ pub(super) fn external_files(
     Ok(files)
 }
 
-/// The names of files in a graph, in its order, with repetitions.
+/// The names of tensor files in a graph, in order, with repetitions.
 ///
-/// A tensor of an ONNX graph (`TensorProto` of onnx.proto3, <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3>) that is kept in
-/// a file has entries `StringStringEntryProto { key = 1, value = 2 }`, one of them with the key `location`. An entry is written as it
-/// is in the protocol buffer wire format, so that the graph need not be parsed to find it.
+/// A tensor in a file (`TensorProto` of onnx.proto3, <https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3>) has
+/// entries `StringStringEntryProto { key = 1, value = 2 }`, one with the key `location`. The function searches for such
+/// entries in the protocol buffer wire format, without parsing the graph.
 fn locations(graph: &[u8]) -> impl Iterator<Item = &str> {
     const KEY: &[u8] = b"\x0a\x08location\x12";
     memchr::memmem::find_iter(graph, KEY).filter_map(|at| {

@@ -24,17 +24,17 @@ use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
 use external::{ExternalFile, external_files, private_copy};
 use session::{Memory, Outputs, SharedSession};
 
-/// Graph optimizations of ONNX Runtime that cost time on the CPU: its SkipLayerNormalization takes about five times as long
-/// there as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a run of MiniLM).
+/// A graph optimization of ONNX Runtime that costs time on the CPU: its SkipLayerNormalization takes about five times
+/// as long as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a run of MiniLM).
 const SLOW_ON_CPU: &str = "SkipLayerNormFusion";
-/// The option of ONNX Runtime that names the folder of a graph's tensors.
+/// The ONNX Runtime option for the folder of a graph's tensors.
 const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_path";
-/// Tokens of a run on the CPU: sharing a run saves little there, and waiting for it costs.
+/// The most tokens per run on the CPU, where sharing a run saves little and waiting for it costs.
 const CPU_BATCH_TOKENS: usize = 512;
-/// Tokens of a run on an accelerator, which needs many rows to be busy.
+/// The most tokens per run on an accelerator, which needs many rows to be busy.
 const ACCELERATOR_BATCH_TOKENS: usize = 16_384;
 
-/// A loaded model: its tokenizer, its session and what its outputs mean.
+/// A loaded model: its tokenizer, its session and its heads.
 pub struct Model {
     reader: TextReader,
     heads: Heads,
@@ -50,7 +50,7 @@ enum Input {
     Mask,
     Types,
     Positions,
-    /// One number for each row: whether only heads with an early exit are asked.
+    /// One number per row: whether only heads with an early exit are needed.
     Alone,
 }
 
@@ -65,7 +65,7 @@ impl Input {
         }
     }
 
-    /// The tensor of shape `[rows, width]`, or `[rows, 1]` of [`Input::Alone`], for some rows, of which short ones are filled up with `pad`.
+    /// The tensor of shape `[rows, width]`, or `[rows, 1]` for [`Input::Alone`]. Short rows are padded with `pad`.
     fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
         let width = if self == Self::Alone { 1 } else { width };
         let mut values = Vec::with_capacity(rows.len() * width);
@@ -90,8 +90,7 @@ impl Input {
 }
 
 impl Model {
-    /// Loads the files that `source` names. All of them are read into memory of this process: nothing that changes on disk
-    /// afterwards changes what the model says.
+    /// Loads the files of `source` into memory, so that later changes on disk have no effect.
     pub(in crate::engine) fn load(
         runtime: &Runtime,
         threads: usize,
@@ -149,7 +148,7 @@ impl Model {
         self.heads.iter()
     }
 
-    /// The kinds of spans of a head over tokens; none for another head.
+    /// The kinds of spans of a token head; `None` for other heads.
     pub fn span_kinds(&self, head: usize) -> Option<&[String]> {
         self.heads.span_kinds(head)
     }
@@ -159,7 +158,7 @@ impl Model {
         self.reader.max_length()
     }
 
-    /// Runs the graph on some rows, which are as wide as the longest of them.
+    /// Runs the graph on rows, padded to the longest of them.
     fn outputs(&self, rows: &[&Row], width: usize, memory: Memory) -> Result<Outputs<'_>, ort::Error> {
         let pad = self.reader.tokenizer().pad();
         let tensors = self
@@ -205,13 +204,13 @@ impl Backend for Model {
         self.batching
     }
 
-    /// ONNX Runtime gives memory back at the end of a run only: this one has a row of one token.
+    /// ONNX Runtime releases memory only at the end of a run, so this runs a row of one token.
     fn rest(&self) {
         let row = Row {
             ids: vec![self.reader.tokenizer().pad()].into(),
             ..Row::default()
         };
-        // An error would be that of a model that cannot run, which those who ask it are told.
+        // If the model can't run, its callers get the error.
         let _ = self.outputs(&[&row], 1, Memory::GiveBack);
     }
 }
@@ -255,7 +254,7 @@ fn session(
     };
     let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
     let external = external_files(folder, &config.external_data, &graph)?;
-    // It is deleted when the session has mapped it.
+    // The copy is deleted after the session has mapped it.
     let copy = private_copy(&external);
     let mut builder = session_builder(runtime, per_run(threads))?;
     if let Some(copy) = &copy {
@@ -274,7 +273,7 @@ fn session(
     Ok((session, is_single))
 }
 
-/// How the model reads texts, as its files say.
+/// The reader of a model's texts.
 fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
     let content = folder.read(Path::new("tokenizer.json"))?;
     let tokenizer = tokenizers.share(&content)?;
@@ -294,8 +293,8 @@ fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -
     }
 }
 
-/// Whether the graph computes quantization scales from its activations (with the operators that `quantize_dynamic` of ONNX
-/// Runtime inserts). An ONNX file names its operators as plain strings, so that the file need not be parsed.
+/// Whether the graph computes quantization scales from its activations (with the operators of ONNX Runtime's
+/// `quantize_dynamic`). An ONNX file has operator names as plain strings, so it need not be parsed.
 fn is_dynamically_quantized(graph: &[u8]) -> bool {
     ["DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"]
         .iter()
@@ -307,7 +306,7 @@ fn session_builder(runtime: &Runtime, threads: usize) -> Result<SessionBuilder, 
         Ok(Session::builder(runtime.environment())?
             .with_optimization_level(GraphOptimizationLevel::Level3)?
             .with_intra_threads(threads)?
-            // Threads that wait by spinning take the time of the runs beside them.
+            // Spinning threads take time from other runs.
             .with_intra_op_spinning(false)?
             .with_inter_threads(1)?
             .with_disabled_optimizers(if runtime.is_cpu_only() { SLOW_ON_CPU } else { "" })?

@@ -1,4 +1,4 @@
-//! One session of ONNX Runtime for all threads that run a model.
+//! An ONNX Runtime session that several threads share.
 
 use std::ffi::CString;
 use std::ptr::{self, NonNull};
@@ -9,46 +9,46 @@ use ort::session::{RunOptions, Session, SharedSessionInner};
 use ort::value::{DynValue, Tensor};
 use ort::{AsPointer, Error};
 
-/// What a run may ask of the session besides its outputs.
+/// What happens to memory at the end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Memory {
-    /// Memory that the run needed is kept for the next one.
+    /// Keep memory for the next run.
     Keep,
-    /// Memory that no run needs is given back when the run ends.
+    /// Release unused memory.
     GiveBack,
 }
 
-/// The option of a run that names the arenas that are to be shrunk when it ends, and the arena of the CPU
+/// The run option for the arenas to shrink at the end of a run, and the CPU arena
 /// (`onnxruntime_run_options_config_keys.h` of ONNX Runtime).
 const SHRINK: (&str, &str) = ("memory.enable_memory_arena_shrinkage", "cpu:0");
 
-/// A session that several threads run at a time, so that the weights of a model are in memory once.
+/// A session that several threads run concurrently, so that the weights of a model are in memory once.
 ///
-/// `ort` asks for `&mut` of a session that runs, because some execution providers crash otherwise. On the CPU, ONNX Runtime promises more:
-/// "Multiple threads are allowed to run this function" (`InferenceSession::Run` in `core/session/inference_session.h`). Runs with other
-/// providers take turns here.
+/// `ort` requires `&mut` to run a session, because some execution providers crash otherwise. On the CPU, ONNX Runtime
+/// allows more: "Multiple threads are allowed to run this function" (`InferenceSession::Run` in
+/// `core/session/inference_session.h`). With other providers, runs take turns.
 pub(super) struct SharedSession {
     session: Arc<SharedSessionInner>,
     inputs: Vec<CString>,
     outputs: Vec<CString>,
-    /// Held during a run, where runs take turns.
+    /// Locked during a run if runs take turns.
     turns: Option<Mutex<()>>,
     shrinking: RunOptions,
 }
 
-/// What a run gave, in the order of the session's outputs.
+/// The outputs of a run, in the order of the session's outputs.
 pub(super) struct Outputs<'session> {
     names: &'session [CString],
-    /// Their memory is the session's, which therefore is borrowed for as long.
+    /// The session owns their memory, so it stays borrowed.
     values: Vec<DynValue>,
 }
 
 impl SharedSession {
-    /// Takes a session over. `further` is an input that has a value of its own and will be given all the same, behind the others;
-    /// `is_concurrent` says whether the execution providers bear several runs at a time.
+    /// Wraps a session. `further` is an input with a default value that is passed last; `is_concurrent` tells whether
+    /// the execution providers allow concurrent runs.
     ///
     /// # Errors
-    /// When an input or an output has a zero byte in its name.
+    /// If the name of an input or an output contains a zero byte.
     pub fn new(session: &Session, further: Option<&str>, is_concurrent: bool) -> Result<Self, Error> {
         let named = |name: &str| CString::new(name).map_err(Error::wrap);
         let mut shrinking = RunOptions::new()?;
@@ -72,10 +72,10 @@ impl SharedSession {
         })
     }
 
-    /// Runs the graph on a tensor for each input, in the order of the session's inputs; the further one is the last.
+    /// Runs the graph on one tensor per input, in the order of the session's inputs, then the further one.
     ///
     /// # Errors
-    /// Those of ONNX Runtime; too few or too many tensors.
+    /// Errors of ONNX Runtime, or a wrong number of tensors.
     pub fn run(&self, tensors: &[Tensor<i64>], memory: Memory) -> Result<Outputs<'_>, Error> {
         if tensors.len() != self.inputs.len() {
             return Err(Error::new(format!(
@@ -96,8 +96,8 @@ impl SharedSession {
             .turns
             .as_ref()
             .map(|turns| turns.lock().unwrap_or_else(PoisonError::into_inner));
-        // SAFETY: the session lives as long as `self`, the names and tensors as long as the call; there are as many of each as is said,
-        // and room for a pointer to each output. Other threads may be in the same call: see `SharedSession`.
+        // SAFETY: the session lives as long as `self`, and the names and tensors as long as the call. The counts are
+        // right, and each output has room for a pointer. Concurrent calls are allowed: see `SharedSession`.
         let status = unsafe {
             (ort::api().Run)(
                 self.session.ptr().cast_mut(),
@@ -111,14 +111,14 @@ impl SharedSession {
             )
         };
         drop(turn);
-        // SAFETY: the status comes from the call above and is looked at once.
+        // SAFETY: the status comes from the call above and is read once.
         unsafe { Error::result_from_status(status) }?;
         let allocator = Allocator::default();
         let values = outputs
             .into_iter()
             .map(|output| {
                 let output = NonNull::new(output).ok_or_else(|| Error::new("a run gave no value for an output"))?;
-                // SAFETY: a run that succeeded gave a value for each output, which nobody else frees.
+                // SAFETY: a successful run returned a value for each output, which nobody else frees.
                 Ok(unsafe { DynValue::from_ptr(output, Some(&allocator)) })
             })
             .collect::<Result<_, Error>>()?;
@@ -130,7 +130,7 @@ impl SharedSession {
 }
 
 impl Outputs<'_> {
-    /// The output of this name.
+    /// The output with this name.
     pub fn get(&self, name: &str) -> Option<&DynValue> {
         let at = self
             .names

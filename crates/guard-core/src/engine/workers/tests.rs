@@ -1,4 +1,4 @@
-//! Tests of the queue and its threads, with a model that needs no ONNX.
+//! Tests of the queue and its threads, with a model without ONNX.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -9,7 +9,7 @@ use crate::engine::backend::{Batching, RowScores};
 use crate::engine::reply::{Reply, Timings};
 use crate::tokens::{Reading, Row, Rows, TokenizeError};
 
-/// Rows of one token a character; the score is the length of the text.
+/// A model with one row and one token per character, whose score is the length of the text.
 struct Counting {
     runs: AtomicUsize,
     largest: AtomicUsize,
@@ -228,7 +228,7 @@ fn clients_of_one_model_share_answers_but_not_limits() {
     let first = ask(&queue, &model, "first");
     let refused = ask(&queue, &model, "second");
     assert!(matches!(wait(&refused.1), Err(EngineError::Overloaded { capacity: 1 })));
-    // What the other client asks already needs no room of its own.
+    // A question that another client already asked needs no capacity.
     let others: Vec<_> = (0..3)
         .map(|number| ask_as(&queue.workers, roomy, &model, &format!("other {number}")).1)
         .collect();
@@ -238,7 +238,7 @@ fn clients_of_one_model_share_answers_but_not_limits() {
         (1, 3)
     );
     assert!(wait(&first.1).is_ok());
-    // The answer is for those who stay.
+    // The answer goes to the remaining callers.
     queue.workers.close(roomy);
     let closed = others.iter().filter(|answers| wait(answers).is_err()).count();
     assert!(closed >= 1, "closed while they waited");
@@ -270,7 +270,7 @@ fn the_three_times_add_up() {
     assert!(alone.queued > Duration::ZERO, "{alone:?}");
     assert!(alone.queued + alone.tokenized + alone.inferred <= started.elapsed());
 
-    // With one worker, the text behind waits for the run before it and for the other rows of the long one.
+    // With one worker, the second text waits for the current run and for the other rows of the long text.
     let started = Instant::now();
     let asked = [ask(&queue, &model, "a|b|c|d"), ask(&queue, &model, "behind")];
     let [long, behind] = asked.map(|(_, answers)| wait(&answers).unwrap().timings);
@@ -303,20 +303,20 @@ fn models_rest_when_nothing_is_worked_on() {
     assert!(after > seconds(1) && after < seconds(3), "{after:?}");
     assert_eq!(queue.rest_after(now + seconds(3)), Some(Duration::ZERO));
 
-    // Not beside a run.
+    // Not during a run.
     queue.running = 1;
     assert!(queue.rest_after(now + seconds(3)).unwrap() > Duration::ZERO);
     assert_eq!(queue.take_used().len(), 1);
     queue.rested();
     assert_eq!((queue.rest_after(now + seconds(60)), queue.running), (None, 0));
 
-    // A text now and then does not put the next rest off for ever.
+    // An occasional text does not postpone the next release for ever.
     queue.used(Arc::downgrade(&model));
     assert_eq!(queue.rest_after(Instant::now() + seconds(31)), Some(Duration::ZERO));
 
     queue.take_used();
     assert_eq!(queue.rest_after(now), None);
-    // What a closed model leaves is given back as well.
+    // The memory of a closed model is released too.
     queue.freed();
     assert_eq!(queue.rest_after(Instant::now() + seconds(3)), Some(Duration::ZERO));
     assert!(queue.take_used().is_empty());

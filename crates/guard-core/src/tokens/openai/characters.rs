@@ -1,4 +1,4 @@
-//! What kind of character each one is, as the patterns of the encodings ask.
+//! The kinds of characters in the patterns of the encodings.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,9 +13,9 @@ pub(super) const LETTER: u8 = 2;
 pub(super) const NUMBER: u8 = 4;
 /// None of the three.
 pub(super) const OTHER: u8 = 8;
-/// What a word of o200k may begin with: `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`.
+/// A character that may begin a word of o200k: `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`.
 pub(super) const UPPER: u8 = 16;
-/// What a word of o200k may go on with: `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`.
+/// A character that may continue a word of o200k: `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`.
 pub(super) const LOWER: u8 = 32;
 /// `[\r\n]`.
 pub(super) const NEWLINE: u8 = 64;
@@ -28,17 +28,17 @@ const CLASSES: [(&str, u8); 6] = [
     (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
     (r"[\r\n]", NEWLINE),
 ];
-/// Characters of a page of the table.
+/// The number of characters per page of the table.
 const PAGE: usize = 256;
 const CHARACTERS: usize = char::MAX as usize + 1;
 
-/// The kinds of all characters. Pages that are equal are there once.
+/// The kinds of all characters. Equal pages are stored once.
 pub(super) struct Characters {
     pages: Vec<[u8; PAGE]>,
     page_of: Vec<u8>,
 }
 
-/// The kinds that the tables of the `regex` crate give, which are those that the patterns themselves would use.
+/// The kinds from the tables of the `regex` crate, which the patterns would use too.
 static CHARACTER_KINDS: LazyLock<Characters> = LazyLock::new(|| {
     let mut kinds = vec![0; CHARACTERS];
     for (class, kind) in CLASSES {
@@ -74,7 +74,7 @@ fn ranges(class: &str) -> Vec<(char, char)> {
     }
 }
 
-/// A text whose characters are asked for their kind.
+/// A text with the kinds of its characters.
 #[derive(Clone, Copy)]
 pub(super) struct Kinds<'a> {
     text: &'a str,
@@ -97,7 +97,7 @@ impl<'a> Kinds<'a> {
         self.text.as_bytes()[at]
     }
 
-    /// The kinds of the character at a byte, and where it ends; no kind at the end of the text.
+    /// The kinds of the character at a byte, and its end; no kind at the end of the text.
     #[inline]
     pub(super) fn at(self, at: usize) -> (u8, usize) {
         match self.text.as_bytes().get(at) {
@@ -115,7 +115,7 @@ impl<'a> Kinds<'a> {
         (kinds, at + character.len_utf8())
     }
 
-    /// Where the characters that have one of these kinds end.
+    /// The end of the run of characters with one of these kinds.
     #[inline]
     pub(super) fn run(self, mut at: usize, kinds: u8) -> usize {
         loop {

@@ -1,16 +1,17 @@
-//! How a vocabulary is laid out in one piece of memory, for the build script that writes it and for [`super::vocabulary`], which reads it.
+//! The memory layout of a vocabulary, for the build script that writes it and for [`super::vocabulary`], which reads
+//! it.
 //!
-//! All numbers have 32 bits, the lowest byte first: how many tokens there are, the binary logarithm of the number of slots, for each
-//! token the end of its bytes, and the slots. Then come the bytes of the tokens, in the order of their ranks. A slot is 0 where it is
-//! empty; else it has one more than the rank of a token in its lower bits, and some bits of the token's hash in the upper ones. A
-//! token whose slot is taken has the next free one.
+//! All numbers are 32-bit little-endian: the number of tokens, the binary logarithm of the number of slots, for each
+//! token the end of its bytes, and the slots. Then come the bytes of the tokens by rank. An empty slot is 0. Otherwise
+//! its lower bits are the rank of a token plus one, and its upper bits are bits of the token's hash. A token whose slot
+//! is taken has the next free one.
 
-/// The bits of a slot for the rank: there are at most 200,000 tokens.
+/// The bits of a slot for the rank; there are at most 200,000 tokens.
 pub const RANK: u32 = (1 << 18) - 1;
-/// Bytes before the ends of the tokens.
+/// The bytes before the ends of the tokens.
 pub const HEAD: usize = 8;
 
-/// The slot in which a token is looked for first, and the bits of its hash in a slot.
+/// The first slot of a token, and its hash bits in a slot.
 pub fn place(token: &[u8], log_slots: u32) -> (usize, u32) {
     // Multiplication spreads the bits upwards: 2^64 divided by the golden ratio, as in "Fibonacci hashing" (Knuth, The Art of
     // Computer Programming 3, 6.4).

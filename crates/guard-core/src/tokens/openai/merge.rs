@@ -1,5 +1,5 @@
-//! Byte-pair encoding of a piece: of all neighbours that together are a token, those of the lowest rank are merged first, the leftmost
-//! of equal ones (Sennrich, Haddow and Birch 2016, <https://arxiv.org/abs/1508.07909>).
+//! Byte-pair encoding of a piece: of all neighbours that together are a token, those with the lowest rank are merged
+//! first, the leftmost of equal ones (Sennrich, Haddow and Birch 2016, <https://arxiv.org/abs/1508.07909>).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,17 +9,17 @@ use tiktoken_rs::Rank;
 use super::vocabulary::Vocabulary;
 use crate::stop;
 
-/// Bytes of the longest piece in which all parts are looked at for each merge. That is quick where they are few.
+/// The most bytes of a piece in which every merge looks at all parts, which is fast for few parts.
 const SHORT: usize = 96;
-/// The rank of what is no token.
+/// The rank of bytes that are no token.
 const NONE: Rank = Rank::MAX;
-/// Merges between two points at which work can be left.
+/// Merges between two cancellation points.
 const STEPS: usize = 4096;
 
-/// Counts the tokens of pieces, in memory that they share.
+/// Counts the tokens of pieces, reusing its memory.
 pub(super) struct Merger {
     vocabulary: &'static Vocabulary,
-    /// For each part of the piece where it begins, and the rank of it and the next one together.
+    /// For each part of the piece its start, and the rank of it together with the next one.
     parts: Vec<(u32, Rank)>,
 }
 
@@ -31,7 +31,7 @@ impl Merger {
         }
     }
 
-    /// The number of tokens of a piece, which is not empty.
+    /// The number of tokens of a non-empty piece.
     #[inline]
     pub(super) fn count(&mut self, piece: &[u8]) -> usize {
         match self.vocabulary.rank(piece) {
@@ -48,7 +48,7 @@ impl Merger {
         }
     }
 
-    /// Merges the bytes of a piece; the first number of each part is where a token starts.
+    /// Merges the bytes of a piece. The first number of each part is the start of a token.
     fn starts(&mut self, piece: &[u8]) -> &[(u32, Rank)] {
         self.parts.clear();
         if piece.len() <= SHORT {
@@ -78,7 +78,7 @@ impl Merger {
                 return;
             }
             parts.remove(index + 1);
-            // What ends behind the part that follows.
+            // The part together with the next one.
             let together = |parts: &[(u32, Rank)], index: usize| {
                 let end = match parts.get(index + 2) {
                     Some(&(start, _)) => start as usize,
@@ -94,10 +94,11 @@ impl Merger {
         }
     }
 
-    /// The same for a piece of any length, in a time that grows little faster than that.
+    /// The same for a piece of any length, in nearly linear time.
     fn merge_long(&mut self, piece: &[u8]) {
         let length = piece.len() as u32;
-        // By where a part starts: where the part before it starts, and where it ends; 0 for an end where no part starts any more.
+        // By the start of a part: the start of the part before it, and its end; the end is 0 if no part starts there
+        // any more.
         let mut before: Vec<u32> = (0..length).map(|start| start.saturating_sub(1)).collect();
         let mut ends: Vec<u32> = (1..=length).collect();
         let mut merges = BinaryHeap::new();
@@ -119,7 +120,7 @@ impl Merger {
                 stop::point();
             }
             let middle = ends[start as usize];
-            // Either part may have become a part of another one meanwhile.
+            // Either part may have been merged meanwhile.
             if middle == 0 || middle >= end || ends[middle as usize] != end {
                 continue;
             }

@@ -1,9 +1,9 @@
-//! Counting the tokens of OpenAI's encodings, without making them.
+//! Counts the tokens of OpenAI's encodings without creating them.
 //!
-//! The vocabularies are those of `tiktoken-rs`, and so is what comes out: a text is split into words, numbers, signs and white space
-//! ([`split`]), and each of these is one token or is merged of its bytes ([`merge`]). What differs is the work. `tiktoken-rs` splits
-//! by a pattern that needs backtracking, and keeps each token twice in a map; here a table tells what kind a character is, and
-//! the build script lays the tokens out so that they need no loading. Property tests compare both.
+//! The vocabularies and results are those of `tiktoken-rs`: a text is split into words, numbers, signs and white space
+//! ([`split`]), and each of these is one token or is merged from its bytes ([`merge`]). `tiktoken-rs` splits with a
+//! pattern that needs backtracking, and keeps each token twice in a map. Here a table has the kinds of characters, and
+//! the build script lays out the tokens so that they need no loading. Property tests compare both.
 
 mod characters;
 mod layout;
@@ -24,7 +24,7 @@ pub(super) struct OpenAi {
     split: Split,
 }
 
-/// The names of the encodings, and of what they are made.
+/// The encodings by name, with their vocabularies and splits.
 const ENCODINGS: [(&str, Source, Split); 7] = [
     ("cl100k_base", Source::Cl100k, Split::Cl100k),
     ("gpt2", Source::R50k, Split::Gpt2),
@@ -47,7 +47,7 @@ pub(super) const NAMES: [&str; ENCODINGS.len()] = {
 };
 
 impl OpenAi {
-    /// The encoding of this name; `None` for a name that is not in [`NAMES`].
+    /// The encoding with this name; `None` for a name that is not in [`NAMES`].
     pub(super) fn by_name(name: &str) -> Option<Self> {
         let (_, source, split) = ENCODINGS.iter().find(|(known, ..)| *known == name)?;
         Some(Self {
@@ -56,8 +56,8 @@ impl OpenAi {
         })
     }
 
-    /// The number of tokens of `text`, and the byte at which the first `limit` of them end, which may be within a character; the
-    /// length of the text where it has no more.
+    /// The number of tokens of `text`, and the end of the first `limit` of them, perhaps within a character; the length
+    /// of the text if it has no more.
     pub(super) fn cut(self, text: &str, limit: usize) -> (usize, usize) {
         let mut merger = Merger::new(self.vocabulary);
         let (mut tokens, mut at) = (0, 0);
@@ -93,7 +93,7 @@ mod tests {
         ]
     }
 
-    /// Where tokens end, by cutting at every number of them.
+    /// The ends of the tokens, by cutting at every number of them.
     fn ends(encoding: OpenAi, text: &str) -> Vec<usize> {
         let (tokens, _) = encoding.cut(text, usize::MAX);
         (0..=tokens).map(|limit| encoding.cut(text, limit).1).collect()

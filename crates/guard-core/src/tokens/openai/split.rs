@@ -1,11 +1,11 @@
-//! Splitting a text into the pieces that are encoded one by one.
+//! Splits a text into the pieces that are encoded separately.
 //!
-//! Each function here does what the pattern of an encoding does (<https://github.com/openai/tiktoken>, `openai_public.py`), in the order
-//! of its alternatives. The patterns are ordered choices of runs, so that no step goes back further than one run.
+//! Each function implements the pattern of an encoding (<https://github.com/openai/tiktoken>, `openai_public.py`), in
+//! the order of its alternatives. The patterns are ordered choices of runs, so no step goes back further than one run.
 
 use super::characters::{Kinds, LETTER, LOWER, NEWLINE, NUMBER, OTHER, SPACE, UPPER};
 
-/// How an encoding splits texts.
+/// The split of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     /// `'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`
@@ -19,7 +19,7 @@ pub(super) enum Split {
 }
 
 impl Split {
-    /// Where the piece that begins at a byte of the text ends; there is such a byte.
+    /// The end of the piece at a byte of the text, which must exist.
     #[inline]
     pub(super) fn next(self, text: &str, at: usize) -> usize {
         let text = Kinds::of(text);
@@ -74,7 +74,7 @@ fn o200k(text: Kinds<'_>, at: usize) -> usize {
     }
     let is_prefix = kind & (LETTER | NEWLINE) == 0;
     let end = match is_prefix {
-        // A mark may stand before a word, and is one itself.
+        // A mark may precede a word, and is one itself.
         true => cased(text, next)
             .or_else(|| cased(text, at))
             .or_else(|| capitals(text, next)),
@@ -96,7 +96,7 @@ fn o200k(text: Kinds<'_>, at: usize) -> usize {
 /// `U*L+`
 fn cased(text: Kinds<'_>, at: usize) -> Option<usize> {
     let mut end = at;
-    // Where the last character ends that is of both kinds, such as one of a script without cases.
+    // The end of the last character of both kinds, such as one in a script without case.
     let mut last = None;
     loop {
         let (kind, next) = text.at(end);
@@ -119,7 +119,7 @@ fn capitals(text: Kinds<'_>, at: usize) -> Option<usize> {
     (end > at).then_some(end)
 }
 
-/// The end of what follows an apostrophe in words such as "it's", "we'll" and "you've". In any case of the letters "ſ" is an "s" too.
+/// The end of the part after an apostrophe in "it's", "we'll" and "you've". Without case, "ſ" is an "s" too.
 fn contraction(text: Kinds<'_>, at: usize, any_case: bool) -> Option<usize> {
     if at >= text.len() || text.byte(at) != b'\'' {
         return None;
@@ -150,7 +150,7 @@ fn number(text: Kinds<'_>, at: usize) -> usize {
     end
 }
 
-/// White space: up to its last line break, or else without the last character before a word, which belongs to that.
+/// White space: up to its last line break, or without the last character before a word, which belongs to that.
 fn white(text: Kinds<'_>, at: usize, split: Split) -> usize {
     let (mut end, mut last, mut line) = (at, at, None);
     loop {

@@ -1,11 +1,11 @@
-//! The tokens of an encoding and their ranks, in memory that is part of the program: nothing is read or built at the start, and the
-//! system keeps in memory only what is looked at.
+//! The tokens of an encoding and their ranks, in memory that is part of the program: nothing is loaded at the start,
+//! and the system pages in only what is used.
 
 use std::sync::LazyLock;
 
 use super::layout::{HEAD, RANK, place};
 
-/// Where a vocabulary comes from.
+/// The vocabularies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     R50k,
@@ -35,12 +35,12 @@ impl Source {
     }
 }
 
-/// Tokens with their ranks: of two that could be merged, the one of the lower rank is.
+/// Tokens with their ranks: of two possible merges, the one with the lower rank wins.
 pub(super) struct Vocabulary {
-    /// Written by the build script; see [`super::layout`].
+    /// The data of the build script; see [`super::layout`].
     data: &'static [u8],
     log_slots: u32,
-    /// Where the slots and the bytes of the tokens begin.
+    /// The starts of the slots and of the bytes of the tokens.
     slots: usize,
     bytes: usize,
 }
@@ -65,7 +65,7 @@ impl Vocabulary {
             .map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// The rank of a token; `None` where these bytes are none.
+    /// The rank of a token; `None` if the bytes are no token.
     pub fn rank(&self, token: &[u8]) -> Option<u32> {
         let (mut slot, mark) = place(token, self.log_slots);
         loop {
@@ -91,7 +91,7 @@ impl Vocabulary {
 
 impl std::fmt::Debug for Vocabulary {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A vocabulary has some hundred thousand entries.
+        // A vocabulary has about 100,000 entries, so it is left out.
         formatter.write_str("Vocabulary(..)")
     }
 }
