@@ -69,7 +69,7 @@ fn unknown_keys_and_checks_are_errors() {
         ),
         ("pattern = 'ab{digits}'", "unknown abbreviation {digits}; known are: "),
         ("pattern = '('", "unclosed group"),
-        ("finder = 'url'\npattern = 'a'", "expected a pattern or a finder"),
+        ("finder = 'url'\npattern = 'a'", "expected either a pattern or a finder"),
         ("pattern = 'ab\\d'", "expected [\"ab12\"], found []"),
     ] {
         assert!(problem(line).contains(expected), "{line}: {}", problem(line));
