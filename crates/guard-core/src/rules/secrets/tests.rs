@@ -119,7 +119,7 @@ fn unknown_keys_and_bad_rules_are_errors() {
         ),
         ("pattern = 'acme_'", "a rule needs keywords"),
         ("keywords = ['Acme']\npattern = 'acme_'", "lower-case"),
-        ("keywords = ['acme']", "expected one of pattern"),
+        ("keywords = ['acme']", "expected exactly one of pattern"),
         ("keywords = ['acme']\npattern = '('", "unclosed group"),
         ("keywords = ['acme']\npattern = 'acme_[0-9]'", "found [\"acme_1\"]"),
     ] {
