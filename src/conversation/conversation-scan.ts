@@ -50,7 +50,7 @@ export interface ConversationResult extends ScanResult {
   /** The latest user message as rewritten. It is empty when there is no user message. */
   sanitizedPrompt: string;
   /** The request with every text as the scanners of its source rewrote it. */
-  sanitized: ReturnType<Conversation["rewritten"]>;
+  sanitized: ReturnType<Conversation["rewrite"]>;
   engineTiming: ScanReport["engineTiming"];
 }
 
@@ -122,7 +122,7 @@ class ConversationScan {
       for (const result of await this.#runStages()) total.add(result);
       const { result } = total;
       this.#addUnscanned(result);
-      const sanitized = this.#conversation.rewritten(await this.#sanitizedStrings());
+      const sanitized = this.#conversation.rewrite(await this.#sanitizedStrings());
       const { prompt } = this.#groups;
       const sanitizedPrompt = prompt === undefined ? "" : this.#textOf(prompt);
       return Object.assign({ sanitizedPrompt, sanitized, engineTiming: this.#answers.timings }, result);

@@ -1,4 +1,4 @@
-import { readConversationInSlices } from "../messages/read.ts";
+import { readConversationInSlices } from "../messages/read-conversation.ts";
 import type { ChatRequest, Message } from "../scan/chat-request.ts";
 import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";

@@ -1,4 +1,4 @@
-import { readConversation } from "../messages/read.ts";
+import { readConversation } from "../messages/read-conversation.ts";
 import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { reportOf, type TextReport } from "../scan/report.ts";
 import { checkScanOptions, type ScanOptions } from "../scan/scan-options.ts";

@@ -1,5 +1,5 @@
 import { groupMessages } from "../conversation/message-groups.ts";
-import { readConversation } from "../messages/read.ts";
+import { readConversation } from "../messages/read-conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Side } from "../scan/scanner.ts";

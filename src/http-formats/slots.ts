@@ -1,4 +1,4 @@
-import { NO_TEXT } from "../messages/loose.ts";
+import { NON_TEXT_KEYS } from "../messages/all-strings.ts";
 import { isRecord } from "../support/is-record.ts";
 import { upstreamError } from "./errors.ts";
 import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
@@ -40,7 +40,7 @@ export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): 
       }
     } else if (isRecord(value)) {
       for (const [key, item] of Object.entries(value)) {
-        if (skip.has(key) || (NO_TEXT.has(key) && !(typeof item === "string" && /\s/.test(item)))) continue;
+        if (skip.has(key) || (NON_TEXT_KEYS.has(key) && !(typeof item === "string" && /\s/.test(item)))) continue;
         walk(item, [...keys, key], (text) => {
           value[key] = text;
         });

@@ -1,83 +1,99 @@
 import { isRecord } from "../support/is-record.ts";
-import { addCall } from "./calls.ts";
-import { readFileIn, readUrl } from "./files.ts";
-import { readLoosely } from "./loose.ts";
-import { type At, dataDraft, type PartReader, type RawPart, skip, textAt } from "./part.ts";
+import { readAllStrings } from "./all-strings.ts";
+import { readPartFile, readUrl } from "./files.ts";
+import { openDataDraft, type PartContext, type PartReader, type RawPart, skip, textField } from "./part-reader.ts";
+import { addToolCall } from "./tool-calls.ts";
 
-const readToolUse: PartReader = (part, at) => {
-  addCall(
-    { name: part.name, nameKeys: [...at.keys, "name"], id: part.id, value: part.input, keys: [...at.keys, "input"] },
-    at.keys,
-    at,
+const readToolUse: PartReader = (part, context) => {
+  addToolCall(
+    {
+      name: part.name,
+      nameKeys: [...context.keys, "name"],
+      id: part.id,
+      value: part.input,
+      keys: [...context.keys, "input"],
+    },
+    context.keys,
+    context,
   );
 };
 
-/** The parts inside the results of Anthropic's own tools, which end in one of these, have only text and what is no text. */
+/** Parts inside the results of Anthropic's own tools. Their strings are their whole content. */
 const PART_OF_RESULT = /_(?:result|error|reference)$/;
 
-/** A result of a tool: of the caller's, of one that runs at the provider, or of MCP (with `structuredContent`). */
-const readToolResult: PartReader = (part, at) => {
+/** A tool result: of the caller, of a tool at the provider, or of MCP (with `structuredContent`). */
+const readToolResult: PartReader = (part, context) => {
   const id = part.tool_use_id ?? part.toolUseId;
-  const toolName = typeof id === "string" ? at.reading.calls.get(id) : undefined;
-  const into = dataDraft(at, toolName);
-  into.keep = true;
-  const inner: At = { ...at, into, depth: at.depth + 1, keys: [...at.keys, "content"] };
-  if (part.type === "tool_result" || part.type === "mcp_tool_result") at.content(part.content, inner);
+  const toolName = typeof id === "string" ? context.reader.calls.get(id) : undefined;
+  const draft = openDataDraft(context, toolName);
+  draft.isKept = true;
+  const inner: PartContext = { ...context, draft, depth: context.depth + 1, keys: [...context.keys, "content"] };
+  if (part.type === "tool_result" || part.type === "mcp_tool_result") context.readContent(part.content, inner);
   else readProviderResult(part.content, inner);
-  into.addAll(part.structuredContent, [...at.keys, "structuredContent"]);
+  draft.addAll(part.structuredContent, [...context.keys, "structuredContent"]);
 };
 
-/** Reads the content of a result whose tool runs at the provider: a part, or a list of them, each with fields of its own. */
-function readProviderResult(content: unknown, at: At): void {
+/** Reads the result of a tool at the provider: a part or a list of parts, each with fields of its own. */
+function readProviderResult(content: unknown, context: PartContext): void {
   if (Array.isArray(content)) {
-    for (const [index, part] of content.entries()) readProviderResult(part, { ...at, keys: [...at.keys, index] });
+    for (const [index, part] of content.entries())
+      readProviderResult(part, { ...context, keys: [...context.keys, index] });
     return;
   }
-  if (at.isKnown(content)) {
-    at.part(content, at);
+  if (context.isKnownPart(content)) {
+    context.readPart(content, context);
     return;
   }
   const isResult = !isRecord(content) || (typeof content.type === "string" && PART_OF_RESULT.test(content.type));
-  if (!isResult) at.into.skipped += 1;
-  readLoosely(content, at);
+  if (!isResult) context.draft.skipped += 1;
+  readAllStrings(content, context);
 }
 
-/** A document, with its text, its parts, or a file. */
-const readDocument: PartReader = (part, at) => {
-  const into = dataDraft(at);
+/** A document with text, parts or a file. */
+const readDocument: PartReader = (part, context) => {
+  const draft = openDataDraft(context);
   for (const key of ["title", "context"]) {
-    if (typeof part[key] === "string") into.add(part[key], [...at.keys, key]);
+    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
   }
   const source: Record<string, unknown> = isRecord(part.source) ? part.source : {};
-  const keys = [...at.keys, "source"];
-  const inner = { ...at, into, depth: at.depth + 1 };
-  if (source.type === "text" && typeof source.data === "string") into.add(source.data, [...keys, "data"]);
-  else if (source.type === "content") at.content(source.content, { ...inner, keys: [...keys, "content"] });
+  const keys = [...context.keys, "source"];
+  const inner = { ...context, draft, depth: context.depth + 1 };
+  if (source.type === "text" && typeof source.data === "string") draft.add(source.data, [...keys, "data"]);
+  else if (source.type === "content") context.readContent(source.content, { ...inner, keys: [...keys, "content"] });
   else if (source.type === "url") readUrl(source.url, [...keys, "url"], inner);
-  else readFileIn({ data: source.data, mediaType: source.media_type, keys: [...keys, "data"] }, inner);
+  else readPartFile({ data: source.data, mediaType: source.media_type, keys: [...keys, "data"] }, inner);
 };
 
-/** A passage that a search found. */
-const readSearchResult: PartReader = (part, at) => {
-  const into = dataDraft(at);
+/** A search result. */
+const readSearchResult: PartReader = (part, context) => {
+  const draft = openDataDraft(context);
   for (const key of ["title", "source"]) {
-    if (typeof part[key] === "string") into.add(part[key], [...at.keys, key]);
+    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
   }
-  at.content(part.content, { ...at, into, depth: at.depth + 1, keys: [...at.keys, "content"] });
+  context.readContent(part.content, {
+    ...context,
+    draft,
+    depth: context.depth + 1,
+    keys: [...context.keys, "content"],
+  });
 };
 
-/** An image, as Anthropic and MCP write it. It has no text, except one of a textual type, such as SVG. */
-const readImage: PartReader = (part: RawPart, at) => {
+/** An image of Anthropic or MCP. It has no text unless its type is textual, such as SVG. */
+const readImage: PartReader = (part: RawPart, context) => {
   const source: Record<string, unknown> = isRecord(part.source) ? part.source : {};
-  if (source.type === "url") readUrl(source.url, [...at.keys, "source", "url"], at);
+  if (source.type === "url") readUrl(source.url, [...context.keys, "source", "url"], context);
   else if (source.type === "base64") {
-    readFileIn({ data: source.data, mediaType: source.media_type, keys: [...at.keys, "source", "data"] }, at);
-  } else readFileIn({ data: part.data, mediaType: part.mimeType ?? "image/*", keys: [...at.keys, "data"] }, at);
+    readPartFile(
+      { data: source.data, mediaType: source.media_type, keys: [...context.keys, "source", "data"] },
+      context,
+    );
+  } else
+    readPartFile({ data: part.data, mediaType: part.mimeType ?? "image/*", keys: [...context.keys, "data"] }, context);
 };
 
 /** The parts of Anthropic's messages. */
 export const anthropicParts = {
-  thinking: textAt("thinking"),
+  thinking: textField("thinking"),
   redacted_thinking: skip,
   tool_use: readToolUse,
   server_tool_use: readToolUse,

@@ -1,17 +1,16 @@
-import { readLoosely } from "./loose.ts";
-import type { At } from "./part.ts";
+import { readAllStrings } from "./all-strings.ts";
+import type { PartContext } from "./part-reader.ts";
 
-/**
- * Reads what a text says about its sources: `annotations` (OpenAI) and `citations` (Anthropic) hold titles and passages that come from
- * pages and documents.
- */
-export function readCitations(part: Readonly<Record<string, unknown>>, at: At): void {
+/** Reads `annotations` (OpenAI) and `citations` (Anthropic), which contain titles and passages of web pages and documents. */
+export function readCitations(part: Readonly<Record<string, unknown>>, context: PartContext): void {
   for (const key of ["annotations", "citations"]) {
     const list = part[key];
     if (!Array.isArray(list) || list.length === 0) continue;
-    const keys = [...at.keys, key];
-    const isData = at.into.source === "tool";
-    const into = isData ? at.into : at.reading.open(keys, { source: "tool", message: at.message, isBeside: true });
-    readLoosely(list, { ...at, into, keys });
+    const keys = [...context.keys, key];
+    const isData = context.draft.source === "tool";
+    const draft = isData
+      ? context.draft
+      : context.reader.open(keys, { source: "tool", message: context.message, isBeside: true });
+    readAllStrings(list, { ...context, draft, keys });
   }
 }

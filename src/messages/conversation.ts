@@ -1,27 +1,27 @@
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 
-/** A tool call in an answer of a model, in the shape of OpenAI's chat completions. */
+/** A tool call in a model's answer, in the format of OpenAI's chat completions. */
 export interface AnsweredToolCall {
   id?: string;
   type: "function";
   function: {
     name: string;
-    /** The arguments as the model wrote them, which should be JSON. */
+    /** The arguments, which should be JSON, as the model wrote them. */
     arguments: string;
   };
 }
 
-/** The texts of a conversation, and the way back from changed texts to messages. */
+/** The texts of a conversation, with a method that writes changed texts back. */
 export interface Conversation {
-  /** All texts: those of `system` first, then those of `tools`, then those of the messages, with the oldest first. */
+  /** All texts: of `system`, then of `tools`, then of the messages, oldest first. */
   readonly texts: readonly MessageText[];
-  /** How many messages there are. */
+  /** The number of messages. */
   readonly size: number;
   /**
-   * Returns a copy of the request in which texts are replaced. JSON stays JSON. What has no replacement stays as it is.
+   * Returns a copy of the request with texts replaced. JSON stays JSON, and other texts stay as they are.
    *
-   * @param replacements the new strings of texts, one for each of their pieces.
+   * @param replacements the new strings of each text, one for each piece.
    */
-  rewritten(replacements: ReadonlyMap<MessageText, readonly string[]>): ChatRequest;
+  rewrite(replacements: ReadonlyMap<MessageText, readonly string[]>): ChatRequest;
 }

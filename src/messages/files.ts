@@ -1,35 +1,32 @@
 import { decodeFile } from "./media.ts";
 import { isProse } from "./names.ts";
-import { type At, dataDraft } from "./part.ts";
-import type { Keys } from "./reading.ts";
+import { openDataDraft, type PartContext } from "./part-reader.ts";
+import type { KeyPath } from "./request-reader.ts";
 
-/** A file that stands in a part, or the place where the provider finds it. */
-export interface FileInPart {
+/** A file in a part, which contains the data or refers to it. */
+export interface PartFile {
   /** Base64 or a data URL. */
   data: unknown;
-  /** Where `data` stands. */
-  keys: Keys;
+  /** The path of `data`. */
+  keys: KeyPath;
   mediaType?: unknown;
-  /** Names and titles of the file, which were written by whoever wrote the file. */
-  names?: readonly { value: unknown; keys: Keys }[];
+  /** Names and titles of the file. Whoever wrote the file chose them. */
+  names?: readonly { value: unknown; keys: KeyPath }[];
 }
 
-/**
- * Reads a file as data when it is text, and counts it as skipped when it is not, or is not in the request. Its names are read where they
- * could be prose.
- */
-export function readFileIn({ data, keys, mediaType, names = [] }: FileInPart, at: At): void {
+/** Reads a file that is text. Other files, and files outside the request, count as skipped. Its names are read if they may be prose. */
+export function readPartFile({ data, keys, mediaType, names = [] }: PartFile, context: PartContext): void {
   const prose = names.filter(({ value }) => typeof value === "string" && isProse(value));
   const file = typeof data === "string" ? decodeFile(data, typeof mediaType === "string" ? mediaType : "") : undefined;
-  if (!file) at.into.skipped += 1;
+  if (!file) context.draft.skipped += 1;
   if (!file && prose.length === 0) return;
-  const into = dataDraft(at);
-  for (const { value, keys } of prose) into.add(value as string, keys);
-  if (file) into.add(file.text, keys, file.encode);
+  const draft = openDataDraft(context);
+  for (const { value, keys } of prose) draft.add(value as string, keys);
+  if (file) draft.add(file.text, keys, file.encode);
 }
 
-/** Reads what is behind a URL when it is a data URL, and counts it as skipped when it is elsewhere. */
-export function readUrl(url: unknown, keys: Keys, at: At): void {
-  const isHere = typeof url === "string" && /^data:/i.test(url);
-  readFileIn({ data: isHere ? url : undefined, keys }, at);
+/** Reads the file in a data URL. Any other URL counts as skipped. */
+export function readUrl(url: unknown, keys: KeyPath, context: PartContext): void {
+  const isDataUrl = typeof url === "string" && /^data:/i.test(url);
+  readPartFile({ data: isDataUrl ? url : undefined, keys }, context);
 }

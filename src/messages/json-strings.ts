@@ -1,10 +1,10 @@
 import { lazyPackage } from "../support/lazy-package.ts";
 import { isProse } from "./names.ts";
 
-/** Loaded by the first text that is JSON. */
+/** The parser is loaded by the first JSON text. */
 const parser = lazyPackage<typeof import("jsonc-parser")>("jsonc-parser");
 
-/** The kinds of tokens, as `SyntaxKind` of jsonc-parser numbers them. It is an enum of its types only. */
+/** The values of `SyntaxKind` of jsonc-parser, which exports that enum only as a type. */
 const KIND = {
   openBrace: 1,
   closeBrace: 2,
@@ -16,28 +16,28 @@ const KIND = {
   end: 17,
 };
 
-/** How deep JSON may stand inside strings of JSON. Deeper strings are read as they are. */
-const MOST_NESTED = 8;
+/** The maximum nesting of JSON inside JSON strings. Deeper strings are read as plain strings. */
+const MAX_NESTING = 8;
 
-/** How many keys and indexes a path names. Deeper strings are read all the same, with a path that ends in `…`. */
-const LONGEST_PATH = 64;
+/** The maximum number of keys and indexes in a path. The path of a deeper string ends in `…`. */
+const MAX_PATH_DEPTH = 64;
 
-/** How many characters of a key a path shows, so that paths of a long key do not multiply it. */
-const LONGEST_KEY = 40;
+/** The maximum length of a key in a path, so that many paths do not repeat a long key. */
+const MAX_KEY_LENGTH = 40;
 
-/** JSON that is deeper than this is not handed on as a value, since programs walk through values recursively. */
-const DEEPEST_VALUE = 100;
+/** The value of deeper JSON is not returned, because programs walk through values recursively. */
+const MAX_VALUE_DEPTH = 100;
 
-/** A string, number or key of a JSON text that is read. */
+/** A string, number or key of a JSON text. */
 export interface JsonToken {
   /** The range of the token in the JSON text, with its quotes. */
   start: number;
   end: number;
-  /** The JSON inside the string, where the string is JSON itself. Its tokens are read in the place of the string. */
+  /** The JSON inside the string, if there is any. Its tokens are read instead of the string. */
   inner?: JsonText;
 }
 
-/** A text that is JSON, with its tokens that are read, in their order. */
+/** A JSON text and its tokens in order. */
 export interface JsonText {
   text: string;
   tokens: JsonToken[];
@@ -46,47 +46,46 @@ export interface JsonText {
 /** A string inside a JSON text. */
 export interface JsonPiece {
   value: string;
-  /** The places in the JSON texts that lie in each other, with ` → ` between them: `body → results[2].description`. */
+  /** The paths in the nested JSON texts, separated by ` → `: `body → results[2].description`. */
   path: string;
   token: JsonToken;
 }
 
-export interface JsonReading {
+export interface JsonStrings {
   json: JsonText;
   pieces: JsonPiece[];
-  /** The parsed JSON, where it is not too deep to be handed on. */
+  /** The parsed value, unless it is too deep. */
   value?: unknown;
 }
 
 /**
- * Reads the strings of a text that is a JSON object, array or string: all values, keys that could be prose, and on demand also numbers
- * of seven or more digits, such as card numbers. Empty strings are left out. The time is linear in the length of the text, for any
- * depth.
+ * Reads the strings of a JSON object, array or string: all values, keys that may be prose, and on demand numbers with seven or more
+ * digits, such as card numbers. Empty strings are left out. The time is linear in the length of the text, for any depth.
  *
- * @returns undefined when the text is no such JSON.
+ * @returns undefined if the text is not such JSON.
  */
-export function readJson(text: string, withNumbers: boolean): JsonReading | undefined {
+export function readJson(text: string, withNumbers: boolean): JsonStrings | undefined {
   const pieces: JsonPiece[] = [];
   const read = readLevel(text, { withNumbers, pieces, before: "", level: 0 });
   if (!read) return;
   const { json, value, depth } = read;
-  return { json, pieces, ...(depth <= DEEPEST_VALUE ? { value } : {}) };
+  return { json, pieces, ...(depth <= MAX_VALUE_DEPTH ? { value } : {}) };
 }
 
 interface Level {
   withNumbers: boolean;
   pieces: JsonPiece[];
-  /** The path of the string that is read as JSON, with an arrow behind it. */
+  /** The path of the enclosing string, with an arrow after it. */
   before: string;
   level: number;
 }
 
-/** An object or array that is open at a place of the text. */
+/** An object or array that is open at the current token. */
 interface Frame {
   isArray: boolean;
   path: string;
   index: number;
-  /** The key whose value comes next; undefined where a key comes next. */
+  /** The key of the next value; undefined if a key is next. */
   key?: string | undefined;
 }
 
@@ -94,7 +93,7 @@ function readLevel(text: string, { withNumbers, pieces, before, level }: Level) 
   if (!/^\s*[[{"]/.test(text)) return;
   let value: unknown;
   try {
-    // This decides what is JSON, and its parser has no recursion. The tokens then need no checks.
+    // JSON.parse validates the text without recursion, so the tokens need no checks.
     value = JSON.parse(text);
   } catch {
     return;
@@ -107,7 +106,7 @@ function readLevel(text: string, { withNumbers, pieces, before, level }: Level) 
     const start = scanner.getTokenOffset();
     const token: JsonToken = { start, end: start + scanner.getTokenLength() };
     const inner =
-      level < MOST_NESTED
+      level < MAX_NESTING
         ? readLevel(value, { withNumbers, pieces, before: `${before}${path} → `, level: level + 1 })
         : undefined;
     if (inner) token.inner = inner.json;
@@ -117,7 +116,7 @@ function readLevel(text: string, { withNumbers, pieces, before, level }: Level) 
   for (let kind: number = scanner.scan(); kind !== KIND.end; kind = scanner.scan()) {
     const frame = frames.at(-1);
     if (kind === KIND.openBrace || kind === KIND.openBracket) {
-      const path = pathOf(frame, frames.length);
+      const path = formatPath(frame, frames.length);
       frames.push({ isArray: kind === KIND.openBracket, path, index: 0 });
       depth = Math.max(depth, frames.length);
     } else if (kind === KIND.closeBrace || kind === KIND.closeBracket) {
@@ -129,37 +128,37 @@ function readLevel(text: string, { withNumbers, pieces, before, level }: Level) 
       const string = scanner.getTokenValue();
       if (frame && !frame.isArray && frame.key === undefined) {
         frame.key = string;
-        if (isProse(string)) keep(string, `${pathOf(frame, frames.length)} (key)`);
+        if (isProse(string)) keep(string, `${formatPath(frame, frames.length)} (key)`);
       } else if (string !== "") {
-        keep(string, pathOf(frame, frames.length) || "$");
+        keep(string, formatPath(frame, frames.length) || "$");
       }
     } else if (kind === KIND.number && withNumbers && isLongNumber(scanner.getTokenValue())) {
-      keep(scanner.getTokenValue(), pathOf(frame, frames.length));
+      keep(scanner.getTokenValue(), formatPath(frame, frames.length));
     }
   }
   return { json, value, depth };
 }
 
-/** The path of the value that comes next in a frame. */
-function pathOf(frame: Frame | undefined, depth: number): string {
+/** Formats the path of the next value in a frame. */
+function formatPath(frame: Frame | undefined, depth: number): string {
   if (!frame) return "";
-  if (depth > LONGEST_PATH) return frame.path.endsWith("…") ? frame.path : `${frame.path}…`;
+  if (depth > MAX_PATH_DEPTH) return frame.path.endsWith("…") ? frame.path : `${frame.path}…`;
   if (frame.isArray) return `${frame.path}[${frame.index}]`;
   const key = frame.key ?? "";
-  if (!/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) || key.length > LONGEST_KEY) {
-    return `${frame.path}[${JSON.stringify(shortKey(key))}]`;
+  if (!/^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key) || key.length > MAX_KEY_LENGTH) {
+    return `${frame.path}[${JSON.stringify(shortenKey(key))}]`;
   }
   return frame.path === "" ? key : `${frame.path}.${key}`;
 }
 
-/** A key as paths show it. */
-export function shortKey(key: string): string {
-  return key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key;
+/** Shortens a key for a path. */
+export function shortenKey(key: string): string {
+  return key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key;
 }
 
 /**
- * Whether a number could be a card, an account or a phone number: a whole number of seven or more digits, in any notation. Coordinates
- * and measures have as many digits, but behind a point.
+ * Whether a number may be a card, account or phone number: a whole number of seven or more digits, in any notation. Coordinates and
+ * measurements have as many digits, but after a decimal point.
  */
 export function isLongNumber(number: string): boolean {
   return (
@@ -168,9 +167,7 @@ export function isLongNumber(number: string): boolean {
   );
 }
 
-/**
- * Returns a JSON text with the tokens that have a replacement replaced by strings. All other characters stay as they are.
- */
+/** Returns a JSON text in which some tokens are replaced by strings. All other characters stay as they are. */
 export function replaceInJson({ text, tokens }: JsonText, replacements: ReadonlyMap<JsonToken, string>): string {
   let result = "";
   let end = 0;

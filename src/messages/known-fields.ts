@@ -1,4 +1,4 @@
-import { fields } from "./rest.ts";
+import { parseFieldNames } from "./unknown-fields.ts";
 
 const sound = "input_audio audio transcript";
 const image = "image_url.url image_url.detail detail file_id";
@@ -6,14 +6,13 @@ const result = "tool_use_id toolUseId content structuredContent is_error isError
 const use = "id name input server_name";
 
 /**
- * The fields of parts that their readers read, or that hold nothing for the model. Whatever else stands in a part is read by
- * `readRest`.
+ * The fields of parts that their readers read, or that contain nothing for the model. `readUnknownFields` reads all others.
  */
-const FIELDS_OF_PART: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const KNOWN_PART_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     text: "text annotations citations",
     input_text: "text annotations citations",
-    // The single tokens of a text that is read.
+    // `logprobs` repeats the tokens of `text`.
     output_text: "text annotations citations logprobs",
     summary_text: "text",
     reasoning_text: "text",
@@ -26,7 +25,7 @@ const FIELDS_OF_PART: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     output_audio: `${sound} data`,
     file: "file.file_data file.filename file.file_id",
     input_file: "file_data file_url filename file_id detail",
-    // What is encrypted can be read by nobody but the provider.
+    // Only the provider can decrypt these.
     thinking: "thinking signature",
     redacted_thinking: "data",
     tool_use: use,
@@ -39,25 +38,25 @@ const FIELDS_OF_PART: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     audio: "data mimeType",
     resource: "resource.text resource.blob resource.mimeType",
     resource_link: "name title description mimeType",
-  }).map(([type, names]) => [type, fields(`type cache_control ${names}`)]),
+  }).map(([type, names]) => [type, parseFieldNames(`type cache_control ${names}`)]),
 );
 
-const FIELDS_OF_RESULT = fields(`type cache_control ${result}`);
+const FIELDS_OF_RESULT = parseFieldNames(`type cache_control ${result}`);
 
 /** The fields of a part of a type that has a reader; undefined where the reader reads all fields. */
-export function fieldsOfPart(type: string): ReadonlySet<string> | undefined {
+export function knownPartFields(type: string): ReadonlySet<string> | undefined {
   if (type === "reasoning") return;
-  return FIELDS_OF_PART.get(type) ?? FIELDS_OF_RESULT;
+  return KNOWN_PART_FIELDS.get(type) ?? FIELDS_OF_RESULT;
 }
 
 /** The same for a message with a role. The last ones are what APIs add to what they return. */
-export const FIELDS_OF_MESSAGE: ReadonlySet<string> = fields(
+export const KNOWN_MESSAGE_FIELDS: ReadonlySet<string> = parseFieldNames(
   "role content name tool_calls function_call tool_call_id refusal reasoning reasoning_content reasoning_details annotations citations " +
     "audio.id audio.data audio.expires_at audio.transcript " +
     "id type status phase model stop_reason stop_sequence usage container",
 );
 
-const FIELDS_OF_ITEM: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const KNOWN_ITEM_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     function_call: "name arguments",
     custom_tool_call: "name input",
@@ -86,12 +85,12 @@ const FIELDS_OF_ITEM: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     shell_call_output: "output",
     program_output: "result",
     reasoning: "summary content",
-  }).map(([type, names]) => [type, fields(`type ${names}`)]),
+  }).map(([type, names]) => [type, parseFieldNames(`type ${names}`)]),
 );
 
 const NO_FIELDS: ReadonlySet<string> = new Set(["type"]);
 
-/** The same for an item of the Responses API. */
-export function fieldsOfItem(type: string): ReadonlySet<string> {
-  return FIELDS_OF_ITEM.get(type) ?? NO_FIELDS;
+/** Returns the known fields of an item of the Responses API. */
+export function knownItemFields(type: string): ReadonlySet<string> {
+  return KNOWN_ITEM_FIELDS.get(type) ?? NO_FIELDS;
 }

@@ -1,27 +1,27 @@
 import { isRecord } from "../support/is-record.ts";
-import { readFileIn } from "./files.ts";
-import { dataDraft, type PartReader, skip } from "./part.ts";
+import { readPartFile } from "./files.ts";
+import { openDataDraft, type PartReader, skip } from "./part-reader.ts";
 
-/** A resource inside a message: its text, or a file. */
-const readResource: PartReader = (part, at) => {
+/** A resource inside a message: text or a file. */
+const readResource: PartReader = (part, context) => {
   const resource = isRecord(part.resource) ? part.resource : {};
-  const keys = [...at.keys, "resource"];
-  if (typeof resource.text === "string") dataDraft(at).add(resource.text, [...keys, "text"]);
+  const keys = [...context.keys, "resource"];
+  if (typeof resource.text === "string") openDataDraft(context).add(resource.text, [...keys, "text"]);
   if (typeof resource.text !== "string" || resource.blob !== undefined) {
-    readFileIn({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, at);
+    readPartFile({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, context);
   }
 };
 
-/** A resource that is elsewhere. The server that offers it wrote how it is called. */
-const readResourceLink: PartReader = (part, at) => {
-  at.into.skipped += 1;
-  const into = dataDraft(at);
+/** A link to a resource. The MCP server chose its name and description. */
+const readResourceLink: PartReader = (part, context) => {
+  context.draft.skipped += 1;
+  const draft = openDataDraft(context);
   for (const key of ["name", "title", "description"]) {
-    if (typeof part[key] === "string") into.add(part[key], [...at.keys, key]);
+    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
   }
 };
 
-/** The parts of prompts and tool results of MCP. `text`, `image`, `tool_use` and `tool_result` are called as in other APIs. */
+/** The parts of prompts and tool results of MCP. `text`, `image`, `tool_use` and `tool_result` have the same names in other APIs. */
 export const mcpParts: Readonly<Record<string, PartReader>> = {
   audio: skip,
   resource: readResource,

@@ -1,70 +1,70 @@
 import { isRecord } from "../support/is-record.ts";
+import { readAllStrings } from "./all-strings.ts";
 import { readCitations } from "./citations.ts";
-import { readFileIn, readUrl } from "./files.ts";
-import { readLoosely } from "./loose.ts";
-import { type PartReader, skip, textAt } from "./part.ts";
+import { readPartFile, readUrl } from "./files.ts";
+import { type PartReader, skip, textField } from "./part-reader.ts";
 
-const readText: PartReader = (part, at) => {
-  textAt("text")(part, at);
-  readCitations(part, at);
+const readText: PartReader = (part, context) => {
+  textField("text")(part, context);
+  readCitations(part, context);
 };
 
 /** `image_url` is a URL (Responses API) or an object with one (chat). */
-const readImageUrl: PartReader = (part, at) => {
+const readImageUrl: PartReader = (part, context) => {
   const image = part.image_url;
-  if (isRecord(image)) readUrl(image.url, [...at.keys, "image_url", "url"], at);
-  else readUrl(image, [...at.keys, "image_url"], at);
+  if (isRecord(image)) readUrl(image.url, [...context.keys, "image_url", "url"], context);
+  else readUrl(image, [...context.keys, "image_url"], context);
 };
 
-/** Sound cannot be read, but some APIs send along what was said. */
-const readSound: PartReader = (part, at) => {
-  at.into.skipped += 1;
-  if (typeof part.transcript === "string") at.into.add(part.transcript, [...at.keys, "transcript"]);
+/** Audio cannot be read, but some APIs add a transcript. */
+const readAudio: PartReader = (part, context) => {
+  context.draft.skipped += 1;
+  if (typeof part.transcript === "string") context.draft.add(part.transcript, [...context.keys, "transcript"]);
 };
 
 /** `{ type: "file", file: { file_data, filename, file_id } }` */
-const readChatFile: PartReader = (part, at) => {
+const readChatFile: PartReader = (part, context) => {
   const file = isRecord(part.file) ? part.file : {};
-  const keys = [...at.keys, "file"];
-  readFileIn(
+  const keys = [...context.keys, "file"];
+  readPartFile(
     {
       data: file.file_data,
       keys: [...keys, "file_data"],
       names: [{ value: file.filename, keys: [...keys, "filename"] }],
     },
-    at,
+    context,
   );
 };
 
 /** `{ type: "input_file", file_data, filename, file_id, file_url }` */
-const readInputFile: PartReader = (part, at) => {
-  const names = [{ value: part.filename, keys: [...at.keys, "filename"] }];
+const readInputFile: PartReader = (part, context) => {
+  const names = [{ value: part.filename, keys: [...context.keys, "filename"] }];
   if (typeof part.file_data === "string") {
-    readFileIn({ data: part.file_data, keys: [...at.keys, "file_data"], names }, at);
+    readPartFile({ data: part.file_data, keys: [...context.keys, "file_data"], names }, context);
   } else {
-    const isHere = typeof part.file_url === "string" && /^data:/i.test(part.file_url);
-    readFileIn({ data: isHere ? part.file_url : undefined, keys: [...at.keys, "file_url"], names }, at);
+    const isDataUrl = typeof part.file_url === "string" && /^data:/i.test(part.file_url);
+    readPartFile({ data: isDataUrl ? part.file_url : undefined, keys: [...context.keys, "file_url"], names }, context);
   }
 };
 
 /** Reasoning inside the content of a message: a text, or an item of the Responses API with `summary` and `content`. */
-const readReasoning: PartReader = (part, at) => readLoosely(part, at);
+const readReasoning: PartReader = (part, context) => readAllStrings(part, context);
 
 /** The parts of OpenAI's chat completions and of its Responses API. */
 export const openaiParts: Readonly<Record<string, PartReader>> = {
   text: readText,
   input_text: readText,
   output_text: readText,
-  summary_text: textAt("text"),
-  reasoning_text: textAt("text"),
-  refusal: textAt("refusal"),
+  summary_text: textField("text"),
+  reasoning_text: textField("text"),
+  refusal: textField("refusal"),
   reasoning: readReasoning,
   image_url: readImageUrl,
   input_image: readImageUrl,
   computer_screenshot: readImageUrl,
   image_file: skip,
-  input_audio: readSound,
-  output_audio: readSound,
+  input_audio: readAudio,
+  output_audio: readAudio,
   file: readChatFile,
   input_file: readInputFile,
 };

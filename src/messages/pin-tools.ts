@@ -1,6 +1,6 @@
 import { LEAST_KEY, pinOf } from "../scanners/parts/tool-pins.ts";
 import { GuardValidationError } from "../support/errors.ts";
-import { readConversation } from "./read.ts";
+import { readConversation } from "./read-conversation.ts";
 
 /**
  * Returns the pins of definitions of tools by their names, for the option `toolPins` of ToolDefinitions. A definition that differs from

@@ -1,4 +1,4 @@
-/** What is sent to a model: the messages, and what stands beside them in a request. */
+/** A request to a model: the messages, the tools and the system prompt. */
 export interface ChatRequest {
   /** The messages, with the oldest first. */
   messages: readonly Message[];

@@ -1,11 +1,11 @@
 import type { Source } from "./source.ts";
 
-/** A text of a conversation that is scanned as one: its strings, joined by line breaks. */
+/** A text of a conversation. Its strings are scanned together, joined by line breaks. */
 export interface MessageText {
   source: Source;
   /** The index of the message. It is absent for texts beside the messages: tools and `system`. */
   message?: number;
-  /** Where the content stands: `messages/5/content`, `messages/5/tool_calls/0`, `tools/2`, `system`. */
+  /** The path of the content: `messages/5/content`, `messages/5/tool_calls/0`, `tools/2`, `system`. */
   path: string;
   /** The strings of {@link pieces}, joined by a line break. */
   text: string;
@@ -13,15 +13,15 @@ export interface MessageText {
   /** The number of parts that cannot be read, such as images. */
   skipped: number;
   /**
-   * Whether this is not the content itself but something beside it, such as the name of its author. It is scanned, but it is not the
-   * prompt, and it is not part of the window.
+   * Whether this is a text beside the content of a message, such as the name of its author. It is scanned, but it is neither part of the
+   * prompt nor of the window.
    */
   isBeside?: boolean;
-  /** The call whose arguments these are, where the source is `tool_call`. */
+  /** The call with these arguments, if the source is `tool_call`. */
   toolCall?: ToolCall;
-  /** The definition, where the source is `tool_definition`. */
+  /** The definition, if the source is `tool_definition`. */
   toolDefinition?: ToolDefinition;
-  /** The name of the tool whose result this is, where the source is `tool` and the conversation says it. */
+  /** The name of the tool that returned this result, if the source is `tool` and the conversation has the name. */
   toolName?: string;
 }
 
@@ -31,18 +31,18 @@ export interface TextPiece {
   start: number;
   end: number;
   /**
-   * Where the string stands: keys and indexes with `/` between them, and behind an arrow the place of the string inside a text that is
-   * JSON: `messages/5/content → results[2].description`.
+   * The path of the string: keys and indexes separated by `/`. For a string inside JSON, an arrow and its path in the JSON follow:
+   * `messages/5/content → results[2].description`.
    */
   path: string;
 }
 
-/** A call of a tool that the model asked for. */
+/** A tool call of the model. */
 export interface ToolCall {
   name: string;
-  /** Matches the result to the call. */
+  /** The id, by which the result refers to the call. */
   id?: string;
-  /** The arguments: the parsed JSON, or the text itself where it is no JSON. */
+  /** The arguments: the parsed JSON, or the text if it is not JSON. */
   arguments: unknown;
 }
 

@@ -6,7 +6,7 @@ import { conversationContext } from "../conversation/single-text.ts";
 import { scanNamedDocuments } from "../documents/document-scan.ts";
 import { type DocumentsOptions, documentReport } from "../documents/scan-documents.ts";
 import type { AnsweredToolCall, Conversation } from "../messages/conversation.ts";
-import { readConversation, readConversationInSlices } from "../messages/read.ts";
+import { readConversation, readConversationInSlices } from "../messages/read-conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import { isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
@@ -306,7 +306,7 @@ export class ScanService {
       }
       restored.set(text, strings);
     }
-    const [message] = judged.rewritten(restored).messages;
+    const [message] = judged.rewrite(restored).messages;
     return { result, sanitizedToolCalls: message?.tool_calls as AnsweredToolCall[] };
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/index.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { ChatRequest, Message } from "../../src/scan/chat-request.ts";
 
 const read = (message: unknown, beside: Partial<ChatRequest> = {}) =>
@@ -22,7 +22,7 @@ describe("JSON in texts", () => {
     const [text] = conversation.texts;
     expect(text?.pieces).toHaveLength(20_000);
     expect(text?.pieces.at(-1)?.path).toBe("messages/0/content → results[9999].body");
-    const changed = conversation.rewritten(new Map(text ? [[text, text.pieces.map(() => "x")]] : []));
+    const changed = conversation.rewrite(new Map(text ? [[text, text.pieces.map(() => "x")]] : []));
     const { results: after } = JSON.parse(changed.messages[0]?.content as string);
     expect(after[9999]).toEqual({ id: 9999, title: "x", body: "x" });
   });

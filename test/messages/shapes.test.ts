@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { ChatRequest } from "../../src/scan/chat-request.ts";
 import type { MessageText } from "../../src/scan/conversation-text.ts";
 import { shapes } from "./shapes.ts";
@@ -50,7 +50,7 @@ function isEncoded(request: ChatRequest, path: string, text: string): boolean {
 /** Replaces all strings of a request one by one. */
 function replaced(request: ChatRequest, next: (path: string, text: string) => string): ChatRequest {
   const conversation = readConversation(request);
-  return conversation.rewritten(
+  return conversation.rewrite(
     new Map(
       conversation.texts.map((text) => {
         const values = strings(text);

@@ -10,7 +10,7 @@ import {
   scanPrompt,
 } from "../../src/index.ts";
 import { SessionScanner } from "../../src/mcp/session-scanner.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import * as input from "../../src/scanners/generated/input-scanners.ts";

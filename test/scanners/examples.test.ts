@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { Side } from "../../src/scan/scanner.ts";
 import { SCANNERS } from "../../src/scanners/catalog.ts";
 import type { BuiltInScanner, Example } from "../../src/scanners/definition.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { pinTools } from "../../src/index.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import { ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
 
 type Definition = Record<string, unknown>;

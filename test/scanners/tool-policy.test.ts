@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createScanner } from "../../src/index.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { ChatRequest } from "../../src/scan/chat-request.ts";
 import { ToolPolicy } from "../../src/scanners/generated/input-scanners.ts";
 

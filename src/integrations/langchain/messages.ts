@@ -1,5 +1,5 @@
 import type { AIMessage, BaseMessage, ToolMessage } from "@langchain/core/messages";
-import { ROLES } from "../../messages/chat.ts";
+import { ROLES } from "../../messages/chat-messages.ts";
 import type { ContentPart, Message } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { mapped, otherShape } from "../parts/back.ts";

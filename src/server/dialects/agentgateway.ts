@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { blockedMessage } from "../../guard/blocked.ts";
 import type { GuardReport } from "../../guard/guard.ts";
-import { ROLES } from "../../messages/chat.ts";
+import { ROLES } from "../../messages/chat-messages.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
 
 /** A message as the gateways write it: whatever the format of the provider, one role and one text. */

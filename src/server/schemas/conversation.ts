@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ROLES } from "../../messages/chat.ts";
+import { ROLES } from "../../messages/chat-messages.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 

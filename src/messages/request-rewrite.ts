@@ -1,8 +1,8 @@
 import type { ChatRequest } from "../scan/chat-request.ts";
 import { type JsonToken, replaceInJson } from "./json-strings.ts";
-import type { PlacedPiece, Slot } from "./reading.ts";
+import type { Slot, SlotPiece } from "./request-reader.ts";
 
-/** What changes in a value of the request. */
+/** A change of a value in the request. */
 interface Change {
   value?: string;
   /** The new name of the key that leads to the value. */
@@ -10,10 +10,10 @@ interface Change {
   below: Map<string | number, Change>;
 }
 
-/** Returns a copy of a request with pieces replaced. Whatever has no changes below it is shared with the request. */
-export function rewriteRequest(request: ChatRequest, replaced: ReadonlyMap<PlacedPiece, string>): ChatRequest {
+/** Returns a copy of a request with pieces replaced. Unchanged values are shared with the request. */
+export function rewriteRequest(request: ChatRequest, replaced: ReadonlyMap<SlotPiece, string>): ChatRequest {
   const root: Change = { below: new Map() };
-  for (const [slot, text] of slotTexts(replaced)) {
+  for (const [slot, text] of mergeSlotTexts(replaced)) {
     let change = root;
     for (const key of slot.keys) {
       const next = change.below.get(key) ?? { below: new Map() };
@@ -23,11 +23,11 @@ export function rewriteRequest(request: ChatRequest, replaced: ReadonlyMap<Place
     if (slot.isKey) change.name = text;
     else change.value = text;
   }
-  return changed(request, root) as ChatRequest;
+  return applyChange(request, root) as ChatRequest;
 }
 
-/** The new text of each slot. */
-function slotTexts(replaced: ReadonlyMap<PlacedPiece, string>): Map<Slot, string> {
+/** Returns the new text of each slot. */
+function mergeSlotTexts(replaced: ReadonlyMap<SlotPiece, string>): Map<Slot, string> {
   const tokens = new Map<JsonToken, string>();
   const texts = new Map<Slot, string>();
   for (const [{ slot, token }, text] of replaced) {
@@ -41,13 +41,13 @@ function slotTexts(replaced: ReadonlyMap<PlacedPiece, string>): Map<Slot, string
   return texts;
 }
 
-function changed(value: unknown, change: Change): unknown {
+function applyChange(value: unknown, change: Change): unknown {
   if (change.value !== undefined) return change.value;
   if (change.below.size === 0) return value;
   if (Array.isArray(value)) {
     return value.map((item, index) => {
       const below = change.below.get(index);
-      return below ? changed(item, below) : item;
+      return below ? applyChange(item, below) : item;
     });
   }
   const names = new Set<string>();
@@ -58,10 +58,10 @@ function changed(value: unknown, change: Change): unknown {
       const below = change.below.get(key);
       if (!below) return [key, item];
       let name = below.name ?? key;
-      // Two keys that were changed into the same one must not swallow each other's value.
+      // Two keys that become equal must not overwrite each other's value.
       while (below.name !== undefined && (kept.has(name) || names.has(name))) name += "_";
       names.add(name);
-      return [name, changed(item, below)];
+      return [name, applyChange(item, below)];
     }),
   );
 }

@@ -1,33 +1,33 @@
 import type { ToolDefinition } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
 import { isProse } from "./names.ts";
-import { fault } from "./part.ts";
-import type { Keys, Reading } from "./reading.ts";
+import { invalidAt } from "./part-reader.ts";
+import type { KeyPath, RequestReader } from "./request-reader.ts";
 
-/** Keys whose values are words of JSON Schema or of an API, as long as they do not look like prose. */
+/** Keys whose values are keywords of JSON Schema or of an API, unless they look like prose. */
 const KEYWORDS = new Set(
   "type format $schema $id $ref $anchor $dynamicRef $dynamicAnchor $vocabulary contentEncoding contentMediaType syntax connector_id".split(
     " ",
   ),
 );
 
-/** Keys whose values are not handed to the model: credentials, and what only programs use. */
+/** Keys whose values do not reach the model: credentials and metadata for programs. */
 const NOT_FOR_MODELS = new Set(["authorization", "headers", "_meta", "icons", "cache_control"]);
 
-/** Reads definitions of tools, in the formats of OpenAI, Anthropic and MCP. */
-export function readTools(tools: unknown, keys: Keys, reading: Reading, message?: number): void {
+/** Reads tool definitions in the formats of OpenAI, Anthropic and MCP. */
+export function readTools(tools: unknown, keys: KeyPath, reader: RequestReader, message?: number): void {
   if (tools === undefined || tools === null) return;
-  if (!Array.isArray(tools)) throw fault(keys, "expected an array of definitions of tools");
+  if (!Array.isArray(tools)) throw invalidAt(keys, "expected an array of tool definitions");
   for (const [index, tool] of tools.entries()) {
-    if (!isRecord(tool)) throw fault([...keys, index], "expected the definition of a tool");
-    readTool(tool, [...keys, index], reading, message);
+    if (!isRecord(tool)) throw invalidAt([...keys, index], "expected a tool definition");
+    readTool(tool, [...keys, index], reader, message);
   }
 }
 
-function readTool(definition: Record<string, unknown>, keys: Keys, reading: Reading, message?: number): void {
+function readTool(definition: Record<string, unknown>, keys: KeyPath, reader: RequestReader, message?: number): void {
   const inner = ["function", "custom"].find((key) => isRecord(definition[key]));
   const body = inner ? (definition[inner] as Record<string, unknown>) : definition;
-  const at = inner ? [...keys, inner] : keys;
+  const bodyKeys = inner ? [...keys, inner] : keys;
   const name = [body.name, definition.name, definition.server_label, definition.type].find(
     (name) => typeof name === "string",
   );
@@ -35,29 +35,29 @@ function readTool(definition: Record<string, unknown>, keys: Keys, reading: Read
   if (typeof body.description === "string") toolDefinition.description = body.description;
   const schema = body.parameters ?? body.input_schema ?? body.inputSchema;
   if (schema !== undefined && schema !== null) toolDefinition.schema = schema;
-  if (typeof body.name === "string") reading.tools.add(body.name);
+  if (typeof body.name === "string") reader.tools.add(body.name);
 
-  const draft = reading.open(keys, { source: "tool_definition", message, toolDefinition });
-  draft.keep = true;
+  const draft = reader.open(keys, { source: "tool_definition", message, toolDefinition });
+  draft.isKept = true;
   const isNamespace = definition.type === "namespace" && Array.isArray(definition.tools);
-  // The name and the description come first, as in what the model reads.
+  // The name and the description come first, as in the model's prompt.
   const first = ["name", "title", "description"].filter((key) => body[key] !== undefined);
   const others = Object.keys(body).filter((key) => !first.includes(key) && !(isNamespace && key === "tools"));
   for (const key of [...first, ...others]) {
     if (NOT_FOR_MODELS.has(key)) continue;
-    if (!first.includes(key)) draft.addKey(key, [...at, key]);
-    draft.addAll(body[key], [...at, key], isRead);
+    if (!first.includes(key)) draft.addKey(key, [...bodyKeys, key]);
+    draft.addAll(body[key], [...bodyKeys, key], isPromptText);
   }
   if (inner) {
     for (const [key, value] of Object.entries(definition)) {
-      if (key !== inner && !NOT_FOR_MODELS.has(key)) draft.addAll(value, [...keys, key], isRead);
+      if (key !== inner && !NOT_FOR_MODELS.has(key)) draft.addAll(value, [...keys, key], isPromptText);
     }
   }
-  if (isNamespace) readTools(definition.tools, [...keys, "tools"], reading, message);
+  if (isNamespace) readTools(definition.tools, [...keys, "tools"], reader, message);
 }
 
-/** Whether a string of a definition is read: all are, except keywords of JSON Schema and names that the schema repeats. */
-function isRead(value: string, keys: Keys): boolean {
+/** Whether a string of a definition is read. Keywords of JSON Schema and repeated names of properties are not. */
+function isPromptText(value: string, keys: KeyPath): boolean {
   const key = keys.at(-1);
   if (typeof key === "number" && keys.at(-2) === "required") return isProse(value);
   if (typeof key === "number" && keys.at(-2) === "type") return isProse(value);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GuardValidationError } from "../../src/index.ts";
-import { readConversation } from "../../src/messages/read.ts";
+import { readConversation } from "../../src/messages/read-conversation.ts";
 import type { ChatRequest, Message } from "../../src/scan/chat-request.ts";
 import type { MessageText } from "../../src/scan/conversation-text.ts";
 
@@ -120,8 +120,8 @@ describe("readConversation", () => {
   });
 
   it.each([
-    [{ tools: {} }, "tools", "expected an array of definitions of tools"],
-    [{ tools: ["get_weather"] }, "tools.0", "expected the definition of a tool"],
+    [{ tools: {} }, "tools", "expected an array of tool definitions"],
+    [{ tools: ["get_weather"] }, "tools.0", "expected a tool definition"],
     [{ system: 7 }, "system", "expected a string, null, a part or an array of parts"],
   ])("refuses %j beside the messages", (beside, path, message) => {
     const request = { messages: [{ role: "user", content: "x" }], ...beside } as unknown as ChatRequest;
@@ -136,7 +136,7 @@ describe("rewritten", () => {
     const all = conversation.texts.map((text) => {
       return [text, text.pieces.map(({ start, end }) => change(text.text.slice(start, end)))] as const;
     });
-    return conversation.rewritten(new Map(all));
+    return conversation.rewrite(new Map(all));
   };
 
   it("returns the request itself where nothing changes", () => {

@@ -1,0 +1,110 @@
+import type { Source } from "../scan/source.ts";
+import { isRecord } from "../support/is-record.ts";
+import { readAllStrings } from "./all-strings.ts";
+import { readCitations } from "./citations.ts";
+import { contentContext, isToolResult, readContent } from "./content.ts";
+import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
+import { invalidAt, type PartContext } from "./part-reader.ts";
+import type { KeyPath, RequestReader } from "./request-reader.ts";
+import { addName, addToolCall } from "./tool-calls.ts";
+import { readUnknownFields } from "./unknown-fields.ts";
+
+/** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, with what each of them says. */
+const SOURCES_BY_ROLE = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+  function: "tool",
+} as const satisfies Record<string, Source>;
+
+/** The roles of messages. */
+export const ROLES = Object.keys(SOURCES_BY_ROLE) as (keyof typeof SOURCES_BY_ROLE)[];
+
+/** Reads a message with a role: of OpenAI's chat completions, Anthropic, MCP, or a `message` of the Responses API. */
+export function readChatMessage(message: Record<string, unknown>, index: number, reader: RequestReader): void {
+  const keys: KeyPath = ["messages", index];
+  const { role, content } = message;
+  if (typeof role !== "string" || !Object.hasOwn(SOURCES_BY_ROLE, role)) {
+    throw invalidAt([...keys, "role"], `expected one of ${ROLES.join(", ")}`);
+  }
+  const source = SOURCES_BY_ROLE[role as keyof typeof SOURCES_BY_ROLE];
+  const own = reader.open([...keys, "content"], {
+    source,
+    message: index,
+    ...(source === "tool" && { toolName: findToolName(message, reader) }),
+  });
+  const context = contentContext(reader, own, [...keys, "content"]);
+  readContent(content, context);
+  readBesideContent(message, { ...context, keys });
+  readCalls(message, { ...context, keys });
+  addName(message.name, [...keys, "name"], own, reader);
+  readUnknownFields(message, KNOWN_MESSAGE_FIELDS, { ...context, keys });
+  own.isKept = isKept(message, source);
+}
+
+/** Returns the name of the tool whose result the message contains. */
+function findToolName(message: Record<string, unknown>, reader: RequestReader): string | undefined {
+  const { name, tool_call_id: id } = message;
+  return typeof name === "string" ? name : typeof id === "string" ? reader.calls.get(id) : undefined;
+}
+
+/**
+ * Whether a message without text counts as a message. Tool results alone do not make a user message, and tool calls alone do not make an
+ * assistant message.
+ */
+function isKept({ content }: Record<string, unknown>, source: Source): boolean {
+  if (source === "tool") return true;
+  if (source === "assistant") return typeof content === "string";
+  if (source !== "user") return false;
+  const parts = Array.isArray(content) ? content : [content];
+  return parts.length === 0 || !parts.every((part) => isRecord(part) && (isToolResult(part.type) || !part.type));
+}
+
+/** Reads the text of a model beside the content: refusals, reasoning, transcripts of audio, and citations. */
+function readBesideContent(message: Record<string, unknown>, context: PartContext): void {
+  for (const key of ["reasoning", "reasoning_content", "reasoning_details", "refusal"]) {
+    if (message[key] !== undefined && message[key] !== null) {
+      readAllStrings(message[key], { ...context, keys: [...context.keys, key] });
+    }
+  }
+  if (isRecord(message.audio)) {
+    context.draft.skipped += 1;
+    const { transcript } = message.audio;
+    if (typeof transcript === "string") context.draft.add(transcript, [...context.keys, "audio", "transcript"]);
+  }
+  readCitations(message, context);
+}
+
+function readCalls(message: Record<string, unknown>, context: PartContext): void {
+  const { tool_calls: calls, function_call: legacy } = message;
+  if (isRecord(legacy)) readCall(legacy, undefined, [...context.keys, "function_call"], context);
+  if (calls === undefined || calls === null) return;
+  const keys = [...context.keys, "tool_calls"];
+  if (!Array.isArray(calls)) throw invalidAt(keys, "expected an array of tool calls");
+  for (const [index, call] of calls.entries()) {
+    const callKeys = [...keys, index];
+    if (!isRecord(call)) throw invalidAt(callKeys, "expected a tool call");
+    if (isRecord(call.function)) readCall(call.function, call.id, callKeys, context, "function");
+    else if (isRecord(call.custom)) readCall(call.custom, call.id, callKeys, context, "custom");
+    else readCall(call, call.id, callKeys, context);
+  }
+}
+
+/** @param inner the key below `keys` with the name and the arguments. */
+function readCall(
+  call: Record<string, unknown>,
+  id: unknown,
+  keys: KeyPath,
+  context: PartContext,
+  ...inner: string[]
+): void {
+  const callKeys = [...keys, ...inner];
+  const key = call.arguments === undefined ? "input" : "arguments";
+  addToolCall(
+    { name: call.name, nameKeys: [...callKeys, "name"], id, value: call[key], keys: [...callKeys, key] },
+    keys,
+    context,
+  );
+}
