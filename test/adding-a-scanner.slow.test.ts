@@ -33,7 +33,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
   const node = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: "pipe" });
   const read = (path: string) => readFileSync(join(folder, path), "utf8");
-  // These are the built modules of the copy, not those of this checkout.
+  // The built modules of the copy, not those of this checkout.
   const load = (path: string) => import(/* @vite-ignore */ pathToFileURL(join(folder, path)).href);
 
   beforeAll(() => {
@@ -98,5 +98,15 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     expect(node("dist/cli/main.js", "scanners", "LineLimit")).toContain(
       "limit: whole number of at least 1; default 100",
     );
+  });
+
+  it("has a class for prompts and for answers, and scans from the command line", () => {
+    for (const side of ["input", "output"]) {
+      expect(read(`src/scanners/generated/${side}-scanners.ts`)).toContain("export const LineLimit");
+    }
+    const scan = (text: string) =>
+      node("dist/cli/main.js", "scan", "--scanner", "LineLimit", "--params", '{"limit": 2}', text);
+    expect(JSON.parse(scan("One line."))).toMatchObject({ is_valid: true, scanners: { LineLimit: -1 } });
+    expect(() => scan("1\n2\n3")).toThrow(expect.objectContaining({ status: 1 }));
   });
 });
