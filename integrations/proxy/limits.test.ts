@@ -109,7 +109,7 @@ describe("limits of guard proxy", () => {
     const { url } = await startedProxy(slow, { idleTimeout: 0.2 });
     const reply = await post(url);
     expect(reply.status).toBe(504);
-    expect(await reply.json()).toMatchObject({ error: { message: "The upstream has sent nothing for too long." } });
+    expect(await reply.json()).toMatchObject({ error: { message: "The upstream did not respond in time." } });
   });
 
   it("cut the answer when upstream breaks off, or falls silent", async () => {

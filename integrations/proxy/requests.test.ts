@@ -271,7 +271,7 @@ describe("options of guard proxy", () => {
     [{ upstreams: ["https://ann:pw@a"] }, "upstream.0: clients send the credential"],
     [{ upstreams: ["https://a?b=c"] }, "upstream.0: expected an address without"],
     [{ upstreams: ["/a b=https://a"] }, "upstream.0: expected a prefix"],
-    [{ upstreams: ["https://a", "https://b"] }, "upstream: two have the same prefix"],
+    [{ upstreams: ["https://a", "https://b"] }, "upstream: two upstreams have the same prefix"],
     [{ pass: ["v1/files"] }, "pass.0: "],
     [{ maxCalls: 0 }, "maxCalls: "],
   ])("%j are wrong", async (options, message) => {

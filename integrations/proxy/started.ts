@@ -31,7 +31,7 @@ export async function startedProxy(
       ready: async () => {},
       close: () => judge.close(),
       warnings: [],
-      lines: [],
+      logLines: [],
     }),
     ...options,
   });

@@ -14,73 +14,44 @@ import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
 import { GuardError } from "../support/errors.ts";
-import { readBody } from "./body.ts";
 import { callLog, type ProxiedCall } from "./call-log.ts";
+import { planCall } from "./call-plan.ts";
 import { CallRecord } from "./call-record.ts";
 import { proxyErrors } from "./errors.ts";
-import { outgoing, replyHeaders, requestHeaders } from "./headers.ts";
-import { isOwn, OWN_PATHS, ownRoutes } from "./own-routes.ts";
-import { planOf } from "./plan.ts";
+import { nodeHeaders, replyHeaders, requestHeaders } from "./headers.ts";
+import { isOwnRoute, OWN_PATHS, ownRoutes } from "./own-routes.ts";
 import { credentialHeaders, type ProxyGuard, type ProxySettings } from "./settings.ts";
 import { UpstreamClient } from "./upstream-client.ts";
-import { targetOf } from "./upstreams.ts";
+import { findTarget } from "./upstreams.ts";
 
-/** The part of a configuration that the proxy itself looks at. */
+/** The part of a configuration that the proxy itself uses. */
 export interface ProxyConfig {
   app: Pick<Config["app"], "logLevel" | "logJson" | "logContent">;
-  /** Guard's own credentials, which clients show besides those of upstream. */
+  /** Credentials of guard, which clients send besides those of the upstream. */
   auth?: readonly AuthEntry[] | undefined;
 }
 
-/** What a proxy is made of. */
 export interface ProxyAppOptions {
   settings: ProxySettings;
   guard: ProxyGuard;
   config: ProxyConfig;
   logger: LogStream;
-  /** Milliseconds that calls under way have when the proxy closes. */
+  /** Milliseconds that calls in progress may take when the proxy closes. */
   graceMs: number;
 }
 
 /**
- * Wires a proxy together. It does not listen yet.
+ * Creates a proxy, which does not listen yet.
  *
- * @throws GuardValidationError for credentials of guard's own in a header that is upstream's.
+ * @throws GuardValidationError for a credential of guard in a header of the upstream.
  */
-export async function buildProxy({
-  settings,
-  guard,
-  config,
-  logger,
-  graceMs,
-}: ProxyAppOptions): Promise<FastifyInstance> {
-  const { upstreams, pass, maxBodySize, maxAnswerSize, maxCalls, idleTimeout } = settings;
+export async function buildProxy(options: ProxyAppOptions): Promise<FastifyInstance> {
+  const { settings, guard, config, graceMs } = options;
   const entries = config.auth ?? [];
-  const ofGuard = credentialHeaders(entries);
-  const client = new UpstreamClient(idleTimeout * 1000, maxAnswerSize);
-  const ownPaths = OWN_PATHS.filter((path) => !pass.includes(path));
-  const app = fastify({
-    logger: loggerOptions(config.app as Config["app"], logger),
-    logController: new LogController({ disableRequestLogging: true }),
-    requestTimeout: 300_000,
-    // The plugin lifecycle answers 503 in the format of the API.
-    return503OnClosing: false,
-    forceCloseConnections: "idle",
-    requestIdHeader: false,
-    genReqId: requestId,
-    // One route takes all that is not guard's own, also what a router could not read: targetOf alone reads those paths.
-    rewriteUrl({ method, url = "" }) {
-      const path = url.split("?", 1)[0] as string;
-      return method === "GET" && ownPaths.includes(path) ? path : "/";
-    },
-    serverFactory: httpServerFactory(),
-    clientErrorHandler: handleClientError,
-  }) as unknown as FastifyInstance;
-
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
-    request.proxied?.plan.kind === "guarded" ? readBody(payload, maxBodySize) : Promise.resolve(payload),
-  );
+  const guardHeaders = credentialHeaders(entries);
+  const client = new UpstreamClient({ idleTimeoutMs: settings.idleTimeout * 1000, maxBytes: settings.maxAnswerSize });
+  const ownPaths = OWN_PATHS.filter((path) => !settings.pass.includes(path));
+  const app = createApp(options, ownPaths);
   await app.register(proxyErrors);
   const running = new Set<FastifyRequest>();
   await app.register(callLog, { registry: guard.registry, running });
@@ -93,42 +64,109 @@ export async function buildProxy({
   await app.register(headerChecks);
   await app.register(auth, { entries });
   await app.register(ownRoutes, { guard, paths: ownPaths });
-
   app.addHook("onRequest", async (request) => {
-    if (isOwn(request)) return;
-    const target = targetOf(upstreams, request.originalUrl);
-    if (!target) throw new Problem(404, "guard has no upstream for this path.");
-    const plan = planOf(request.raw, target, pass);
-    if (plan.kind === "refused") throw new Problem(plan.status, plan.message);
-    if (running.size > maxCalls) throw new GuardError("GUARD_OVERLOADED", "Too many calls are under way.");
-    request.proxied = { target, plan, record: new CallRecord(config.app.logContent), isBroken: false };
+    if (!isOwnRoute(request)) request.proxied = admitCall(request, options, running.size);
   });
-
-  app.all("/", async (request, reply) => {
-    const { proxied, raw, method } = request as FastifyRequest & { proxied: ProxiedCall };
-    const { target, plan, record } = proxied;
-    const signal = disconnectSignal(reply.raw);
-    const headers = requestHeaders(raw.rawHeaders, ofGuard);
-    if (plan.kind === "passed") {
-      const body = request.body as Readable | undefined;
-      const answer = await client.send({ url: target.url, method, headers, body, signal });
-      reply.code(answer.statusCode as number).headers(outgoing(replyHeaders(answer.rawHeaders)));
-      return sendStream(reply, answer, proxied);
-    }
-    const send = guardedFetch(record.of(guard.guard), { fetch: client.fetch, onBlocked: "respond" });
-    const body = method === "POST" ? (request.body as Buffer<ArrayBuffer> | undefined) : undefined;
-    const answer = await send(target.url, { method, headers, ...(body ? { body } : {}), signal });
-    reply.code(answer.status).headers(outgoing(answer.headers));
-    if (!answer.body) return reply.send();
-    return sendStream(reply, Readable.fromWeb(answer.body as NodeReadableStream<Uint8Array>), proxied);
-  });
+  app.all("/", (request, reply) =>
+    forwardCall(request as FastifyRequest & { proxied: ProxiedCall }, reply, { guard, client, guardHeaders }),
+  );
   return app;
 }
 
-/** Sends an answer as it arrives, and notes whether upstream breaks it off. The client's connection is cut then. */
-function sendStream(reply: FastifyReply, answer: Readable, proxied: ProxiedCall): FastifyReply {
-  answer.once("error", () => {
+function createApp({ settings, config, logger }: ProxyAppOptions, ownPaths: readonly string[]): FastifyInstance {
+  const app = fastify({
+    logger: loggerOptions(config.app as Config["app"], logger),
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: 300_000,
+    // The plugin lifecycle sends 503 in the format of the API.
+    return503OnClosing: false,
+    forceCloseConnections: "idle",
+    requestIdHeader: false,
+    genReqId: requestId,
+    // One route handles all calls, including paths that a router could not parse: only findTarget parses them.
+    rewriteUrl({ method, url = "" }) {
+      const path = url.split("?", 1)[0] as string;
+      return method === "GET" && ownPaths.includes(path) ? path : "/";
+    },
+    serverFactory: httpServerFactory(),
+    clientErrorHandler: handleClientError,
+  }) as unknown as FastifyInstance;
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
+    request.proxied?.plan.kind === "guarded" ? readBody(payload, settings.maxBodySize) : Promise.resolve(payload),
+  );
+  return app;
+}
+
+/**
+ * Decides what to do with a call.
+ *
+ * @throws Problem for a call that is refused; GuardError `GUARD_OVERLOADED` for too many calls.
+ */
+function admitCall(
+  request: FastifyRequest,
+  { settings: { upstreams, pass, maxCalls }, config }: ProxyAppOptions,
+  running: number,
+): ProxiedCall {
+  const target = findTarget(upstreams, request.originalUrl);
+  if (!target) throw new Problem(404, "guard has no upstream for this path.");
+  const plan = planCall(request.raw, target, pass);
+  if (plan.kind === "refused") throw new Problem(plan.status, plan.message);
+  if (running > maxCalls) throw new GuardError("GUARD_OVERLOADED", "Too many calls are in progress.");
+  return { target, plan, record: new CallRecord(config.app.logContent), isBroken: false };
+}
+
+interface Forwarding {
+  guard: ProxyGuard;
+  client: UpstreamClient;
+  /** Headers with credentials of guard, which are not forwarded. */
+  guardHeaders: readonly string[];
+}
+
+/** Sends a call to its upstream, and the response to the client. */
+async function forwardCall(
+  { proxied, raw, method, body: requestBody }: FastifyRequest & { proxied: ProxiedCall },
+  reply: FastifyReply,
+  { guard, client, guardHeaders }: Forwarding,
+): Promise<FastifyReply> {
+  const { target, plan, record } = proxied;
+  const signal = disconnectSignal(reply.raw);
+  const headers = requestHeaders(raw.rawHeaders, guardHeaders);
+  if (plan.kind === "passed") {
+    const body = requestBody as Readable | undefined;
+    const response = await client.send({ url: target.url, method, headers, body, signal });
+    reply.code(response.statusCode as number).headers(nodeHeaders(replyHeaders(response.rawHeaders)));
+    return sendStream(reply, response, proxied);
+  }
+  const guardedSend = guardedFetch(record.observe(guard.guard), { fetch: client.fetch, onBlocked: "respond" });
+  const body = method === "POST" ? (requestBody as Buffer<ArrayBuffer> | undefined) : undefined;
+  const response = await guardedSend(target.url, { method, headers, ...(body ? { body } : {}), signal });
+  reply.code(response.status).headers(nodeHeaders(response.headers));
+  if (!response.body) return reply.send();
+  return sendStream(reply, Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>), proxied);
+}
+
+/** Streams a response, and notes whether the upstream breaks it off. The client's connection is destroyed then. */
+function sendStream(reply: FastifyReply, response: Readable, proxied: ProxiedCall): FastifyReply {
+  response.once("error", () => {
     proxied.isBroken = !reply.raw.destroyed;
   });
-  return reply.send(answer);
+  return reply.send(response);
+}
+
+/**
+ * Reads a whole body.
+ *
+ * @throws Problem 413 for a body above the limit in bytes. No more than that is held in memory.
+ */
+async function readBody(payload: Readable, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop must not destroy the connection, or the response would be lost.
+  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw new Problem(413, "The body is too large.", { headers: { connection: "close" } });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
 }

@@ -1,37 +1,36 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { Counter, Gauge, type Registry } from "prom-client";
+import type { CallPlan } from "./call-plan.ts";
 import type { CallRecord } from "./call-record.ts";
-import { isOwn } from "./own-routes.ts";
-import type { Plan } from "./plan.ts";
+import { isOwnRoute } from "./own-routes.ts";
 import type { Target } from "./upstreams.ts";
 
-/** A request to the proxy that goes on to upstream. */
+/** A call that goes to an upstream. */
 export interface ProxiedCall {
   target: Target;
-  plan: Exclude<Plan, { kind: "refused" }>;
+  plan: Exclude<CallPlan, { kind: "refused" }>;
   record: CallRecord;
-  /** Whether upstream has broken off its answer. */
+  /** Whether the upstream has broken off its response. */
   isBroken: boolean;
 }
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Where a request to the proxy goes, and what became of it. Null for guard's own routes, and for what is refused. */
+    /** The call to the upstream. Null for own routes of the proxy and refused calls. */
     proxied: ProxiedCall | null;
   }
 }
 
-/** What the log of calls needs. */
 export interface CallLogOptions {
   registry: Registry;
-  /** Where calls of upstreams stand until they have ended. */
+  /** Contains calls in progress. */
   running: Set<FastifyRequest>;
 }
 
 /**
- * Writes one log line for each request when its answer has ended, however it has, and counts guarded calls. The line has no path and no
- * query, which may hold anything.
+ * Writes one log line for each request when its response has ended or was cut, and counts guarded calls. The line has no path and no query,
+ * because clients choose them freely.
  */
 export const callLog = fp(async (app: FastifyInstance, { registry, running }: CallLogOptions) => {
   const registers = [registry];
@@ -45,7 +44,7 @@ export const callLog = fp(async (app: FastifyInstance, { registry, running }: Ca
   });
   const calls = new Counter({
     name: "guard_proxy_calls_total",
-    help: "Guarded calls by the format of the API and by what became of their texts.",
+    help: "Guarded calls by API format and outcome.",
     labelNames: ["call", "outcome"],
     registers,
   });
@@ -53,7 +52,7 @@ export const callLog = fp(async (app: FastifyInstance, { registry, running }: Ca
 
   app.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
-    if (!isOwn(request)) running.add(request);
+    if (!isOwnRoute(request)) running.add(request);
     reply.raw.once("close", () => {
       running.delete(request);
       const { proxied } = request;
@@ -61,14 +60,14 @@ export const callLog = fp(async (app: FastifyInstance, { registry, running }: Ca
       if (proxied?.plan.kind === "guarded") calls.inc({ call, outcome: proxied.record.outcome ?? "unchecked" });
       const line = {
         method: request.method,
-        ...(isOwn(request) ? { route: request.routeOptions.url } : { call }),
+        ...(isOwnRoute(request) ? { route: request.routeOptions.url } : { call }),
         ...(proxied?.target.upstream.prefix ? { upstream: proxied.target.upstream.prefix } : {}),
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
         ...proxied?.record.fields,
         ...(reply.raw.writableFinished ? {} : { cut: proxied?.isBroken ? "by upstream" : "by client" }),
       };
-      if (isOwn(request) && reply.statusCode < 400) request.log.debug(line, "request");
+      if (isOwnRoute(request) && reply.statusCode < 400) request.log.debug(line, "request");
       else request.log.info(line, "request");
     });
   });

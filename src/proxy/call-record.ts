@@ -3,14 +3,14 @@ import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
 import { failingChecks } from "../scan/report.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
-/** What became of the checks of one call, for the log and for metrics. */
+/** The outcome of one call, for the log and metrics. */
 export class CallRecord {
   readonly #flagged = new Set<string>();
   readonly #texts: { request: unknown[]; answer: string[] } | undefined;
-  /** The worst outcome so far; undefined when nothing was checked. */
+  /** The worst outcome so far; undefined if nothing was checked. */
   outcome: Outcome | undefined;
 
-  /** @param withTexts whether the texts are kept for the log. */
+  /** @param withTexts whether the log line has the texts. */
   constructor(withTexts: boolean) {
     this.#texts = withTexts ? { request: [], answer: [] } : undefined;
   }
@@ -26,56 +26,56 @@ export class CallRecord {
     };
   }
 
-  /** A guard whose reports are noted here. */
-  of(guard: Guard): Guard {
+  /** Wraps a guard, and records its reports. */
+  observe(guard: Guard): Guard {
     return {
-      call: (options) => this.#noting(guard.call(options)),
+      call: (options) => this.#observeCall(guard.call(options)),
       close: () => guard.close(),
     };
   }
 
-  #noting(call: GuardedCall): GuardedCall {
-    const noted = <Checked extends { report?: GuardReport }>(checked: Checked): Checked => {
-      if (checked.report) this.#note(checked.report);
+  #observeCall(call: GuardedCall): GuardedCall {
+    const recorded = <Checked extends { report?: GuardReport }>(checked: Checked): Checked => {
+      if (checked.report) this.#record(checked.report);
       return checked;
     };
     return {
       request: async (chat) => {
         this.#texts?.request.push(chat);
-        return noted(await call.request(chat));
+        return recorded(await call.request(chat));
       },
       texts: async (texts, source) => {
         this.#texts?.request.push(...texts);
-        return noted(await call.texts(texts, source));
+        return recorded(await call.texts(texts, source));
       },
       answer: async (answer) => {
         this.#texts?.answer.push(answer.text);
-        return noted(await call.answer(answer));
+        return recorded(await call.answer(answer));
       },
-      answerStream: () => this.#notingStream(call.answerStream(), noted),
+      answerStream: () => this.#observeStream(call.answerStream(), recorded),
     };
   }
 
-  #notingStream(
+  #observeStream(
     stream: AnswerStream<GuardReport>,
-    noted: (step: StreamStep<GuardReport>) => StreamStep<GuardReport>,
+    recorded: (step: StreamStep<GuardReport>) => StreamStep<GuardReport>,
   ): AnswerStream<GuardReport> {
     return {
       push: async (piece) => {
         this.#texts?.answer.push(piece);
-        return noted(await stream.push(piece));
+        return recorded(await stream.push(piece));
       },
-      flush: async () => noted(await stream.flush()),
-      end: async () => noted(await stream.end()),
+      flush: async () => recorded(await stream.flush()),
+      end: async () => recorded(await stream.end()),
       get waiting() {
         return stream.waiting;
       },
     };
   }
 
-  #note({ outcome, resultsScore }: GuardReport): void {
-    const worse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
-    if (worse) this.outcome = outcome;
+  #record({ outcome, resultsScore }: GuardReport): void {
+    const isWorse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
+    if (isWorse) this.outcome = outcome;
     for (const check of failingChecks(resultsScore)) this.#flagged.add(check);
   }
 }

@@ -1,9 +1,6 @@
 import type { OutgoingHttpHeaders } from "node:http";
 
-/**
- * Headers that are about one connection, which a proxy must not hand on (RFC 9110, sections 7.6.1 and 11.7), besides those that
- * `Connection` names.
- */
+/** Headers of one connection, which a proxy must not forward (RFC 9110, sections 7.6.1 and 11.7), besides those named by `Connection`. */
 const HOP_BY_HOP = [
   "connection",
   "keep-alive",
@@ -17,25 +14,25 @@ const HOP_BY_HOP = [
   "upgrade",
 ];
 
-/** Headers of a request that the proxy makes itself. Node.js has answered `Expect` already. */
-const OWN = ["host", "expect"];
+/** Request headers that are not forwarded. Node.js sets `Host`, and has answered `Expect` already. */
+const REPLACED = ["host", "expect"];
 
-/** How the proxy calls itself in `Via`, which a gateway has to add to requests (RFC 9110, section 7.6.3). */
+/** The name of the proxy in `Via`, which a gateway must add to requests (RFC 9110, section 7.6.3). */
 const VIA = "1.1 guard";
 
 /**
- * The headers of a request as they go to upstream: all that the client sent, credentials included, but for those of its connection.
+ * Returns the headers of a request to the upstream: those of the client, including its credentials, without those of its connection.
  *
- * @param raw names and values in turns, as Node.js has them in `rawHeaders`.
- * @param without names in lower case of further headers that are left out.
+ * @param raw `rawHeaders` of Node.js, which alternate names and values.
+ * @param without further headers to leave out, in lower case.
  */
 export function requestHeaders(raw: readonly string[], without: readonly string[] = []): Headers {
-  const headers = endToEnd(raw, [...OWN, ...without]);
+  const headers = endToEnd(raw, [...REPLACED, ...without]);
   headers.append("via", VIA);
   return headers;
 }
 
-/** The headers of a reply as they go to the client. */
+/** Returns the headers of a response to the client. */
 export function replyHeaders(raw: readonly string[]): Headers {
   return endToEnd(raw, []);
 }
@@ -47,13 +44,13 @@ function endToEnd(raw: readonly string[], without: readonly string[]): Headers {
   }
   const named = (headers.get("connection") ?? "").split(",").map((name) => name.trim());
   for (const name of [...HOP_BY_HOP, ...without]) headers.delete(name);
-  // What is no name of a header would make `delete` throw.
+  // `delete` throws for an invalid name.
   for (const name of named) if (/^[\w!#$%&'*+.^`|~-]+$/.test(name)) headers.delete(name);
   return headers;
 }
 
-/** Headers as Node.js takes them. Only `Set-Cookie` may not be joined to one line (RFC 9110, section 5.3). */
-export function outgoing(headers: Headers): OutgoingHttpHeaders {
+/** Returns headers in the form of Node.js. Only `Set-Cookie` must not be joined to one line (RFC 9110, section 5.3). */
+export function nodeHeaders(headers: Headers): OutgoingHttpHeaders {
   const cookies = headers.getSetCookie();
   return { ...Object.fromEntries(headers), ...(cookies.length > 0 ? { "set-cookie": cookies } : {}) };
 }

@@ -1,3 +1,3 @@
-// What `guard proxy` is made of. Nothing here loads the addon; local-guard.ts does.
+// The parts of `guard proxy` that do not load the addon.
 export { remoteGuard } from "./remote-guard.ts";
 export { type ProxyOptions, startProxy } from "./start-proxy.ts";

@@ -10,9 +10,9 @@ import { ScanService } from "../service/service.ts";
 import type { ProxyGuard } from "./settings.ts";
 
 /**
- * The guard of a proxy whose scanners run in this process.
+ * Creates the guard of a proxy whose scanners run in this process.
  *
- * @throws GuardValidationError with the path of every value at fault.
+ * @throws GuardValidationError with the path of every invalid value.
  */
 export async function localGuard(config: Config, source?: ConfigSource): Promise<ProxyGuard> {
   const engine = Engine.fromEnvironment(process.env, {
@@ -39,11 +39,11 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await engine.close();
     },
     warnings: warningsOf(config),
-    lines: startLogLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
+    logLines: startLogLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
   };
 }
 
-/** Says what a configuration asks of a server, and does not get from a proxy; and on which side nothing is checked. */
+/** Returns warnings about settings that have no effect on a proxy, and about empty lists of scanners. */
 function warningsOf({
   rateLimit,
   cache,
@@ -54,15 +54,18 @@ function warningsOf({
   inputScanners,
   outputScanners,
 }: Config): string[] {
-  const said: [applies: boolean, warning: string][] = [
+  const warnings: [applies: boolean, warning: string][] = [
     [rateLimit.enabled, "rate_limit: has no effect on a proxy"],
     [cache?.enabled === true, "cache: has no effect on a proxy"],
-    [Object.keys(profiles).length > 0, "profiles: have no effect on a proxy, which has the scanners outside of them"],
+    [
+      Object.keys(profiles).length > 0,
+      "profiles: have no effect on a proxy, which uses the scanners of the main profile",
+    ],
     [dialects.length > 0, "dialects: have no effect on a proxy"],
     [tracing.exporter !== "none", "tracing: has no effect on a proxy"],
     [metrics.exporter !== "prometheus", "metrics.exporter: has no effect on a proxy, which serves GET /metrics"],
     [inputScanners.length === 0, "no input scanners: every request passes"],
     [outputScanners.length === 0, "no output scanners: every answer passes"],
   ];
-  return said.filter(([applies]) => applies).map(([, warning]) => warning);
+  return warnings.filter(([applies]) => applies).map(([, warning]) => warning);
 }

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ProxyGuard } from "./settings.ts";
 
-/** The paths of guard's own routes, which are those of its server. */
+/** Routes of the proxy itself, which the scan API has too. */
 export const OWN_PATHS: readonly string[] = ["/healthz", "/readyz", "/metrics"];
 
-/** Tells whether a request is to one of guard's own routes. */
-export function isOwn({ routeOptions }: FastifyRequest): boolean {
+/** Returns whether a request is for a route of the proxy itself. */
+export function isOwnRoute({ routeOptions }: FastifyRequest): boolean {
   return OWN_PATHS.includes(routeOptions.url ?? "");
 }
 
-/** Adds guard's own routes: whether the process lives, whether it can judge calls, and metrics for Prometheus. */
+/** Adds the routes of the proxy itself: liveness, readiness, and metrics for Prometheus. */
 export async function ownRoutes(
   app: FastifyInstance,
   { guard, paths }: { guard: ProxyGuard; paths: readonly string[] },

@@ -3,14 +3,13 @@ import { RemoteGuard } from "../guard/remote/remote-guard.ts";
 import { GuardError } from "../support/errors.ts";
 import type { ProxyGuard } from "./settings.ts";
 
-/** The most milliseconds that a server may take to say that it is ready. */
-const READY_WITHIN = 5000;
+const READY_TIMEOUT_MS = 5000;
 
 /**
- * The guard of a proxy that asks a server of guard. No model and no addon is loaded.
+ * Returns the guard of a proxy that calls a guard server. It loads neither the addon nor models.
  *
- * @param token what the server is shown to let the proxy in, if it asks for a token.
- * @throws GuardValidationError for what is no address.
+ * @param token a bearer token for the server.
+ * @throws GuardValidationError for an invalid address.
  */
 export function remoteGuard(url: string, token?: string): ProxyGuard {
   const guard = new RemoteGuard({ url, ...(token ? { credential: { bearer: token } } : {}) });
@@ -20,12 +19,12 @@ export function remoteGuard(url: string, token?: string): ProxyGuard {
     load: async () => {},
     async ready() {
       const address = new URL("readyz", url.endsWith("/") ? url : `${url}/`);
-      const reply = await fetch(address, { signal: AbortSignal.timeout(READY_WITHIN) }).catch(() => undefined);
+      const reply = await fetch(address, { signal: AbortSignal.timeout(READY_TIMEOUT_MS) }).catch(() => undefined);
       await reply?.body?.cancel();
       if (!reply?.ok) throw new GuardError("GUARD_UNAVAILABLE", "The guard server is not ready.");
     },
     close: () => guard.close(),
     warnings: [],
-    lines: [[{ guard: new URL(url).origin }, "checks are made by a guard server"]],
+    logLines: [[{ guard: new URL(url).origin }, "a guard server checks the calls"]],
   };
 }

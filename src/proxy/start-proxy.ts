@@ -5,35 +5,34 @@ import { GuardValidationError } from "../support/errors.ts";
 import { buildProxy, type ProxyConfig } from "./app.ts";
 import { checkSettings, type ProxyGuard, type ProxyLimits } from "./settings.ts";
 
-/** Where and how a proxy runs. */
 export interface ProxyOptions extends ProxyLimits {
-  /** Makes what judges the calls. It is called when all other options are right; the proxy closes it. */
+  /** Creates the guard, after the other options are validated. The proxy closes it. */
   guard: () => ProxyGuard | Promise<ProxyGuard>;
   config?: ProxyConfig;
   /** Default: 127.0.0.1. */
   host?: string;
   /** Default: 8080; 0 takes a free one. */
   port?: number;
-  /** Whether other machines may call without a credential of guard's own. */
+  /** Whether other machines may call without a credential of guard. */
   isPublic?: boolean;
-  /** Where log lines go. Default: standard output. */
+  /** The destination of log lines. Default: standard output. */
   logger?: LogStream;
   /** Closes the proxy when aborted. */
   signal?: AbortSignal;
 }
 
-/** The milliseconds that calls under way have to finish when the proxy closes. A long answer is cut then. */
-const GRACE = 30_000;
+/** How long calls in progress may take when the proxy closes. Longer responses are cut. */
+const GRACE_MS = 30_000;
 
 const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, logContent: false } };
 
 /**
  * Starts a proxy as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it with exit code 2.
  *
- * @throws GuardValidationError for options that are wrong, and for an address that is open to others without `auth` or `isPublic`.
+ * @throws GuardValidationError for invalid options, and for an address that other machines reach without `auth` or `isPublic`.
  */
 export async function startProxy({
-  guard: makeGuard,
+  guard: createGuard,
   config = DEFAULT_CONFIG,
   host = "127.0.0.1",
   port = 8080,
@@ -45,25 +44,25 @@ export async function startProxy({
   const settings = checkSettings(limits);
   if (!isPublic && (config.auth?.length ?? 0) === 0 && !isLoopback(host)) {
     const message =
-      `listening on ${host} lets other machines use the upstreams. Give --public if they may, or add the section auth to the ` +
-      "configuration, with type: api_key and a header of its own";
+      `other machines could use the upstreams on ${host}. Allow it with --public, or add the section auth to the configuration, ` +
+      "with type: api_key and a header of its own";
     throw new GuardValidationError([{ path: "host", message }]);
   }
-  const guard = await makeGuard();
+  const guard = await createGuard();
   let app: Awaited<ReturnType<typeof buildProxy>>;
   try {
-    app = await buildProxy({ settings, guard, config, logger, graceMs: GRACE });
+    app = await buildProxy({ settings, guard, config, logger, graceMs: GRACE_MS });
   } catch (error) {
     await guard.close();
     throw error;
   }
-  for (const [fields, message] of guard.lines) app.log.info(fields, message);
+  for (const [fields, message] of guard.logLines) app.log.info(fields, message);
   for (const warning of guard.warnings) app.log.warn(warning);
   return listenUntilClosed(
     app,
     { host, port },
     {
-      graceMs: () => GRACE,
+      graceMs: () => GRACE_MS,
       ...(signal ? { signal } : {}),
       onListening(url, close) {
         const upstreams = settings.upstreams.map(({ prefix, base }) => `${prefix}/ to ${base}`);

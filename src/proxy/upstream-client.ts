@@ -2,9 +2,8 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { Readable } from "node:stream";
 import { GuardError } from "../support/errors.ts";
-import { outgoing, replyHeaders } from "./headers.ts";
+import { nodeHeaders, replyHeaders } from "./headers.ts";
 
-/** A request to upstream. */
 export interface UpstreamRequest {
   url: URL;
   method: string;
@@ -14,51 +13,48 @@ export interface UpstreamRequest {
   signal: AbortSignal;
 }
 
-/** Statuses of replies without a body (RFC 9110, section 15). */
+/** Statuses of responses without a body (RFC 9110, section 15). */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * Sends requests to upstreams. Unlike the `fetch` of Node.js it adds no headers, waits for a slow model for as long as it is told to,
- * and leaves compressed bodies as they are.
+ * Sends requests to upstreams. Unlike the `fetch` of Node.js it adds no headers, has a configurable timeout for slow models, and does not
+ * decompress bodies.
  */
 export class UpstreamClient {
-  readonly #idleTimeout: number;
-  readonly #maxAnswerSize: number;
-  /** As Node.js makes its own agents: connections wait five seconds for another request, since most servers keep them for longer. */
+  readonly #idleTimeoutMs: number;
+  readonly #maxBytes: number;
+  /** The options of the global agents of Node.js. Idle connections close after five seconds, before most servers close them. */
   readonly #agents = {
     "http:": new http.Agent({ keepAlive: true, scheduling: "lifo", timeout: 5000 }),
     "https:": new https.Agent({ keepAlive: true, scheduling: "lifo", timeout: 5000 }),
   };
 
-  /**
-   * @param idleTimeout the most milliseconds in which upstream may send nothing.
-   * @param maxAnswerSize the most bytes of an answer that guard reads: it may have to hold all of it.
-   */
-  constructor(idleTimeout: number, maxAnswerSize: number) {
-    this.#idleTimeout = idleTimeout;
-    this.#maxAnswerSize = maxAnswerSize;
+  /** @param limits `maxBytes` limits responses that guard reads, which it may hold in memory as a whole. */
+  constructor({ idleTimeoutMs, maxBytes }: { idleTimeoutMs: number; maxBytes: number }) {
+    this.#idleTimeoutMs = idleTimeoutMs;
+    this.#maxBytes = maxBytes;
   }
 
   /**
-   * Sends a request, and resolves when the headers of the reply are there.
+   * Sends a request, and resolves with the headers of the response.
    *
-   * @throws GuardError `GUARD_UPSTREAM` when there is no reply, or `GUARD_TIMEOUT`, and the reason of the signal when it is aborted.
+   * @throws GuardError `GUARD_UPSTREAM` or `GUARD_TIMEOUT` without a response; the reason of the signal if it is aborted.
    */
   send({ url, method, headers, body, signal }: UpstreamRequest): Promise<IncomingMessage> {
-    const secure = url.protocol === "https:";
-    // A length without a body would make upstream take the next request of this connection, which may be another client's, for the body.
+    const isSecure = url.protocol === "https:";
+    // Request smuggling: with a length but no body, the upstream would read the next request on this connection as the body.
     if (body === undefined) headers.delete("content-length");
     return new Promise((resolve, reject) => {
-      const request = (secure ? https : http).request(url, {
+      const request = (isSecure ? https : http).request(url, {
         method,
-        headers: outgoing(headers),
-        agent: this.#agents[secure ? "https:" : "http:"],
-        timeout: this.#idleTimeout,
+        headers: nodeHeaders(headers),
+        agent: this.#agents[isSecure ? "https:" : "http:"],
+        timeout: this.#idleTimeoutMs,
         signal,
       });
       let reply: IncomingMessage | undefined;
       request.on("timeout", () => {
-        const error = new GuardError("GUARD_TIMEOUT", "The upstream has sent nothing for too long.");
+        const error = new GuardError("GUARD_TIMEOUT", "The upstream did not respond in time.");
         (reply ?? request).destroy(error);
       });
       request.on("error", (error: NodeJS.ErrnoException) => {
@@ -81,8 +77,7 @@ export class UpstreamClient {
   }
 
   /**
-   * A `fetch` for requests whose replies are read by guard. Replies that send the client elsewhere are refused: what it sent there would
-   * not be checked.
+   * A `fetch` for responses that guard reads. Redirects are errors, because the client would then send its request elsewhere, unchecked.
    */
   readonly fetch: typeof fetch = async (input, init = {}) => {
     const { method = "GET", signal } = init;
@@ -95,7 +90,7 @@ export class UpstreamClient {
       body = Buffer.from(await typed.arrayBuffer());
       headers.set("content-length", String(body.length));
     }
-    // What guard reads must not be compressed (RFC 9110, section 12.5.3).
+    // Guard reads uncompressed responses only (RFC 9110, section 12.5.3).
     headers.set("accept-encoding", "identity");
     const url = new URL(input instanceof Request ? input.url : input);
     const reply = await this.send({ url, method, headers, body, signal: signal ?? new AbortController().signal });
@@ -107,13 +102,13 @@ export class UpstreamClient {
     const status = reply.statusCode as number;
     const isEmpty = WITHOUT_BODY.has(status) || method === "HEAD";
     if (isEmpty) reply.resume();
-    return new Response(isEmpty ? null : bodyOf(reply, this.#maxAnswerSize), {
+    return new Response(isEmpty ? null : bodyOf(reply, this.#maxBytes), {
       status,
       headers: replyHeaders(reply.rawHeaders),
     });
   };
 
-  /** Closes connections that nobody uses. */
+  /** Closes idle connections. */
   close(): void {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
@@ -121,16 +116,16 @@ export class UpstreamClient {
 
 function faultOf({ statusCode = 0, headers }: IncomingMessage): string | undefined {
   if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
-    return "The upstream sends the client to another address, which is the one that the proxy should have.";
+    return "The upstream redirects to another address: configure the proxy with that address.";
   }
   const { "content-encoding": encoding = "identity" } = headers;
   if (encoding.toLowerCase() !== "identity") {
-    return "The upstream has compressed its answer, although it was asked not to.";
+    return "The upstream has compressed its response, despite Accept-Encoding: identity.";
   }
   return;
 }
 
-/** A body that is read no faster than somebody takes it. That of `Readable.toWeb` would take all of it into memory. */
+/** Returns a body with backpressure. `Readable.toWeb` would read all of it into memory. */
 function bodyOf(reply: IncomingMessage, limit: number): ReadableStream<Uint8Array> {
   let size = 0;
   const chunks = reply[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
@@ -142,14 +137,14 @@ function bodyOf(reply: IncomingMessage, limit: number): ReadableStream<Uint8Arra
           size += value?.length ?? 0;
           if (size > limit) {
             reply.destroy();
-            throw new GuardError("GUARD_UPSTREAM", "The answer of the upstream is too large.");
+            throw new GuardError("GUARD_UPSTREAM", "The response of the upstream is too large.");
           }
           if (done) controller.close();
           else controller.enqueue(value);
         } catch (error) {
           throw error instanceof GuardError
             ? error
-            : new GuardError("GUARD_UPSTREAM", "The upstream has broken off its answer.", { cause: error });
+            : new GuardError("GUARD_UPSTREAM", "The upstream has broken off its response.", { cause: error });
         }
       },
       cancel: () => void reply.destroy(),

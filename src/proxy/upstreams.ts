@@ -1,25 +1,25 @@
 import { GuardValidationError } from "../support/errors.ts";
 
-/** An API of a model that the proxy stands in front of. */
+/** A model API behind the proxy. */
 export interface Upstream {
-  /** The beginning of the paths that go there, such as `/anthropic`. It is cut off. An empty text stands for all paths. */
+  /** The prefix of its paths, such as `/anthropic`, which is removed. Empty for all paths. */
   prefix: string;
-  /** Where it is, without a slash at the end: `https://api.openai.com`. */
+  /** The address, without a slash at the end: `https://api.openai.com`. */
   base: string;
 }
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Target {
   upstream: Upstream;
   url: URL;
-  /** The path as the client wrote it, in its normal form. */
+  /** The normalized path of the request. */
   path: string;
 }
 
 /**
- * Reads upstreams as the command line has them: `https://api.openai.com`, or with a prefix `/anthropic=https://api.anthropic.com`.
+ * Parses upstreams of the command line: `https://api.openai.com`, or with a prefix `/anthropic=https://api.anthropic.com`.
  *
- * @throws GuardValidationError with the paths of all that are at fault: `upstream.0`.
+ * @throws GuardValidationError with the paths of invalid upstreams: `upstream.0`.
  */
 export function readUpstreams(values: readonly string[]): Upstream[] {
   const issues: { path: string; message: string }[] = [];
@@ -33,33 +33,32 @@ export function readUpstreams(values: readonly string[]): Upstream[] {
   const prefixes = upstreams.map(({ prefix }) => prefix);
   for (const [index, prefix] of prefixes.entries()) {
     if (prefixes.indexOf(prefix) < index) {
-      issues.push({ path: "upstream", message: `two have the same prefix: ${prefix || "none"}` });
+      issues.push({ path: "upstream", message: `two upstreams have the same prefix: ${prefix || "none"}` });
     }
   }
-  if (values.length === 0) issues.push({ path: "upstream", message: "is required: the API that requests go to" });
+  if (values.length === 0) issues.push({ path: "upstream", message: "is required: the address of the model API" });
   if (issues.length > 0) throw new GuardValidationError(issues);
   return upstreams;
 }
 
 function faultOf(prefix: string, address: string): string | undefined {
-  // The address is not quoted: somebody may have put a credential into it.
+  // The address may contain a credential, so messages do not quote it.
   if (prefix !== "" && !/^(?:\/[\w.~-]+)+$/.test(prefix)) return "expected a prefix such as /anthropic";
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return "expected an address such as https://api.openai.com";
-  if (url.username || url.password) return "clients send the credential: leave it out of the address";
+  if (url.username || url.password) return "remove the credential from the address: clients send it";
   if (address.includes("?") || address.includes("#")) return "expected an address without ? and #";
   return;
 }
 
 /**
- * Finds where a request goes: to the upstream with the longest prefix of the path. Paths are brought into their normal form first (RFC
- * 3986, section 6.2.2: dots, and percent signs before what needs none), with single slashes, so that no other spelling of a path gets
- * around what is decided by it.
+ * Finds the destination of a request: the upstream with the longest matching prefix. Paths are normalized first (RFC 3986, section 6.2.2:
+ * dot segments and unnecessary percent-encoding; also repeated slashes), so that another spelling of a path cannot bypass rules.
  *
- * @param target the target of the request (RFC 9112, section 3.2): a path and a query.
- * @returns undefined for a target that is no path, and for a path of no upstream.
+ * @param target the request target (RFC 9112, section 3.2): a path and a query.
+ * @returns undefined for a target without a path, and for a path of no upstream.
  */
-export function targetOf(upstreams: readonly Upstream[], target: string): Target | undefined {
+export function findTarget(upstreams: readonly Upstream[], target: string): Target | undefined {
   if (!target.startsWith("/") || !URL.canParse(`http://upstream${target}`)) return;
   const { pathname, search } = new URL(`http://upstream${target}`);
   const path = normalPath(pathname);
@@ -70,7 +69,7 @@ export function targetOf(upstreams: readonly Upstream[], target: string): Target
   return { upstream, path, url: new URL(upstream.base + path.slice(upstream.prefix.length) + search) };
 }
 
-/** Brings a path without dots into its normal form. */
+/** Normalizes percent-encoding and slashes of a path without dot segments. */
 export function normalPath(path: string): string {
   return path
     .replace(/%[0-9a-f]{2}/gi, (escaped) => {

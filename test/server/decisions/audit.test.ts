@@ -59,7 +59,7 @@ describe("the audit log of a server", () => {
       profile: "default",
       scores: { Word: 1 },
       findings: [{ scanner: "Word", type: "word", score: 1, start: 2, end: 7 }],
-      unit: "utf16",
+      unit: "code_point",
     });
     // The same text has the same hash, whatever was asked of it.
     expect(records[0].text).toBe(records[1].text);

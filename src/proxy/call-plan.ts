@@ -1,0 +1,40 @@
+import type { IncomingMessage } from "node:http";
+import type { Format } from "../http-formats/format.ts";
+import { formatOf } from "../http-formats/formats.ts";
+import type { Target } from "./upstreams.ts";
+
+/** What the proxy does with a call: guard it, pass it on unchecked, or refuse it. */
+export type CallPlan =
+  | { kind: "guarded"; format: Format }
+  | { kind: "passed" }
+  | { kind: "refused"; status: number; message: string };
+
+/** Paths of lists and descriptions of models in the APIs of OpenAI and Anthropic. They contain no texts of users. */
+const MODEL_PATHS = /\/models(?:\/.+)?$/;
+
+/**
+ * Decides what to do with a call. Calls that guard can read are guarded, lists of models pass, and others are refused.
+ *
+ * @param passed further paths that pass unchecked. With `/*` at the end, all paths below pass that guard cannot read.
+ */
+export function planCall(
+  { method, headers }: IncomingMessage,
+  { path, url }: Target,
+  passed: readonly string[],
+): CallPlan {
+  if (passed.includes(path)) return { kind: "passed" };
+  const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
+  const hasBody = method === "POST" && (length !== "0" || encoding !== undefined);
+  const format = method === "POST" || method === "GET" ? formatOf(url.pathname, hasBody) : undefined;
+  if (format) return { kind: "guarded", format };
+  if (formatOf(url.pathname, true) || formatOf(url.pathname, false)) {
+    const message = "guard supports POST with a body on this path, and GET of stored responses.";
+    return { kind: "refused", status: 405, message };
+  }
+  const isBelowPassed = passed.some((entry) => entry.endsWith("/*") && path.startsWith(entry.slice(0, -1)));
+  if (isBelowPassed || ((method === "GET" || method === "HEAD") && MODEL_PATHS.test(url.pathname)))
+    return { kind: "passed" };
+  const message =
+    "guard cannot check calls to this path, so the call was not sent. The option --pass of guard proxy passes a path unchecked.";
+  return { kind: "refused", status: 404, message };
+}
