@@ -2,21 +2,20 @@ import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import type { AuditSink } from "./audit-log.ts";
 import { type Head, headOf, START } from "./chain.ts";
 
-/** A file of records, and when it is put aside. */
 export interface AuditFileOptions {
   file: string;
-  /** The bytes after which it is put aside as `FILE.1`. */
+  /** Bytes after which the file is rotated to `FILE.1`. */
   maxSize: number;
-  /** How many files that were put aside are kept. */
+  /** Number of rotated files to keep. */
   keep: number;
 }
 
-/** How much of the end of a file is read to find its last record. Records are shorter: their findings are limited. */
-const TAIL = 1024 * 1024;
+/** Bytes at the end of a file that are searched for its last record. Records are shorter, because their findings are limited. */
+const TAIL_BYTES = 1024 * 1024;
 
 /**
- * Appends records to a file that nobody else writes to. A file that is too large becomes `FILE.1`, the one before it `FILE.2`, and so on;
- * the chain goes on over all of them. Nobody but the owner can read the file.
+ * Appends records to a file that no other process writes to, with rotation: a large file becomes `FILE.1`, the one before it `FILE.2`, and
+ * so on. The chain continues across files. Only the owner can read them.
  */
 export class AuditFile implements AuditSink {
   readonly #options: AuditFileOptions;
@@ -37,7 +36,7 @@ export class AuditFile implements AuditSink {
       const { head, isWhole } = await lastRecord(handle, size);
       this.#size = size;
       if (!isWhole) {
-        // A process that was killed while it wrote left a part of a line, which stays for whoever checks the file.
+        // A process that was killed left a partial line, which stays as evidence.
         await handle.appendFile("\n");
         this.#size += 1;
       }
@@ -56,18 +55,18 @@ export class AuditFile implements AuditSink {
     if (!handle) throw new Error("the audit file is not open");
     const { ino } = await stat(file);
     const { size, ino: own } = await handle.stat();
-    if (ino !== own || size !== this.#size) throw new Error("somebody else moved, cut or wrote to the audit file");
+    if (ino !== own || size !== this.#size) throw new Error("another process has changed the audit file");
     const bytes = Buffer.from(`${lines.join("\n")}\n`);
     try {
       await handle.appendFile(bytes);
     } catch (error) {
-      // A full disk may have taken a part of it.
+      // A full disk may have stored a part of the bytes.
       await handle.truncate(this.#size).catch(() => {});
       throw error;
     }
     this.#size += bytes.length;
     this.#head = headOf(lines.at(-1) as string) as Head;
-    if (this.#size > maxSize) await this.#putAside();
+    if (this.#size > maxSize) await this.#rotate();
   }
 
   async close(): Promise<void> {
@@ -75,8 +74,8 @@ export class AuditFile implements AuditSink {
     this.#handle = undefined;
   }
 
-  /** Puts the file aside. The records are written already, so that what goes wrong here must not count against them. */
-  async #putAside(): Promise<void> {
+  /** Rotates the files. The records are written already, so errors must not fail them. */
+  async #rotate(): Promise<void> {
     const { file, keep } = this.#options;
     try {
       await rm(`${file}.${keep}`, { force: true });
@@ -91,14 +90,14 @@ export class AuditFile implements AuditSink {
       this.#handle = next;
       this.#size = 0;
     } catch {
-      // The next write finds out whether the file is still there, and tries again.
+      // The next write checks the file, and rotates again.
     }
   }
 }
 
-/** The last whole record of a file, and whether the file ends with a line break. */
+/** Finds the last complete record of a file, and whether the file ends with a line break. */
 async function lastRecord(handle: FileHandle, size: number): Promise<{ head: Head | undefined; isWhole: boolean }> {
-  const length = Math.min(size, TAIL);
+  const length = Math.min(size, TAIL_BYTES);
   const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
   const text = buffer.toString();
   const head = text

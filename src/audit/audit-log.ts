@@ -1,41 +1,36 @@
 import { GuardError } from "../support/errors.ts";
-import { type Head, linked } from "./chain.ts";
+import { appendRecord, type Head } from "./chain.ts";
 
-/** Where lines of an audit log go. */
+/** The destination of an audit log. */
 export interface AuditSink {
-  /** The last record that is there already, if the sink can tell. */
+  /** Returns the last record, if the sink knows it. */
   open(): Promise<Head>;
-  /** Writes lines, all of them or none. */
+  /** Writes all lines or none. */
   write(lines: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of what an audit log is made. */
 export interface AuditLogOptions {
   sink: AuditSink;
-  /** The key of the chain; see {@link linked}. */
+  /** The key of the chain; see {@link appendRecord}. */
   key: Uint8Array | undefined;
 }
 
-/** The most decisions that wait to be recorded. */
-const MOST_WAITING = 10_000;
+const MAX_PENDING = 10_000;
 
-interface Waiting {
+interface PendingRecord {
   record: object;
   settle(error?: Error): void;
 }
 
-/**
- * A log of decisions whose records are chained. What comes while something is written is written together, once that is done: a busy
- * server does not write more often than its disk can.
- */
+/** A log of chained records. Records that arrive during a write are written together afterwards. */
 export class AuditLog {
   readonly #options: AuditLogOptions;
-  #waiting: Waiting[] = [];
+  #pending: PendingRecord[] = [];
   #head: Head | undefined;
-  #isWorking = false;
-  #working: Promise<void> | undefined;
-  /** Decisions that were not recorded since the last record. */
+  #isWriting = false;
+  #writing: Promise<void> | undefined;
+  /** Decisions that could not be recorded since the last record. */
   #lost = 0;
 
   constructor(options: AuditLogOptions) {
@@ -43,9 +38,9 @@ export class AuditLog {
   }
 
   /**
-   * Records a decision. It is written when the promise resolves.
+   * Records a decision, and resolves when it is written.
    *
-   * @throws GuardError `GUARD_UNAVAILABLE` when it cannot be written. It is lost then, which the next record tells.
+   * @throws GuardError `GUARD_UNAVAILABLE` if it could not be written. The next record counts it as lost.
    */
   record(record: object): Promise<void> {
     const settled = new Promise<void>((resolve, reject) => {
@@ -54,46 +49,46 @@ export class AuditLog {
         this.#lost += 1;
         reject(new GuardError("GUARD_UNAVAILABLE", "The decision could not be recorded.", { cause: error }));
       };
-      if (this.#waiting.length >= MOST_WAITING) settle(new Error(`${MOST_WAITING} decisions wait to be recorded`));
-      else this.#waiting.push({ record, settle });
+      if (this.#pending.length >= MAX_PENDING) settle(new Error(`${MAX_PENDING} decisions wait to be recorded`));
+      else this.#pending.push({ record, settle });
     });
-    if (!this.#isWorking) this.#working = this.#work();
+    if (!this.#isWriting) this.#writing = this.#writePending();
     return settled;
   }
 
-  /** Writes what waits, and closes the sink. */
+  /** Writes pending records, and closes the sink. */
   async close(): Promise<void> {
-    await this.#working;
+    await this.#writing;
     await this.#options.sink.close();
   }
 
-  async #work(): Promise<void> {
+  async #writePending(): Promise<void> {
     const { sink, key } = this.#options;
-    this.#isWorking = true;
-    // What comes in the same turn is written together.
+    this.#isWriting = true;
+    // Records of the same turn are written together.
     await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
+    while (this.#pending.length > 0) {
+      const batch = this.#pending;
+      this.#pending = [];
       try {
         this.#head ??= await sink.open();
         let head = this.#head;
         const lost = this.#lost;
         const lines = batch.map(({ record }, index) => {
-          const made = linked(index === 0 && lost > 0 ? { lost, ...record } : record, head, key);
-          head = made.head;
-          return made.line;
+          const appended = appendRecord(index === 0 && lost > 0 ? { lost, ...record } : record, head, key);
+          head = appended.head;
+          return appended.line;
         });
         await sink.write(lines);
         this.#head = head;
         this.#lost -= lost;
         for (const { settle } of batch) settle();
       } catch (error) {
-        // The next record asks the sink where the chain ends, because nobody knows what became of this one.
+        // It is unknown whether the records were written, so the sink is asked again for the last one.
         this.#head = undefined;
         for (const { settle } of batch) settle(error as Error);
       }
     }
-    this.#isWorking = false;
+    this.#isWriting = false;
   }
 }

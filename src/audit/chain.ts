@@ -1,10 +1,10 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** What a record says of its place: every record has the hash of the one before it, so that a missing or changed one shows. */
+/** The fields that chain records: each one has the hash of the previous one, which reveals missing and changed records. */
 export interface Link {
   /** The number of the record, from 1. */
   seq: number;
-  /** The hash of the record before it, in hexadecimal; zeros before the first one. */
+  /** The hash of the previous record in hexadecimal; zeros in the first one. */
   prev: string;
 }
 
@@ -14,23 +14,23 @@ export interface Head {
   hash: string;
 }
 
-/** What stands before the first record. */
+/** The head of an empty chain. */
 export const START: Head = { seq: 0, hash: "0".repeat(64) };
 
-/** How every record begins. */
-const BEGINNING = '{"seq":';
+/** The start of every record. */
+const RECORD_START = '{"seq":';
 
-/** The field that ends a record: its own hash, over the bytes before this field. */
+/** The last field of a record: the hash of the bytes before it. */
 const HASH = /^(.*),"hash":"([0-9a-f]{64})"\}$/s;
 
 /**
- * Writes a record behind the last one of a chain.
+ * Serializes a record as the next one of a chain.
  *
- * @param key the key of HMAC-SHA-256 (RFC 2104). Without one the hash is SHA-256 (FIPS 180-4), which shows accidents, but not somebody
- *   who changes the file and computes all hashes again.
- * @returns the record as a line of JSON without a line break, and the new end of the chain.
+ * @param key the key of HMAC-SHA-256 (RFC 2104). Without a key the hash is SHA-256 (FIPS 180-4), which reveals accidents, but not an
+ *   attacker who changes the file and recomputes all hashes.
+ * @returns the record as a line of JSON without a line break, and the new head of the chain.
  */
-export function linked(
+export function appendRecord(
   record: object,
   { seq, hash: prev }: Head,
   key: Uint8Array | undefined,
@@ -41,7 +41,7 @@ export function linked(
   return { line: `${body},"hash":"${hash}"}`, head: { seq: link.seq, hash } };
 }
 
-/** Reads the place of a line in its chain. It returns undefined for what is no whole record. */
+/** Reads the head that a record forms. Returns undefined for anything but a complete record. */
 export function headOf(line: string): Head | undefined {
   const [, body, hash] = HASH.exec(line) ?? [];
   if (body === undefined || hash === undefined) return undefined;
@@ -53,30 +53,29 @@ export function headOf(line: string): Head | undefined {
   }
 }
 
-/** Something that is wrong with a chain of records. */
 export interface ChainFault {
-  /** The number of the line, from 1, over all that were read. */
+  /** The number of the line, from 1, counted over all files. */
   line: number;
   message: string;
 }
 
-/** What a check of a chain found. */
+/** The result of a check of a chain. */
 export interface ChainCheck {
   records: number;
   faults: ChainFault[];
   /** The numbers of the first and the last record. */
   first?: number;
   last?: number;
-  /** How many decisions the records themselves call lost. */
+  /** Number of lost decisions that the records report. */
   lost: number;
 }
 
-/** The most faults that are told. */
-const MOST_FAULTS = 100;
+/** Further faults are not reported. */
+const MAX_FAULTS = 100;
 
 /**
- * Checks the records of a chain: that each is as it was written, and that none is missing between the first and the last one. Whether
- * some are missing at the end, only somebody can tell who knows the number of the last one.
+ * Checks that no record of a chain was changed, and that none is missing between the first and the last one. Records that are missing at
+ * the end can be noticed only by comparing the number of the last one.
  */
 export async function checkChain(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -86,23 +85,23 @@ export async function checkChain(
   let number = 0;
   let head: Head | undefined;
   const fault = (message: string) => {
-    if (check.faults.length < MOST_FAULTS) check.faults.push({ line: number, message });
+    if (check.faults.length < MAX_FAULTS) check.faults.push({ line: number, message });
   };
   for await (const line of lines) {
     number += 1;
-    // Records on standard output have lines of the log between them.
-    if (!line.startsWith(BEGINNING)) continue;
+    // On standard output, log lines are between the records.
+    if (!line.startsWith(RECORD_START)) continue;
     const [, body, hash] = HASH.exec(line) ?? [];
-    const record = body === undefined ? undefined : parsed(`${body}}`);
+    const record = body === undefined ? undefined : parseRecord(`${body}}`);
     if (body === undefined || hash === undefined || !record) {
-      fault("is not a whole record");
+      fault("is not a complete record");
       continue;
     }
     if (hashOf(body, key) !== hash) fault(key ? "was changed, or written with another key" : "was changed");
     const { seq, prev, lost } = record;
-    if (head && seq !== head.seq + 1) fault(`has the number ${seq} behind ${head.seq}: ${missing(seq - head.seq - 1)}`);
+    if (head && seq !== head.seq + 1) fault(`has the number ${seq} after ${head.seq}: ${missing(seq - head.seq - 1)}`);
     else if (head && prev !== head.hash) fault(`does not follow the record ${head.seq}, which was replaced or changed`);
-    else if (!head && seq === 1 && prev !== START.hash) fault("is the first one, but says that one was before it");
+    else if (!head && seq === 1 && prev !== START.hash) fault("is the first one, but has the hash of a previous one");
     head = { seq, hash };
     check.records += 1;
     check.first ??= seq;
@@ -113,11 +112,11 @@ export async function checkChain(
 }
 
 function missing(count: number): string {
-  if (count < 0) return "records stand in another order, or a new chain begins";
+  if (count < 0) return "records are in another order, or a new chain starts";
   return count === 1 ? "1 record is missing" : `${count} records are missing`;
 }
 
-function parsed(text: string): (Link & { lost?: unknown }) | undefined {
+function parseRecord(text: string): (Link & { lost?: unknown }) | undefined {
   try {
     const record = JSON.parse(text) as Partial<Link>;
     return typeof record.seq === "number" && typeof record.prev === "string" ? (record as Link) : undefined;

@@ -5,7 +5,6 @@ import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
 /** The environment variable with the key of the audit log. */
 export const AUDIT_KEY = "GUARD_AUDIT_KEY";
 
-/** The keys of an audit log. */
 export interface AuditKeys {
   /** The key of the chain of records. */
   chain: Uint8Array;
@@ -14,11 +13,11 @@ export interface AuditKeys {
 }
 
 /**
- * The keys that `GUARD_AUDIT_KEY` gives: 32 bytes in base64 or hexadecimal. Servers with the same one write the same hash for the same
- * text.
+ * Derives the keys of an audit log from `GUARD_AUDIT_KEY`: 32 bytes in base64 or hexadecimal. Servers with the same key write the same
+ * hash for the same text.
  *
- * @returns undefined when it is not set.
- * @throws GuardValidationError when it is no key.
+ * @returns undefined if it is not set.
+ * @throws GuardValidationError if it is not a valid key.
  */
 export function readAuditKey(env: Environment): AuditKeys | undefined {
   const [key] = readSecretKeys(AUDIT_KEY, env, 1) ?? [];
@@ -30,7 +29,7 @@ export function readAuditKey(env: Environment): AuditKeys | undefined {
   };
 }
 
-/** A key of texts for a process that has no key: its hashes can be compared with each other, and with no others. */
+/** Returns a key of texts for a process without a key, whose hashes can be compared only with each other. */
 export function randomTextKey(): Uint8Array {
   return randomBytes(KEY_BYTES);
 }

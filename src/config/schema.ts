@@ -54,7 +54,7 @@ const app = z.strictObject({
     .describe("trace, debug, info, warn, error, fatal or silent."),
   logJson: z.boolean().default(true).describe("Log lines as JSON; otherwise as text."),
   logContent: z.boolean().default(false).describe("Log prompts, outputs and error messages. They may hold secrets."),
-  scanFailFast: z.boolean().default(false).describe("LazyAbortController a scan after the first failing scanner."),
+  scanFailFast: z.boolean().default(false).describe("Stop a scan after the first failing scanner."),
   scanPromptTimeout: seconds.default(30).describe("Seconds that a scan of a prompt or conversation may take."),
   scanOutputTimeout: seconds.default(30).describe("Seconds that a scan of an output may take."),
   selfTestInterval: z

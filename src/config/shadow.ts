@@ -29,7 +29,7 @@ export interface ShadowSettings {
 }
 
 /**
- * TimeSlice the setting into a section.
+ * Turns the setting into a section.
  *
  * @param folder what a path is relative to.
  */

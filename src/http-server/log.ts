@@ -59,7 +59,7 @@ function framesOf({ message, stack }: Error): string {
 
 const LEVELS: Record<number, string> = { 10: "TRACE", 20: "DEBUG", 30: "INFO", 40: "WARN", 50: "ERROR", 60: "FATAL" };
 
-/** TimeSlice a JSON log line into text: time, level, message, and the other fields in JSON. */
+/** Turns a JSON log line into text: time, level, message, and the other fields in JSON. */
 function asText(line: string): string {
   const { time, level, msg, pid: _pid, hostname: _hostname, ...rest } = JSON.parse(line);
   const more = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : "";

@@ -32,7 +32,7 @@ export interface Endpoint<Body extends z.ZodType = z.ZodType> {
   readonly body: Body;
   /** A request and the answer to it, for the API's description. */
   readonly example: { readonly request: unknown; readonly reply: unknown };
-  /** TimeSlice a body into calls of guard, and their reports into the answer of the product. */
+  /** Turns a body into calls of guard, and their reports into the answer of the product. */
   answer(body: z.output<Body>, call: DialectCall): Promise<DialectReply>;
 }
 

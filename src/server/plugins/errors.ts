@@ -31,7 +31,7 @@ export const errors = fp(async (app: FastifyInstance) => {
   });
 });
 
-/** TimeSlice an error into a problem, and logs internal errors. */
+/** Turns an error into a problem, and logs internal errors. */
 export function problemOf(error: FastifyError | Error, log: FastifyRequest["log"]): Problem {
   const problem = withoutStack(() => toProblem(error));
   if (problem.status >= 500 && problem.status !== 503 && problem.status !== 504) {
@@ -80,7 +80,7 @@ function invalid(errors: readonly ProblemError[]): Problem {
   });
 }
 
-/** TimeSlice an error of the schema validation into a problem error. Its texts name types and allowed values, never the given value. */
+/** Turns an error of the schema validation into a problem error. Its texts name types and allowed values, never the given value. */
 function shapeError({
   instancePath,
   keyword,

@@ -3,7 +3,6 @@ import { ROLES } from "../../messages/chat-messages.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 
-/** A part of a message's content. */
 export const messagePart = z
   .looseObject({
     type: z.string().describe("text, tool_result, image_url, ..."),
@@ -11,10 +10,9 @@ export const messagePart = z
   })
   .describe("A part of a message.");
 
-/** A message of a chat. */
 export const message = z
   .looseObject({
-    role: z.enum(ROLES).optional().describe("Who wrote it. Items of the Responses API have a type in its place."),
+    role: z.enum(ROLES).optional().describe("The author. Items of the Responses API have a type instead."),
     content: z
       .union([z.string(), z.null(), z.array(z.union([z.string(), messagePart])), messagePart])
       .optional()
@@ -22,8 +20,8 @@ export const message = z
   })
   .describe("A message, in the format of OpenAI (chat completions or Responses), Anthropic or MCP.");
 
-/** Fields of what is sent to a model besides the messages. */
-const besideMessages = {
+/** Fields of a request to a model besides the messages. */
+const requestFields = {
   tools: z
     .array(z.looseObject({}))
     .nullish()
@@ -31,52 +29,51 @@ const besideMessages = {
   system: z
     .union([z.string(), z.array(messagePart)])
     .nullish()
-    .describe("Anthropic's system, or the instructions of the Responses API."),
+    .describe("The system of Anthropic, or the instructions of the Responses API."),
 };
 
-/** The conversation that an output answers, for the scanners that compare with it. */
+/** The conversation of an output, for scanners that compare with it. */
 export const answeredConversation = {
   messages: z
     .array(message)
     .min(1)
     .nullish()
     .describe("The conversation that the output answers, oldest first, for scanners that compare with it."),
-  ...besideMessages,
+  ...requestFields,
 };
 
-/** A conversation to check. */
 export const conversationRequest = z
   .object({
     messages: z.array(message).min(1).describe("The conversation, oldest first."),
-    ...besideMessages,
+    ...requestFields,
     ...scanFields,
   })
   .describe("A conversation to check.");
 
-/** The fields of an answer that hold the whole conversation as it may be sent on. */
+/** The fields with the whole sanitized conversation. */
 export const sanitizedConversation = {
   sanitized_messages: z
     .array(message)
     .optional()
-    .describe("With details: all messages as they may be sent on, as the scanners rewrote them."),
-  sanitized_tools: z.array(z.looseObject({})).optional().describe("With details: the tools as they may be sent on."),
+    .describe("With details: all messages with the edits of all scanners."),
+  sanitized_tools: z.array(z.looseObject({})).optional().describe("With details: the sanitized tools."),
   sanitized_system: z
     .union([z.string(), z.array(messagePart)])
     .optional()
-    .describe("With details: the system prompt beside the messages, as it may be sent on."),
+    .describe("With details: the sanitized system prompt."),
 };
 
-/** The answer of `POST /analyze/conversation`. */
+/** The response of `POST /analyze/conversation`. */
 export const conversationResult = z
   .object({
-    sanitized_prompt: z.string().describe("The latest user message, as the scanners rewrote it."),
+    sanitized_prompt: z.string().describe("The latest user message with the edits of all scanners."),
     ...sanitizedConversation,
     ...resultFields,
     ...vaultField,
   })
-  .describe("What the scanners say of a conversation, and what they made of its texts.");
+  .describe("The result of a conversation, with its sanitized texts.");
 
-/** The examples of the API's description, of scanners Anonymize and BanSubstrings, the latter with the word zebra. */
+/** Examples with the scanners Anonymize, and BanSubstrings for the word zebra. */
 export const conversationExamples = {
   request: {
     messages: [

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { batchLine, outputsRequest, promptsRequest } from "./batch.ts";
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
@@ -7,9 +8,14 @@ import { outputStreamEvent, outputStreamRequest, outputStreamStart } from "./out
 import { problemSchema } from "./problem.ts";
 import { promptRequest, promptResult } from "./prompt.ts";
 import { coverage, finding, scanResult } from "./scan.ts";
-import { serviceName, status } from "./status.ts";
 
-/** All schemas of the API by the names that they have in its description. */
+const serviceName = z
+  .object({ name: z.string().describe("The name of the service: app.name of its configuration.") })
+  .describe("Name of the service.");
+
+const status = z.object({ status: z.string().describe("alive, or ready.") }).describe("State of the service.");
+
+/** All named schemas of the API. */
 export const schemas = [
   ...namedSchemas(
     {

@@ -1,23 +1,23 @@
 import { z } from "zod";
 
-/** A named JSON Schema, as `addSchema` of Fastify takes it. */
+/** A named JSON Schema for Fastify's `addSchema`. */
 export type NamedSchema = { $id: string } & Record<string, unknown>;
 
-/** A reference to a named schema, for the schemas of routes. */
+/** A reference to a named schema. */
 export interface SchemaReference {
   $ref: string;
 }
 
-/** Refers to the schema of a name: `{ $ref: "PromptRequest#" }`. */
+/** Returns the reference to a named schema: `{ $ref: "PromptRequest#" }`. */
 export function named(name: string): SchemaReference {
   return { $ref: `${name}#` };
 }
 
 /**
- * JSON Schemas (draft 7) of zod schemas by their names. Fastify validates and serializes with them, and the API's description shows
- * them under `components.schemas`. A schema that stands in another one is a reference there.
+ * Converts zod schemas to named JSON Schemas (draft 7), for validation, serialization, and `components.schemas` of the API description.
+ * Nested named schemas become references.
  *
- * @param io `input` for what clients send, where fields that are not known are ignored; `output` for what they get.
+ * @param io `input` for requests, where unknown fields are ignored; `output` for responses.
  */
 export function namedSchemas(schemas: Readonly<Record<string, z.ZodType>>, io: "input" | "output"): NamedSchema[] {
   const registry = z.registry<{ id: string }>();

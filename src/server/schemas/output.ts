@@ -2,7 +2,6 @@ import { z } from "zod";
 import { answeredConversation } from "./conversation.ts";
 import { resultFields, scanFields } from "./scan.ts";
 
-/** A tool call of a model. */
 export const toolCall = z
   .looseObject({
     id: z.string().optional().describe("Matches the result to the call."),
@@ -11,7 +10,6 @@ export const toolCall = z
   })
   .describe("A tool call, in the format of OpenAI's chat completions.");
 
-/** A model's output to check. */
 export const outputRequest = z
   .object({
     prompt: z.string().describe("The prompt that the output answers."),
@@ -21,22 +19,22 @@ export const outputRequest = z
       .array(toolCall)
       .nullish()
       .describe(
-        "Tool calls beside the output, which the scanners of tool calls judge and in which values are restored.",
+        "Tool calls of the same response, which scanners of tool calls check, and in which values are restored.",
       ),
     ...scanFields,
   })
   .describe("A model's output to check.");
 
-/** The answer of `POST /analyze/output`. */
+/** The response of `POST /analyze/output`. */
 export const outputResult = z
   .object({
-    sanitized_output: z.string().describe("The output, as the scanners rewrote it."),
-    sanitized_tool_calls: z.array(toolCall).optional().describe("The tool calls as they may be made."),
+    sanitized_output: z.string().describe("The output with the edits of all scanners."),
+    sanitized_tool_calls: z.array(toolCall).optional().describe("The tool calls with the edits of all scanners."),
     ...resultFields,
   })
-  .describe("What the scanners say of an output, and what they made of it.");
+  .describe("The result of an output, with its sanitized text.");
 
-/** The examples of the API's description, of one scanner: BanSubstrings with the word zebra, which it redacts. */
+/** Examples with the scanner BanSubstrings, which redacts the word zebra. */
 export const outputExamples = {
   request: { prompt: "Which animal has stripes?", output: "The zebra has stripes. 🦓" },
   analyzed: { sanitized_output: "The [REDACTED] has stripes. 🦓", is_valid: false, scanners: { BanSubstrings: 1 } },

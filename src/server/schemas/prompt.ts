@@ -2,7 +2,6 @@ import { z } from "zod";
 import { SOURCES } from "../../scan/source.ts";
 import { resultFields, scanFields, vaultField } from "./scan.ts";
 
-/** A prompt to check. */
 export const promptRequest = z
   .object({
     prompt: z.string().describe("The prompt."),
@@ -10,20 +9,20 @@ export const promptRequest = z
       .enum(SOURCES)
       .nullish()
       .describe(
-        "Where the text comes from: user (default), tool (a tool's result, a document, a page, a mail), assistant, tool_call, tool_definition or system.",
+        "The source of the text: user (default), tool (a tool result, document, page or mail), assistant, tool_call, tool_definition or system.",
       ),
     ...scanFields,
   })
   .describe("A prompt to check.");
 
-/** The answer of `POST /analyze/prompt`. */
+/** The response of `POST /analyze/prompt`. */
 export const promptResult = z
   .object({
-    sanitized_prompt: z.string().describe("The prompt, as the scanners rewrote it."),
+    sanitized_prompt: z.string().describe("The prompt with the edits of all scanners."),
     ...resultFields,
     ...vaultField,
   })
-  .describe("What the scanners say of a prompt, and what they made of its text.");
+  .describe("The result of a prompt, with its sanitized text.");
 
 const details = {
   outcome: "blocked",
@@ -44,30 +43,28 @@ const details = {
   },
 };
 
-const personalData = [
-  { start: 9, end: 24, type: "personal_data", text: "ann@example.org", score: 0.95, label: "EMAIL_ADDRESS" },
-];
+const findings = {
+  Anonymize: [
+    { start: 9, end: 24, type: "personal_data", text: "ann@example.org", score: 0.95, label: "EMAIL_ADDRESS" },
+  ],
+  BanSubstrings: [{ start: 35, end: 40, type: "substring", text: "zebra", score: 1, label: "zebra" }],
+};
 
-const zebraAt = (start: number) => [
-  { start, end: start + 5, type: "substring", text: "zebra", score: 1, label: "zebra" },
-];
-
-/** The examples of the API's description, of scanners Anonymize and BanSubstrings, the latter with the word zebra. */
+/** Examples with the scanners Anonymize, and BanSubstrings for the word zebra. */
 export const promptExamples = {
   request: { prompt: "Write to ann@example.org about the zebra.", details: true },
   analyzed: {
     sanitized_prompt: "Write to [REDACTED_EMAIL_ADDRESS_1] about the zebra.",
     is_valid: false,
     scanners: { Anonymize: 0.9, BanSubstrings: 1 },
-    // BanSubstrings was given the text that Anonymize had rewritten.
-    findings: { Anonymize: personalData, BanSubstrings: zebraAt(46) },
+    findings,
     ...details,
     vault: "AT6rCk1Yw0dQ0Vd9mE2x",
   },
   scanned: {
     is_valid: false,
     scanners: { Anonymize: 0.9, BanSubstrings: 1 },
-    findings: { Anonymize: personalData, BanSubstrings: zebraAt(35) },
+    findings,
     ...details,
   },
 };

@@ -53,7 +53,7 @@ export function vaultKey(bytes: Buffer): VaultKey {
 }
 
 /**
- * TimeSlice vaults into opaque tokens that callers keep between calls, and back. Without the key nobody can read or forge a token. A token
+ * Turns vaults into opaque tokens that callers keep between calls, and back. Without the key nobody can read or forge a token. A token
  * opens only for the credential that it was created for. A caller with the token and that credential can restore its values, as can
  * every caller of a service without credentials, so protect tokens like the values.
  *

@@ -118,10 +118,10 @@ describe("a chain of records", () => {
   it("shows each record that was changed, taken out, put in or moved", async () => {
     const changes: [(lines: string[]) => string[], string][] = [
       [(lines) => lines.with(2, (lines[2] as string).replace('"index":2', '"index":7')), "was changed"],
-      [(lines) => lines.toSpliced(2, 1), "has the number 4 behind 2: 1 record is missing"],
-      [(lines) => lines.toSpliced(1, 3), "has the number 5 behind 1: 3 records are missing"],
-      [(lines) => lines.toSpliced(3, 0, lines[2] as string), "has the number 3 behind 3"],
-      [(lines) => lines.with(3, (lines[3] as string).slice(0, 40)), "is not a whole record"],
+      [(lines) => lines.toSpliced(2, 1), "has the number 4 after 2: 1 record is missing"],
+      [(lines) => lines.toSpliced(1, 3), "has the number 5 after 1: 3 records are missing"],
+      [(lines) => lines.toSpliced(3, 0, lines[2] as string), "has the number 3 after 3"],
+      [(lines) => lines.with(3, (lines[3] as string).slice(0, 40)), "is not a complete record"],
     ];
     for (const [change, message] of changes) {
       const file = await written(6);
@@ -141,7 +141,7 @@ describe("a chain of records", () => {
     const next = logOf(file);
     await next.record({ again: true });
     await next.close();
-    expect(await check(file)).toMatchObject({ records: 5, last: 5, faults: [{ message: "is not a whole record" }] });
+    expect(await check(file)).toMatchObject({ records: 5, last: 5, faults: [{ message: "is not a complete record" }] });
   });
 
   it("goes on over files that were put aside, of which so many are kept", async () => {
