@@ -29,14 +29,14 @@ export const scanners: Command = {
       await print(
         values.json
           ? json(references.map(({ type, sides, summary }) => ({ type, sides, summary })))
-          : listAsText(references, lineWidth()) + offersAsText(await plugins.offers()),
+          : listAsText(references, lineWidth()) + offersAsText(await plugins.packagePlugins()),
       );
       return 0;
     }
     const types = references.map(({ type }) => type);
     const found =
       references.find(({ type }) => type.toLowerCase() === name.toLowerCase()) ??
-      ((await plugins.names(name)) ? scannerReference(await plugins.load("scanner", name)) : undefined);
+      ((await plugins.isReference(name)) ? scannerReference(await plugins.load("scanner", name)) : undefined);
     if (!found)
       throw new UsageError(
         `unknown scanner ${name}${didYouMean(name, types) || `; expected one of: ${types.join(", ")}`}`,

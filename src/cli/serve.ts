@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { MOST_WORKERS } from "../config/most-workers.ts";
+import { MAX_WORKERS } from "../config/max-workers.ts";
 import { type Command, parse, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 
@@ -69,8 +69,8 @@ export const serve: Command = {
 function readWorkers(text: string): number | "auto" {
   const workers = Number(text);
   if (text === "auto") return text;
-  if (!/^\d+$/.test(text) || workers < 1 || workers > MOST_WORKERS)
-    throw new UsageError(`--workers: expected a number from 1 to ${MOST_WORKERS}, or auto, got ${text}`);
+  if (!/^\d+$/.test(text) || workers < 1 || workers > MAX_WORKERS)
+    throw new UsageError(`--workers: expected a number from 1 to ${MAX_WORKERS}, or auto, got ${text}`);
   return workers;
 }
 

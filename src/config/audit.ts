@@ -5,15 +5,15 @@ export const audit = z
   .strictObject({
     to: z
       .enum(["file", "stdout", "otlp"])
-      .describe("Where records go: a file, standard output, or a collector (OTLP)."),
-    file: z.string().min(1).optional().describe("The file, with `to: file`. Its folder has to exist."),
+      .describe("The destination of records: a file, standard output, or a collector (OTLP)."),
+    file: z.string().min(1).optional().describe("The file, with `to: file`. Its folder must exist."),
     maxSize: z
       .number()
       .int()
       .min(4096)
       .default(104_857_600)
-      .describe("Bytes after which a file is put aside as FILE.1, and a new one begins."),
-    keep: z.number().int().min(1).max(1000).default(10).describe("How many files that were put aside are kept."),
+      .describe("Bytes after which the file is rotated to FILE.1."),
+    keep: z.number().int().min(1).max(1000).default(10).describe("Number of rotated files to keep."),
     endpoint: z
       .url({ protocol: /^https?$/, error: "expected an address such as http://collector:4318/v1/logs" })
       .optional()
@@ -22,7 +22,7 @@ export const audit = z
       .enum(["block", "allow"])
       .default("block")
       .describe(
-        "What happens when a decision cannot be recorded: the request gets status 503, or its answer all the same. Both are counted.",
+        "If a decision cannot be recorded: block gives the request status 503, allow its normal response. Both are counted.",
       ),
   })
   .superRefine(({ to, file, endpoint }, context) => {

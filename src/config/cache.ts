@@ -3,16 +3,13 @@ import { redis } from "./redis.ts";
 
 /** The section `cache`. */
 export const cache = z.strictObject({
-  enabled: z
-    .boolean()
-    .optional()
-    .describe("Keep the results of scans, and answer the same request from them. Default: false."),
-  ttl: z.number().positive().max(31_536_000).default(3600).describe("Seconds that a result is kept."),
+  enabled: z.boolean().optional().describe("Cache the results of scans. Default: false."),
+  ttl: z.number().positive().max(31_536_000).default(3600).describe("Seconds until a result expires."),
   maxSize: z
     .number()
     .int()
     .positive()
     .nullish()
-    .describe("Most results in memory. With and without it they take 64 MiB at most. With Redis, Redis decides."),
+    .describe("Maximum number of results in memory, besides a limit of 64 MiB. With Redis, Redis decides."),
   redis,
 });

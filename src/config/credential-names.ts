@@ -1,4 +1,4 @@
-/** What the names of credentials depend on: the entries of `auth`, which have one secret, or several `keys`. */
+/** The part of an entry of `auth` that its credential names depend on. */
 interface Entry {
   type: string;
   name?: string | undefined;
@@ -10,8 +10,8 @@ function countOf({ keys }: Entry): number {
 }
 
 /**
- * The names of the credentials of each entry: the name that the entry gives, or its type, with a number from the second credential of
- * a type without a name on: `http_bearer`, `api_key`, `api_key.2`.
+ * Returns the credential names of each entry: the name of the entry, or its type with a number from the second one on: `http_bearer`,
+ * `api_key`, `api_key.2`.
  */
 export function credentialNames(entries: readonly Entry[]): string[][] {
   const counts = new Map<string, number>();
@@ -25,17 +25,17 @@ export function credentialNames(entries: readonly Entry[]): string[][] {
   );
 }
 
-/** What is wrong with the names of entries. The path begins with the index of the entry. */
-export function wrongNames(entries: readonly Entry[]): { path: [number, "name"]; message: string }[] {
+/** Finds invalid names. Paths start with the index of the entry. */
+export function nameIssues(entries: readonly Entry[]): { path: [number, "name"]; message: string }[] {
   const taken = credentialNames(entries).flatMap((names, index) =>
     entries[index]?.name === undefined ? names : names.slice(0, 1),
   );
   return entries.flatMap((entry, index) => {
     if (entry.name === undefined) return [];
-    const wrong = (message: string) => [{ path: [index, "name"] as [number, "name"], message }];
+    const issue = (message: string) => [{ path: [index, "name"] as [number, "name"], message }];
     if (countOf(entry) > 1) {
-      return wrong("each key is a credential of its own: write one entry for each key that is to have a name");
+      return issue("each key is a credential of its own: write an entry for each key with a name");
     }
-    return taken.filter((name) => name === entry.name).length > 1 ? wrong("another credential has this name") : [];
+    return taken.filter((name) => name === entry.name).length > 1 ? issue("another credential has this name") : [];
   });
 }

@@ -1,6 +1,3 @@
-/**
- * The names of the APIs of other products that the server can speak, as `dialects` in `scanners.yml` has them. `src/server/dialects`
- * has one file for each.
- */
+/** The APIs of other products that the server can emulate: the values of `dialects`. Each has a file in `src/server/dialects`. */
 export const DIALECTS = ["agentgateway", "fms", "kgateway", "lakera", "litellm", "openai", "portkey"] as const;
 export type DialectName = (typeof DIALECTS)[number];

@@ -1,6 +1,6 @@
-/** What a setting does otherwise than in llm-guard's API 0.3.16. */
+/** A difference from the API of llm-guard 0.3.16. */
 interface SettingDifference {
-  /** The path of the setting in the file; the difference concerns files that have it. */
+  /** The path of the setting. Files without it are not affected. */
   path: string;
   text: string;
 }
@@ -8,29 +8,29 @@ interface SettingDifference {
 const DIFFERENCES: readonly SettingDifference[] = [
   {
     path: "app",
-    text: "The server listens on 127.0.0.1 unless app.host or --host names another address; llm-guard's listens on all addresses.",
+    text: "The server listens on 127.0.0.1 by default, llm-guard on all addresses. app.host and --host change it.",
   },
   {
     path: "app.scan_prompt_timeout",
-    text: "A scan that takes longer is answered with status 504, because the client did nothing wrong; llm-guard's API says 408.",
+    text: "A timeout has status 504, because the client did nothing wrong; in llm-guard it has 408.",
   },
   {
     path: "auth",
-    text: "An empty token or password stops the start, because everybody could guess it; llm-guard's API starts with one.",
+    text: "An empty token or password is an error at the start, because anyone could guess it; llm-guard accepts it.",
   },
   {
     path: "cache",
-    text: "Results are cached only where cache.enabled is true: a cache has to be wanted. max_size is a number of results.",
+    text: "Results are cached only if cache.enabled is true. max_size is a number of results.",
   },
   {
     path: "metrics",
     text:
-      "Names begin with guard_, such as guard_scanner_verdicts_total for scanners.valid. With auth, GET /metrics needs a credential " +
+      "Names start with guard_, such as guard_scanner_verdicts_total for scanners.valid. With auth, GET /metrics requires a credential " +
       "unless metrics.public is true.",
   },
 ];
 
-/** Lists what the settings of a file do otherwise than in llm-guard's API, for the settings that it has. */
+/** Returns the differences from llm-guard that affect a file. */
 export function settingDifferences(file: unknown): SettingDifference[] {
   const has = (path: string) => {
     let value: unknown = file;

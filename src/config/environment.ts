@@ -4,28 +4,25 @@ import type { Environment } from "../support/environment.ts";
 import type { ValidationIssue } from "../support/errors.ts";
 import { toSnakeCase, unwrap } from "../support/options.ts";
 
-/** A parsed file with the environment filled in. */
+/** A parsed file with expanded environment variables. */
 export interface Expanded {
   value: unknown;
-  /**
-   * The variables that the strings at these paths came from, in whole or in part. The paths are in snake_case, however the file
-   * spells its keys.
-   */
+  /** The variables of the strings at these paths, which are in snake_case. */
   paths: Map<string, string[]>;
   issues: ValidationIssue[];
 }
 
-/** Three alternatives: `$${`, which stands for a literal `${`; a well-formed reference; and a `${` that begins no reference. */
+/** Three alternatives: `$${` for a literal `${`, a well-formed reference, and an invalid `${`. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}|\$\{/g;
 
-/** How a default begins that was written for a shell, such as `-x` in `${NAME:-x}`. A number with a sign is no such default. */
+/** The start of a default in shell syntax, such as `-x` in `${NAME:-x}`, but not of a signed number. */
 const SHELL = /^(?:[?=]|[-+](?!\d))/;
 
 /**
- * Replaces `${NAME}` and `${NAME:default}` in the strings of a parsed YAML file; `$${` stands for a literal `${`.
+ * Expands `${NAME}` and `${NAME:default}` in the strings of a parsed YAML file; `$${` is a literal `${`.
  *
- * This happens after parsing, so that the value of a variable is one string whatever is in it and can never add to the
- * structure of the file. Keys are not touched. A variable that is set to nothing counts as set, as in llm-guard.
+ * Expansion follows parsing, so a value is always a single string and cannot change the structure of the file. Keys are not expanded. An
+ * empty variable counts as set, as in llm-guard.
  */
 export function expandEnvironment(root: unknown, env: Environment): Expanded {
   const paths = new Map<string, string[]>();
@@ -37,8 +34,8 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
       if (name === undefined) {
         issues.push({
           path,
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax that is meant
-          message: "${ without a variable's name: write ${NAME}, ${NAME:default}, or $${ for a literal ${",
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the documented syntax
+          message: "${ without the name of a variable: write ${NAME}, ${NAME:default}, or $${ for a literal ${",
         });
         return "";
       }
@@ -48,10 +45,10 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
       if (value === undefined) {
         issues.push({ path, message: `the environment variable ${name} is not set and has no default` });
       } else if (fallback?.includes("${")) {
-        issues.push({ path, message: `the default of ${name} may have no reference in it` });
+        issues.push({ path, message: `the default of ${name} must not contain a reference` });
       } else if (fallback !== undefined && SHELL.test(fallback)) {
-        // A shell would not count the sign to the default: `${TOKEN:-secret}` would become a token `-secret` that nobody knows.
-        issues.push({ path, message: `write the default of ${name} behind a colon alone, without -, ?, + or =` });
+        // In a shell the sign is not part of the default: `${TOKEN:-secret}` would give the unexpected token `-secret`.
+        issues.push({ path, message: `write the default of ${name} directly after the colon, without -, ?, + or =` });
       }
       return value ?? "";
     });
@@ -67,10 +64,9 @@ export function expandEnvironment(root: unknown, env: Environment): Expanded {
 }
 
 /**
- * Gives the strings at `paths` the type that a schema expects there: `true` becomes a boolean only where one is due, so that
- * a token of `true`, `null` or `12345` stays the text that it is. What does not fit stays as it is too, for the check that
- * follows to complain of. Keys of `value` are those of the schema; behind a preprocess they may have its words in another
- * spelling (`DEFAULT_MODEL`), and what is to be a list may be one of its elements.
+ * Converts the strings at `paths` to the types of a schema. `true` becomes a boolean only if the schema expects one, so a token `true`,
+ * `null` or `12345` stays a text. Other strings stay unchanged, and the validation reports them. Below a preprocess, keys may have another
+ * spelling (`DEFAULT_MODEL`), and a list may be a single element.
  */
 export function coerceExpanded(
   schema: z.ZodType,
@@ -79,7 +75,7 @@ export function coerceExpanded(
   path = "",
 ): unknown {
   if (paths.size === 0) return value;
-  const inner = described(schema);
+  const inner = innerSchema(schema);
   const list = alternatives(inner).find((option) => option instanceof z.ZodArray);
   if (typeof value === "string") return paths.has(path) ? coerceText(schema, value) : value;
   if (Array.isArray(value)) {
@@ -91,11 +87,11 @@ export function coerceExpanded(
   const object = alternatives(inner).find((option) => option instanceof z.ZodObject);
   if (!object) return list ? coerceExpanded(list.element as z.ZodType, value, paths, path) : value;
   const fields = new Map(
-    Object.entries(object.shape as Record<string, z.ZodType>).map(([name, field]) => [inAnyCase(name), field]),
+    Object.entries(object.shape as Record<string, z.ZodType>).map(([name, field]) => [caselessKey(name), field]),
   );
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      const field = fields.get(inAnyCase(key));
+      const field = fields.get(caselessKey(key));
       return [key, field ? coerceExpanded(field, item, paths, join(path, toSnakeCase(key))) : item];
     }),
   );
@@ -109,7 +105,7 @@ const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
 function coerceText(schema: z.ZodType, text: string): unknown {
   const kinds = alternatives(unwrap(schema));
-  // A literal, such as `auto` beside a number, is one word, and no text that a number could be meant to be.
+  // A literal beside a number, such as `auto`, does not make the option a text.
   const takesText = kinds.some(
     (kind) =>
       ![z.ZodNumber, z.ZodBoolean, z.ZodArray, z.ZodObject, z.ZodLiteral].some((other) => kind instanceof other),
@@ -123,15 +119,15 @@ function coerceText(schema: z.ZodType, text: string): unknown {
   return text;
 }
 
-/** What `unwrap` returns, but for a preprocess, which accepts anything, the schema of its result. */
-export function described(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform) return described(schema.out as z.ZodType);
+/** Like `unwrap`, but returns the schema of the result of a preprocess. */
+export function innerSchema(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodTransform) return innerSchema(schema.out as z.ZodType);
   const { innerType } = schema.def as { innerType?: z.ZodType };
-  return innerType ? described(innerType) : unwrap(schema);
+  return innerType ? innerSchema(innerType) : unwrap(schema);
 }
 
-/** A key without case and underscores: the same for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
-export function inAnyCase(key: string): string {
+/** Returns a key without case and underscores, which is equal for `DEFAULT_MODEL`, `default_model` and `defaultModel`. */
+export function caselessKey(key: string): string {
   return key.replaceAll("_", "").toLowerCase();
 }
 

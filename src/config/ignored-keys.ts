@@ -4,27 +4,26 @@ import { metaOf, toSnakeCase } from "../support/options.ts";
 import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
 
-/** A key of llm-guard's files that does nothing here. */
+/** A key of llm-guard without effect in guard. */
 export interface IgnoredKey {
   /** The key in snake_case. */
   key: string;
   /** The paths of its values in the file. */
   paths: string[];
-  /** Why it does nothing. */
   reason: string;
 }
 
-/** Lists the keys of a configuration that llm-guard knows and that do nothing here, each once. */
+/** Returns the distinct keys of a configuration that have an effect in llm-guard only. */
 export function ignoredKeys(config: Config): IgnoredKey[] {
   const keys = new Map<string, IgnoredKey>();
   const all = profilesOf(config).flatMap(({ config: own, paths }) =>
     LISTS.map(([side, list]) => [paths[side], { side, entries: own[list] }] as const),
   );
-  // Profiles share the lists that they do not have themselves.
+  // Inherited lists have the same path.
   for (const [list, { side, entries }] of new Map(all)) {
     const classes = scannerClasses(side);
     for (const [index, { type, params }] of entries.entries()) {
-      // Plugins know nothing of llm-guard's keys.
+      // Plugins have no keys of llm-guard.
       const options = typeof type === "string" ? classes.get(type)?.options : undefined;
       const shape = options?.shape as Record<string, z.ZodType> | undefined;
       for (const [name, value] of Object.entries(params)) {

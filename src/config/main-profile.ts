@@ -1,2 +1,2 @@
-/** The name of the profile that a configuration describes outside of `profiles`. */
+/** The name of the profile that the settings outside of `profiles` form. */
 export const MAIN_PROFILE = "default";

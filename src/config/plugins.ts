@@ -8,63 +8,60 @@ import { GuardValidationError, type ValidationIssue } from "../support/errors.ts
 import { isRecord } from "../support/is-record.ts";
 import { metaOf, toSnakeCase } from "../support/options.ts";
 import type { PluginKind } from "../support/plugin-kind.ts";
-import { described, inAnyCase } from "./environment.ts";
+import { caselessKey, innerSchema } from "./environment.ts";
 import { configSchema, profile } from "./schema.ts";
 
-/** The lists of scanners by the names that they have in any case. */
+/** The lists of scanners by caseless key. */
 const LISTS: ReadonlyMap<string, Side> = new Map([
   ["inputscanners", "input"],
   ["outputscanners", "output"],
 ]);
 
 /**
- * Puts plugins into the places of a parsed file that name them. What is wrong with a plugin is added to `issues`, and its name stays
- * where it is.
+ * Replaces the names of plugins in a parsed file by the plugins. Errors are added to `issues`, and their names stay unchanged.
  *
- * @param folder the folder of the file, which paths are relative to.
+ * @param folder of the file, which paths are relative to.
  */
 export async function withPlugins(root: unknown, folder: string, issues: ValidationIssue[]): Promise<unknown> {
   if (!isRecord(root)) return root;
-  const packages = Object.entries(root).find(([key]) => inAnyCase(key) === "plugins")?.[1];
+  const packages = Object.entries(root).find(([key]) => caselessKey(key) === "plugins")?.[1];
   const listed = Array.isArray(packages) ? packages.filter((name) => typeof name === "string") : undefined;
-  const places = new Places(new PluginLoader({ from: folder, packages: listed }), issues);
-  await places.checkPackages(listed);
-  return places.fillSections(configSchema, root, "");
+  const resolver = new PluginResolver(new PluginLoader({ from: folder, packages: listed }), issues);
+  await resolver.checkPackages(listed);
+  return resolver.resolveSections(configSchema, root, "");
 }
 
 /**
- * Puts plugins into a scanner that is named outside of a file, such as on a command line.
+ * Replaces the names of plugins in a scanner that is not in a file, such as one of a command line.
  *
- * @param folder the folder that paths are relative to.
- * @throws GuardValidationError with `type` or the path of the parameter at fault.
+ * @param folder that paths are relative to.
+ * @throws GuardValidationError with `type` or the path of the invalid parameter.
  */
 export async function scannerWithPlugins(
   side: Side,
-  named: { type: string; params: Record<string, unknown> },
+  entry: { type: string; params: Record<string, unknown> },
   folder: string,
 ): Promise<{ type: string | DefinedScanner; params: Record<string, unknown> }> {
   const issues: ValidationIssue[] = [];
-  const filled = await new Places(new PluginLoader({ from: folder }), issues).fillEntry(side, named, "");
+  const resolved = await new PluginResolver(new PluginLoader({ from: folder }), issues).resolveEntry(side, entry, "");
   if (issues.length > 0) {
     throw new GuardValidationError(
       issues.map(({ path, message }) => ({ path: path.replace(/^\.(?:params\.)?/, ""), message })),
     );
   }
-  return filled as Awaited<ReturnType<typeof scannerWithPlugins>>;
+  return resolved as Awaited<ReturnType<typeof scannerWithPlugins>>;
 }
 
 /** A plugin of a configuration. */
 export interface ConfiguredPlugin extends PluginOrigin {
-  /** Where the configuration has it: `input_scanners.0.type`. */
+  /** Its path in the configuration: `input_scanners.0.type`. */
   path: string;
 }
 
-/**
- * The plugins of a configuration, in its order. What a program put into the configuration itself is not among them.
- */
+/** Returns the plugins of a configuration, in order, without objects that a program has put there. */
 export function pluginsOf(config: object): ConfiguredPlugin[] {
   const found: ConfiguredPlugin[] = [];
-  // Programs may give objects of their own, which may refer to themselves.
+  // Objects of programs may have cycles.
   const seen = new Set<object>();
   const visit = (value: unknown, path: string): void => {
     const origin = pluginOrigin(value);
@@ -81,8 +78,8 @@ export function pluginsOf(config: object): ConfiguredPlugin[] {
   return found;
 }
 
-/** Looks for the names of plugins in the values of a file, and loads them. */
-class Places {
+/** Replaces the names of plugins in a file by the loaded plugins. */
+class PluginResolver {
   readonly #loader: PluginLoader;
   readonly #issues: ValidationIssue[];
 
@@ -91,84 +88,87 @@ class Places {
     this.#issues = issues;
   }
 
-  /** Checks the packages that the file lists, even when none of their names is used. */
+  /** Checks the packages that the file lists, even if none of their plugins is used. */
   async checkPackages(listed: readonly string[] | undefined): Promise<void> {
-    if (listed) await this.#attempt("", () => this.#loader.offers());
+    if (listed) await this.#attempt("", () => this.#loader.packagePlugins());
   }
 
-  /** Fills the sections of a file or of a profile, whose lists of scanners have parameters of their own. */
-  async fillSections(schema: z.ZodType, sections: Record<string, unknown>, prefix: string): Promise<unknown> {
-    const filled = await inOrder(Object.entries(sections), async ([key, value]): Promise<[string, unknown]> => {
-      const side = LISTS.get(inAnyCase(key));
+  /** Resolves the sections of a file or a profile. */
+  async resolveSections(schema: z.ZodType, sections: Record<string, unknown>, prefix: string): Promise<unknown> {
+    const resolved = await inOrder(Object.entries(sections), async ([key, value]): Promise<[string, unknown]> => {
+      const side = LISTS.get(caselessKey(key));
       const path = prefix + toSnakeCase(key);
       if (side && Array.isArray(value)) {
-        return [key, await inOrder(value, (entry, index) => this.fillEntry(side, entry, `${path}.${index}`))];
+        return [key, await inOrder(value, (entry, index) => this.resolveEntry(side, entry, `${path}.${index}`))];
       }
       if (side) return [key, value];
-      if (inAnyCase(key) !== "profiles" || !isRecord(value))
-        return [key, await this.fill(fieldOf(schema, key), value, path)];
+      if (caselessKey(key) !== "profiles" || !isRecord(value))
+        return [key, await this.resolve(fieldOf(schema, key), value, path)];
       const profiles = await inOrder(
         Object.entries(value),
         async ([name, settings]): Promise<[string, unknown]> => [
           name,
-          isRecord(settings) ? await this.fillSections(profile, settings, `${path}.${name}.`) : settings,
+          isRecord(settings) ? await this.resolveSections(profile, settings, `${path}.${name}.`) : settings,
         ],
       );
       return [key, Object.fromEntries(profiles)];
     });
-    return Object.fromEntries(filled);
+    return Object.fromEntries(resolved);
   }
 
-  /** Fills an entry of a list of scanners: its type, and the parameters of a scanner of guard's own. */
-  async fillEntry(side: Side, entry: unknown, path: string): Promise<unknown> {
+  /** Resolves an entry of a list of scanners: its type, or the parameters of a built-in scanner. */
+  async resolveEntry(side: Side, entry: unknown, path: string): Promise<unknown> {
     if (!isRecord(entry) || typeof entry.type !== "string") return entry;
     const { type, params } = entry;
-    const own = scannerClasses(side).get(type);
-    if (own)
-      return { ...entry, ...("params" in entry && { params: await this.fill(own.options, params, `${path}.params`) }) };
-    // Names with a capital letter are of scanners of guard's own: the check that follows knows more of those.
+    const builtIn = scannerClasses(side).get(type);
+    if (builtIn)
+      return {
+        ...entry,
+        ...("params" in entry && { params: await this.resolve(builtIn.options, params, `${path}.params`) }),
+      };
+    // Names of built-in scanners start with a capital letter. The validation reports unknown ones.
     if (!isImportPath(type) && !PLUGIN_NAME.test(type)) return entry;
     return { ...entry, type: await this.#load("scanner", type, `${path}.type`) };
   }
 
-  /** Fills a value that a schema describes. */
-  async fill(schema: z.ZodType | undefined, value: unknown, path: string): Promise<unknown> {
+  /** Resolves a value by its schema. */
+  async resolve(schema: z.ZodType | undefined, value: unknown, path: string): Promise<unknown> {
     if (!schema) return value;
     const kind = metaOf(schema, "plugin");
     if (typeof value === "string") {
-      // The name of a model is no plugin unless it can be nothing else.
-      const isOne = kind === "NER model" ? await this.#isPlugin(value, path) : kind !== undefined;
-      return kind && isOne ? this.#load(kind, value, path) : value;
+      // A NER model may be a model name, which is no plugin.
+      const isPlugin = kind === "NER model" ? await this.#isPlugin(value, path) : kind !== undefined;
+      return kind && isPlugin ? this.#load(kind, value, path) : value;
     }
-    const inner = described(schema);
+    const inner = innerSchema(schema);
     const { element } = inner.def as { element?: z.ZodType };
     if (Array.isArray(value)) {
-      // Of NER models one element is a name, and another one an object with a name in it.
+      // A list of NER models contains names and objects with names.
       const schemaOf = (item: unknown) => (kind && typeof item === "string" ? schema : element);
-      return inOrder(value, (item, index) => this.fill(schemaOf(item), item, `${path}.${index}`));
+      return inOrder(value, (item, index) => this.resolve(schemaOf(item), item, `${path}.${index}`));
     }
     if (!isRecord(value)) return value;
     return Object.fromEntries(
       await inOrder(Object.entries(value), async ([key, item]) => [
         key,
-        await this.fill(fieldOf(element ?? inner, key), item, `${path}.${toSnakeCase(key)}`),
+        await this.resolve(fieldOf(element ?? inner, key), item, `${path}.${toSnakeCase(key)}`),
       ]),
     );
   }
 
   async #isPlugin(text: string, path: string): Promise<boolean> {
     if (isImportPath(text)) return true;
-    return (await this.#attempt(path, () => this.#loader.names(text))) ?? false;
+    return (await this.#attempt(path, () => this.#loader.isReference(text))) ?? false;
   }
 
   async #load(kind: PluginKind, reference: string, path: string): Promise<unknown> {
     return (await this.#attempt(path, () => this.#loader.load(kind, reference))) ?? reference;
   }
 
-  /** Adds the issues of what fails to the list, at the place of the plugin unless the issue has a place of its own. */
-  async #attempt<T>(path: string, make: () => Promise<T>): Promise<T | undefined> {
+  /** Collects the issues of an error, with the path of the plugin unless an issue has its own. */
+  async #attempt<T>(path: string, load: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await make();
+      return await load();
     } catch (error) {
       if (!(error instanceof GuardValidationError)) throw error;
       this.#issues.push(...error.issues.map((issue) => ({ ...issue, path: issue.path || path })));
@@ -177,15 +177,15 @@ class Places {
   }
 }
 
-/** The schema of a key of an object, in whatever case the key is written. */
+/** Returns the schema of a key of an object, in any case. */
 function fieldOf(schema: z.ZodType, key: string): z.ZodType | undefined {
-  const { shape = {} } = described(schema).def as { shape?: Record<string, z.ZodType> };
-  return Object.entries(shape).find(([name]) => inAnyCase(name) === inAnyCase(key))?.[1];
+  const { shape = {} } = innerSchema(schema).def as { shape?: Record<string, z.ZodType> };
+  return Object.entries(shape).find(([name]) => caselessKey(name) === caselessKey(key))?.[1];
 }
 
-/** Calls `work` with one item after the other: modules of plugins are loaded in the order of the file. */
-async function inOrder<T, R>(items: readonly T[], work: (item: T, index: number) => Promise<R>): Promise<R[]> {
+/** Maps items one after the other, so that modules of plugins are loaded in the order of the file. */
+async function inOrder<T, R>(items: readonly T[], map: (item: T, index: number) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (const [index, item] of items.entries()) results.push(await work(item, index));
+  for (const [index, item] of items.entries()) results.push(await map(item, index));
   return results;
 }

@@ -2,21 +2,21 @@ import type { Side } from "../scan/scanner.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import type { Config } from "./schema.ts";
 
-/** The two lists of scanners by side, with their names in a file. */
+/** The lists of scanners by side, with their keys in a file. */
 export const LISTS = [
   ["input", "inputScanners", "input_scanners"],
   ["output", "outputScanners", "output_scanners"],
 ] as const;
 
-/** The configuration of one profile, as if it were the only one. */
+/** The complete configuration of one profile. */
 export interface ProfileConfig {
   name: string;
   config: Config;
-  /** The paths of its lists of scanners in the file. */
+  /** The paths of its lists in the file. */
   paths: Record<Side, string>;
 }
 
-/** The profiles of a configuration, {@link MAIN_PROFILE} first. What a profile leaves out is as outside of it. */
+/** Returns the profiles, {@link MAIN_PROFILE} first. A profile inherits every setting that it does not override. */
 export function profilesOf(config: Config): ProfileConfig[] {
   const main = { input: "input_scanners", output: "output_scanners" };
   const others = Object.entries(config.profiles).map(([name, { app = {}, ...own }]): ProfileConfig => {

@@ -1,23 +1,23 @@
 import { z } from "zod";
 import { redis } from "./redis.ts";
 
-/** The length of units of time in seconds. A month has 30 days and a year 360, as in slowapi, which llm-guard uses. */
+/** Seconds. A month has 30 days and a year 360, as in slowapi, which llm-guard uses. */
 const UNITS: Record<string, number> = {
   ...{ second: 1, minute: 60, hour: 3600, day: 86_400 },
   ...{ month: 30 * 86_400, year: 360 * 86_400 },
 };
 
-/** How often a client may call. */
+/** A number of calls in a time window. */
 export interface Rate {
   max: number;
   milliseconds: number;
 }
 
 /**
- * Reads one rate or several: `100/minute`, `100 per minute`, `10/5 minutes`, `100/minute;10/second`. What may stand between rates
- * is `;`, `,` or `|`, as in slowapi. A rate that is given twice is there once.
+ * Parses one or several rates: `100/minute`, `100 per minute`, `10/5 minutes`, `100/minute;10/second`. Separators are `;`, `,` and `|`, as
+ * in slowapi. Duplicates are removed.
  *
- * @returns undefined for a text that is not made of rates.
+ * @returns undefined for invalid rates.
  */
 export function parseRates(text: string): Rate[] | undefined {
   const rates = text.split(/[;,|]/).map(parseRate);
@@ -37,7 +37,7 @@ function parseRate(text: string): Rate | undefined {
   return Number(max) > 0 && milliseconds > 0 ? { max: Number(max), milliseconds } : undefined;
 }
 
-/** How many requests without a valid credential an address may send, unless the configuration says it. */
+/** The default rate of requests without a valid credential by address. */
 export const FAILURES = "60/minute";
 
 const rates = z
@@ -49,34 +49,32 @@ const rates = z
 
 /** The section `rate_limit`. */
 export const rateLimit = z.strictObject({
-  enabled: z.boolean().default(false).describe("Refuse clients that call too often (status 429)."),
+  enabled: z.boolean().default(false).describe("Limit the requests of each client (status 429)."),
   limit: rates
     .default("100/minute")
     .describe(
-      "A number of requests by second, minute, hour, day, month or year: 100/minute, 10 per 5 minutes. Several rates, with ; between, all hold.",
+      "Requests by second, minute, hour, day, month or year: 100/minute, 10 per 5 minutes. Several rates are separated by ; and all apply.",
     ),
   characters: rates
     .optional()
     .describe(
-      "A number of characters that a client may send, written like limit: 1000000/minute. Those of all texts of a body count, and of all pieces of a stream. By default they are not limited.",
+      "Characters that a client may send, in the format of limit: 1000000/minute. All texts of a body and all pieces of a stream count. Default: no limit.",
     ),
   maxConcurrent: z
     .number()
     .int()
     .min(1)
     .optional()
-    .describe("The most requests of a client that one server answers at a time. By default they are not limited."),
-  key: z.enum(["ip", "credential"]).default("ip").describe("Whose calls are counted together."),
+    .describe("Maximum number of concurrent requests of a client to one server. Default: no limit."),
+  key: z.enum(["ip", "credential"]).default("ip").describe("What identifies a client: its address, or its credential."),
   failures: rates
     .default(FAILURES)
     .describe(
-      "How many requests without a valid credential an address may send, whether enabled is true or not. An IPv6 address counts with its network (/64).",
+      "Requests without a valid credential by address, even if enabled is false. IPv6 addresses count by network (/64).",
     ),
   redis,
   onRedisError: z
     .enum(["allow", "deny"])
     .default("allow")
-    .describe(
-      "What happens to requests while Redis does not answer: they are not limited, or refused with status 503.",
-    ),
+    .describe("During an outage of Redis: allow all requests, or deny them with status 503."),
 });

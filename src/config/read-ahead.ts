@@ -6,11 +6,10 @@ import { LISTS, profilesOf } from "./profiles.ts";
 import type { Config } from "./schema.ts";
 
 /**
- * Begins to read the models that the scanners of a configuration will load, on threads of the addon, for a program that has other
- * things to load meanwhile: engines of the same settings share what is in memory. What cannot be read is left to the scanner that
- * needs it, which says why.
+ * Starts to read the models of a configuration on threads of the addon, while the program loads modules. Engines with the same settings
+ * share models in memory. Errors are ignored: the scanner that needs the model reports them.
  *
- * @returns what lets go of the models, to be called when the scanners are loaded.
+ * @returns a function that releases the models. Call it when the scanners are loaded.
  */
 export function readAhead(config: Config): () => Promise<void> {
   const engine = Engine.fromEnvironment(process.env, { downloads: false });
@@ -24,13 +23,13 @@ export function readAhead(config: Config): () => Promise<void> {
   };
 }
 
-/** The models of guard's own scanners, each once. */
+/** Returns the distinct models of built-in scanners. */
 function modelsNamedIn(config: Config): { name: string; maxLength: number | undefined }[] {
   const entries = profilesOf(config).flatMap((profile) =>
     LISTS.flatMap(([side, list]) => profile.config[list].map((entry) => ({ side, ...entry }))),
   );
   const models = entries.flatMap(({ side, type, params }) => {
-    // What plugins load is their own affair.
+    // Plugins load their models themselves.
     if (typeof type !== "string") return [];
     const { options: schema } = scannerClass(side, type);
     const options = parseOptions(schema, fromSnakeCase(schema, params ?? {}));

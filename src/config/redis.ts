@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** How the address of a Redis server may begin, as the protocol of a URL. */
 const PROTOCOLS = ["redis:", "rediss:", "unix:"];
 
 function isRedisUrl(text: string): boolean {
@@ -9,32 +8,28 @@ function isRedisUrl(text: string): boolean {
   return PROTOCOLS.includes(protocol) && (protocol === "unix:" ? pathname.length > 1 : host !== "");
 }
 
-/** The message quotes nothing of the value, because a URL may hold a password. */
+/** The message does not quote the value, because a URL may contain a password. */
 const EXPECTED = "expected redis://host:port, rediss://host:port (TLS) or unix:///path/of/socket";
 
 const settings = z.strictObject({
   url: z
     .string()
     .refine(isRedisUrl, EXPECTED)
-    .describe("redis://host:port/database, rediss:// for TLS, or unix:///path of a socket."),
-  username: z.string().optional().describe("The user, where it is not in the URL."),
-  password: z.string().optional().describe("The password, where it is not in the URL."),
+    .describe("redis://host:port/database, rediss:// for TLS, or unix:///path/of/socket."),
+  username: z.string().optional().describe("The user, if it is not in the URL."),
+  password: z.string().optional().describe("The password, if it is not in the URL."),
   timeout: z
     .number()
     .positive()
     .max(60)
     .default(0.1)
-    .describe("Seconds that a request waits for Redis before it goes on without."),
-  prefix: z.string().default("guard:").describe("What the names of all keys begin with."),
+    .describe("Seconds that a request waits for Redis before it continues without."),
+  prefix: z.string().default("guard:").describe("The prefix of all keys."),
 });
 
-/** How a Redis server is reached. */
 export type RedisSettings = z.output<typeof settings>;
 
-/**
- * A Redis server: its URL, or an object with further settings. A text with nothing in it means none, so that `${REDIS_URL:}` can
- * stand in a file.
- */
+/** A Redis server: its URL, or an object with further settings. An empty text means none, so that `${REDIS_URL:}` is allowed. */
 export const redis = z
   .union(
     [
@@ -48,4 +43,4 @@ export const redis = z
   )
   .nullish()
   .transform((given) => given ?? undefined)
-  .describe("A Redis server that several instances share: its URL, or an object with more settings.");
+  .describe("A Redis server that several instances share: its URL, or an object with further settings.");

@@ -3,99 +3,121 @@ import { dirname, resolve } from "node:path";
 import type { Environment } from "../support/environment.ts";
 import type { Config } from "./schema.ts";
 
-/** Something that works, and may do harm. */
+/** A valid setting that may do harm. */
 export interface Risk {
-  /** What it is about: the path of a setting, or an environment variable. */
+  /** The path of a setting, or an environment variable. */
   about: string;
-  /** What may happen. */
   text: string;
-  /** What to do. */
   advice: string;
 }
 
-/** What the risks of a configuration depend on besides it. */
-export interface RiskSurroundings {
+export interface RiskContext {
   env: Environment;
-  /** Whether a scanner puts placeholders into texts, whose originals are in vaults that clients hand back. */
+  /** Whether a scanner replaces values by placeholders, so that responses contain vaults. */
   returnsVaults: boolean;
-  /** Whether others than this machine reach the address that is listened on. */
+  /** Whether other machines reach the server. */
   isPublic: boolean;
 }
 
-/** What a configuration that guard takes may do harm with, in the order of the file's sections. */
-export function risksOf(config: Config, { env, returnsVaults, isPublic }: RiskSurroundings): Risk[] {
-  const { app, auth, audit, cache, rateLimit } = config;
-  // A key of white space is none; see `readSecretKeys`.
-  const isSet = (name: string) => (env[name] ?? "").trim() !== "";
-  const risks: [applies: boolean, about: string, text: string, advice: string][] = [
+/** Returns the risks of a valid configuration, in the order of the sections of the file. */
+export function risksOf(config: Config, context: RiskContext): Risk[] {
+  const risks = [
+    ...appRisks(config),
+    ...accessRisks(config, context),
+    ...keyRisks(config, context),
+    ...auditRisks(config),
+  ];
+  return risks.flatMap(([applies, about, text, advice]) => (applies ? [{ about, text, advice }] : []));
+}
+
+type PossibleRisk = [applies: boolean, about: string, text: string, advice: string];
+
+function appRisks({ app, rateLimit }: Config): PossibleRisk[] {
+  return [
     [
       app.logContent,
       "app.log_content",
-      "prompts and outputs are written to the log, with the secrets in them",
-      "leave it out, and use the audit log",
+      "the log contains prompts and outputs with their secrets",
+      "remove it, and use the audit log",
     ],
     [
       app.lazyLoad,
       "app.lazy_load",
-      "models are loaded and tested with the first request that needs them, which waits; a model that is missing or damaged shows then",
-      "leave it out",
+      "the first request that needs a model waits until it is loaded and tested; a missing or damaged model is noticed only then",
+      "remove it",
     ],
     [
       app.selfTestInterval === 0,
       "app.self_test_interval",
       "a model that is damaged while the server runs is not noticed",
-      "leave it out, which means 300 seconds",
+      "remove it, which means 300 seconds",
     ],
     [
       app.trustProxy === true && rateLimit.enabled && rateLimit.key === "ip",
       "app.trust_proxy",
-      "whoever reaches the server may send any address in X-Forwarded-For, and is then not limited",
-      "name the addresses of your proxies",
+      "clients that reach the server directly can send any address in X-Forwarded-For to bypass the limits",
+      "list the addresses of your proxies",
     ],
+  ];
+}
+
+function accessRisks({ auth, metrics, rateLimit }: Config, { isPublic }: RiskContext): PossibleRisk[] {
+  return [
     [
       isPublic && !rateLimit.enabled,
       "rate_limit",
-      "a caller may send as much as the server can do",
+      "a single caller can overload the server",
       "rate_limit: { enabled: true, limit: ... }",
     ],
     [
-      isPublic && auth !== undefined && config.metrics.public && config.metrics.exporter === "prometheus",
+      isPublic && auth !== undefined && metrics.public && metrics.exporter === "prometheus",
       "metrics.public",
-      "whoever reaches the server reads the names of scanners and how often they fail texts",
-      "see that nobody but Prometheus reaches the port, or leave it out",
+      "anyone who reaches the server can read the names of scanners and how often texts fail",
+      "allow only Prometheus to reach the port, or remove it",
     ],
+  ];
+}
+
+function keyRisks({ audit, cache }: Config, { env, returnsVaults }: RiskContext): PossibleRisk[] {
+  // A key of white space is none; see `readSecretKeys`.
+  const isSet = (name: string) => (env[name] ?? "").trim() !== "";
+  return [
     [
       returnsVaults && !isSet("GUARD_VAULT_KEY"),
       "GUARD_VAULT_KEY",
-      "not set; no other instance can open the vaults of this one, nor can this one after a restart",
-      "set it to the same value for all: openssl rand -base64 32",
+      "not set; vaults of this server cannot be opened by other instances or after a restart",
+      "set it to the same value for all instances: openssl rand -base64 32",
     ],
     [
       cache?.enabled === true && cache.redis != null && !isSet("GUARD_CACHE_KEY"),
       "GUARD_CACHE_KEY",
-      "not set; no other instance can use the cached results of this one, nor can this one after a restart",
-      "set it to the same value for all: openssl rand -base64 32",
+      "not set; results that this server caches cannot be used by other instances or after a restart",
+      "set it to the same value for all instances: openssl rand -base64 32",
     ],
     [
       audit !== undefined && !isSet("GUARD_AUDIT_KEY"),
       "GUARD_AUDIT_KEY",
-      "not set; the chain of the audit log does not show that somebody wrote all of it anew",
+      "not set; the chain of the audit log does not reveal an attacker who rewrites all of it",
       "set it: openssl rand -base64 32",
     ],
+  ];
+}
+
+function auditRisks({ audit }: Config): PossibleRisk[] {
+  return [
     [
       audit?.onFailure === "allow",
       "audit.on_failure",
-      "requests are answered whose decisions are not recorded",
+      "requests succeed even if their decisions are not recorded",
       "block, or watch guard_audit_lost_total",
     ],
     [
       audit?.file !== undefined && !isWritable(dirname(resolve(audit.file))),
       "audit.file",
-      "its folder is missing or cannot be written",
-      "make the folder, and give it to the user that runs guard",
+      "its folder is missing or not writable",
+      "create the folder, and make it writable for the user that runs guard",
     ],
   ];
-  return risks.flatMap(([applies, about, text, advice]) => (applies ? [{ about, text, advice }] : []));
 }
 
 function isWritable(folder: string): boolean {

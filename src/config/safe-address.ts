@@ -3,7 +3,7 @@ import { GuardValidationError } from "../support/errors.ts";
 import type { Config } from "./schema.ts";
 
 /**
- * Refuses to serve other machines if no credential is configured.
+ * Throws if other machines could reach a server without credentials.
  *
  * @param host the address or name to listen on.
  * @throws GuardValidationError with the path `auth`.
@@ -11,13 +11,13 @@ import type { Config } from "./schema.ts";
 export function assertSafeToListen(config: Pick<Config, "auth">, host: string): void {
   if ((config.auth?.length ?? 0) > 0 || isLoopback(host)) return;
   const message =
-    `listening on ${host} needs a credential; without one only a loopback address such as 127.0.0.1 is served. ` +
+    `listening on ${host} requires a credential; without one only a loopback address such as 127.0.0.1 is allowed. ` +
     "Add the section auth to the configuration, such as auth: {type: http_bearer, token: $" +
     "{AUTH_TOKEN}}";
   throw new GuardValidationError([{ path: "auth", message }]);
 }
 
-/** Whether only this machine can reach an address: 127.0.0.0/8 (RFC 1122, 3.2.1.3), ::1 (RFC 4291, 2.5.3) or localhost. */
+/** Returns whether only this machine reaches an address: 127.0.0.0/8 (RFC 1122, 3.2.1.3), ::1 (RFC 4291, 2.5.3) or localhost. */
 export function isLoopback(host: string): boolean {
   if (isIPv4(host)) return host.startsWith("127.");
   return isIPv6(host) ? host === "::1" : host.toLowerCase() === "localhost";

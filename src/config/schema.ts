@@ -10,23 +10,22 @@ import { checkOptions, fromSnakeCase } from "../support/options.ts";
 import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
 import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
-import { wrongNames } from "./credential-names.ts";
+import { nameIssues } from "./credential-names.ts";
 import { DIALECTS } from "./dialects.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
-import { MOST_WORKERS } from "./most-workers.ts";
+import { MAX_WORKERS } from "./max-workers.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { shadow } from "./shadow.ts";
 
 const seconds = z.number().positive().max(3600);
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** Python's names for levels, which llm-guard's files use. */
+/** Names of levels in Python, which files of llm-guard use. */
 const PYTHON_LEVELS: Record<string, string> = { warning: "warn", critical: "fatal", notset: "trace" };
 
-/** Names that Fastify's `trustProxy` has for ranges of addresses. */
+/** Named ranges of addresses of Fastify's `trustProxy`. */
 const RANGES = ["loopback", "linklocal", "uniquelocal"];
 
-/** Whether a text names one address or a range of them. */
 function isAddressOrRange(text: string): boolean {
   if (RANGES.includes(text)) return true;
   const [, address = "", bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -35,17 +34,17 @@ function isAddressOrRange(text: string): boolean {
 }
 
 const app = z.strictObject({
-  name: z
+  name: z.string().min(1).default("LLM Guard API").describe("Name of the service in GET / and in the API description."),
+  host: z
     .string()
     .min(1)
-    .default("LLM Guard API")
-    .describe("Name of the service in GET / and in the API's description."),
-  host: z.string().min(1).default("127.0.0.1").describe("Address to listen on. Others than loopback need auth."),
+    .default("127.0.0.1")
+    .describe("Address to listen on. Addresses other than loopback require auth."),
   port: z.number().int().min(0).max(65535).default(8000).describe("Port to listen on; 0 takes a free one."),
   workers: z
-    .union([z.number().int().min(1).max(MOST_WORKERS), z.literal("auto")])
+    .union([z.number().int().min(1).max(MAX_WORKERS), z.literal("auto")])
     .default(1)
-    .describe("Processes that serve the port together; auto: one for every four processors."),
+    .describe("Number of processes that serve the port; auto: one for every four processors."),
   logLevel: z
     .string()
     .default("info")
@@ -53,89 +52,87 @@ const app = z.strictObject({
     .pipe(z.enum(LOG_LEVELS))
     .describe("trace, debug, info, warn, error, fatal or silent."),
   logJson: z.boolean().default(true).describe("Log lines as JSON; otherwise as text."),
-  logContent: z.boolean().default(false).describe("Log prompts, outputs and error messages. They may hold secrets."),
+  logContent: z
+    .boolean()
+    .default(false)
+    .describe("Log prompts, outputs and error messages, which may contain secrets."),
   scanFailFast: z.boolean().default(false).describe("Stop a scan after the first failing scanner."),
-  scanPromptTimeout: seconds.default(30).describe("Seconds that a scan of a prompt or conversation may take."),
-  scanOutputTimeout: seconds.default(30).describe("Seconds that a scan of an output may take."),
+  scanPromptTimeout: seconds
+    .default(30)
+    .describe("Timeout of a scan of a prompt, conversation or documents, in seconds."),
+  scanOutputTimeout: seconds.default(30).describe("Timeout of a scan of an output, in seconds."),
   selfTestInterval: z
     .number()
     .min(0)
     .max(86_400)
     .default(300)
     .describe(
-      "Seconds from one self-test to the next: models and rules are asked about known texts, and after a wrong answer there are no scans until a restart or a reload. 0: only before the server is ready.",
+      "Seconds between self-tests, which check models and rules with known texts. After a wrong result all scans are refused until a restart or a reload. 0: self-test only before the server is ready.",
     ),
   lazyLoad: z
     .boolean()
     .default(false)
     .describe(
-      "Load models with the first request that needs them, not at start. Those of the hub must be downloaded before: guard models pull.",
+      "Load a model with the first request that needs it instead of at the start. Models of the hub must be downloaded before: guard models pull.",
     ),
   requireFullCoverage: z
     .boolean()
     .default(false)
-    .describe("A text fails when a part of it or one of its checks was left out, for whatever reason."),
+    .describe("Fail a text if a part of it or one of its checks was skipped, for any reason."),
   onUntrainedLanguage: z
     .enum(TREATMENTS)
     .optional()
     .describe(
-      "What happens to text in languages that a model was not trained in, for all scanners whose params do not say it: score, pass, fail or raw.",
+      "How to treat text in languages that a model was not trained in, for scanners without this option in params: score, pass, fail or raw.",
     ),
   onScannerError: z
     .enum(["fail", "block"])
     .default("fail")
-    .describe("What a scanner that throws means: status 500, or a text that fails."),
-  allowThresholds: z
-    .boolean()
-    .default(false)
-    .describe("Whether a request may bring thresholds of its own (thresholds), for scanners that have one."),
+    .describe("If a scanner throws: fail the request with status 500, or block the text."),
+  allowThresholds: z.boolean().default(false).describe("Whether requests may set thresholds (thresholds)."),
   masking: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      "Scanners, by name or type, whose failing texts may go on as they rewrote them: the outcome is masked, not blocked. " +
-        "They have to take out all that they find, not only the first of it. Those that put placeholders of a vault into texts need not be named. With scan_fail_fast every failing text is blocked, because not all checks have run.",
+      "Scanners, by name or type, that mask instead of block: their failing texts may be used as rewritten. They must remove all of " +
+        "their findings, not only the first one. Scanners that insert placeholders of a vault need not be listed. With scan_fail_fast every failing text is blocked, because not all checks have run.",
     ),
-  maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Largest request body, in bytes."),
+  maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Maximum size of a request body, in bytes."),
   maxStreamSize: z
     .number()
     .int()
     .min(1024)
     .default(16_777_216)
-    .describe(
-      "Largest body of a request that streams an output, in bytes; a line of it is as long as max_body_size at most.",
-    ),
+    .describe("Maximum size of a request that streams an output, in bytes. Each line is limited by max_body_size."),
   streamIdleTimeout: seconds
     .default(120)
-    .describe("Seconds after which a stream ends whose client sends no line, or takes nothing."),
+    .describe("Seconds after which a stream ends if its client sends no line or reads nothing."),
   maxMessages: z
     .number()
     .int()
     .min(1)
     .default(1000)
-    .describe("Most messages of a conversation, texts in it, and documents of a call."),
-  vaultExpiry: z
-    .number()
-    .int()
-    .min(1)
-    .max(31_536_000)
-    .default(86_400)
-    .describe("Seconds that a vault which was handed out can be handed in again."),
+    .describe("Maximum number of messages of a conversation, of texts in it, and of documents of a call."),
+  vaultExpiry: z.number().int().min(1).max(31_536_000).default(86_400).describe("Seconds until a vault expires."),
   vaultMaxSize: z
     .number()
     .int()
     .min(1024)
     .default(524_288)
-    .describe("Largest vault, in characters; it comes back in a body, so never more than half of max_body_size."),
+    .describe(
+      "Maximum size of a vault, in characters. Clients send it back in a body, so at most half of max_body_size.",
+    ),
   queueSize: z
     .number()
     .int()
     .min(1)
     .default(512)
-    .describe("Most scans at a time, whether they wait or run, and most texts that wait for one model."),
+    .describe("Maximum number of waiting and running scans, and of texts in the queue of a model."),
   maxQueueTime: seconds
     .default(2)
-    .describe("Seconds that a scan is expected to wait at most; what would wait longer is refused at once, with 503."),
+    .describe(
+      "Maximum expected wait of a scan, in seconds. Scans that would wait longer are refused at once, with 503.",
+    ),
   maxWindows: z
     .number()
     .int()
@@ -143,7 +140,7 @@ const app = z.strictObject({
     .max(2 ** 32 - 1)
     .default(DEFAULT_MAX_WINDOWS)
     .describe(
-      "Most windows of a text that a model reads which judges it; of a longer text it reads the beginning and the end, and the coverage says truncated.",
+      "Maximum number of windows of a text that a classifier reads. Of a longer text it reads the beginning and the end, and coverage.truncated is true.",
     ),
   trustProxy: z
     .union([
@@ -156,7 +153,7 @@ const app = z.strictObject({
     ])
     .default(false)
     .describe(
-      "Take the client's address from X-Forwarded-For: of any proxy, or of those with these addresses or in these ranges.",
+      "Take the address of the client from X-Forwarded-For: of any proxy, or of proxies with these addresses or ranges.",
     ),
 });
 
@@ -168,32 +165,32 @@ const secret = z
     "expected 64 hexadecimal digits after sha256:",
   );
 
-/** A secret that clients send in a header. Headers hold printable ASCII only, so that nobody could send another secret. */
+/** A secret that clients send in a header, which may contain printable ASCII only. */
 const sentSecret = secret.regex(
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
-  "expected printable ASCII characters without white space around them: others cannot be sent",
+  "expected printable ASCII characters without surrounding white space: others cannot be sent in a header",
 );
 
-/** What the callers with a credential may do besides calling. */
+/** The rights of callers with a credential. */
 const rights = {
-  profile: z.string().min(1).optional().describe("The profile of these callers. Default: default."),
+  profile: z.string().min(1).optional().describe("Profile of these callers. Default: default."),
   mayChoose: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      "The profiles that these callers may ask for instead, in the header X-Guard-Profile or the field profile. Default: none.",
+      "Further profiles that these callers may select with the header X-Guard-Profile or the field profile. Default: none.",
     ),
   maySuppress: z
     .boolean()
     .optional()
     .describe(
-      "Whether these callers may leave scanners out (scanners_suppress). Default: false. Without auth everybody may.",
+      "Whether these callers may suppress scanners (scanners_suppress). Default: false. Without auth all callers may.",
     ),
   mayAdminister: z
     .boolean()
     .optional()
     .describe(
-      "Whether these callers may use the routes of operators, such as POST /admin/reload. Default: false. Without auth everybody may.",
+      "Whether these callers may use the routes for operators, such as POST /admin/reload. Default: false. Without auth all callers may.",
     ),
 };
 
@@ -204,9 +201,8 @@ const credentialName = z
     "expected a name of letters, digits, dots, hyphens and underscores, 64 at most",
   )
   .optional()
-  .describe("What the credential is called. Its vaults stay open when its secret changes.");
+  .describe("Name of the credential. With a name, its vaults can still be opened when its secret changes.");
 
-/** One way to authenticate. */
 export const authEntry = z.discriminatedUnion(
   "type",
   [
@@ -217,7 +213,7 @@ export const authEntry = z.discriminatedUnion(
       username: z
         .string()
         .min(1)
-        .regex(/^[^:]*$/, "a colon cannot be sent"),
+        .regex(/^[^:]*$/, "must not contain a colon"),
       password: secret,
       ...rights,
     }),
@@ -236,7 +232,7 @@ export const authEntry = z.discriminatedUnion(
 );
 export type AuthEntry = z.output<typeof authEntry>;
 
-/** One entry or a list of them; always a list in the result. Issues keep the path that the file has. */
+/** One entry or a list. The result is a list; issues have the paths of the file. */
 const auth = z
   .unknown()
   .transform((given, context): AuthEntry[] => {
@@ -246,22 +242,22 @@ const auth = z
       : checkOptions(authEntry, value, "snake_case");
     const entries = result.success ? [result.data].flat() : [];
     const issues = result.success
-      ? wrongNames(entries).map(({ path, message }) => ({ path: Array.isArray(value) ? path : path.slice(1), message }))
+      ? nameIssues(entries).map(({ path, message }) => ({ path: Array.isArray(value) ? path : path.slice(1), message }))
       : result.issues;
     if (issues.length === 0) return entries;
     for (const { path, message } of issues) context.issues.push({ code: "custom", message, path, input: undefined });
     return z.NEVER;
   })
-  .describe("Who may call: one way to authenticate, or a list of them. Without it only this machine is served.");
+  .describe("Credentials of callers: one entry or a list. Without it only this machine is served.");
 
-/** Where a collector takes one signal. Files of llm-guard have an empty text where none is set. */
+/** The endpoint of one signal. It is empty in files of llm-guard if it is not set. */
 const endpoint = (path: string) =>
   z
     .string()
     .refine((text) => text === "" || isWebAddress(text), `expected an address such as http://collector:4318${path}`)
     .nullish()
     .describe(
-      `Address of the collector (OTLP over HTTP); ${path} is added where it has no path. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or this machine.`,
+      `Address of the collector (OTLP over HTTP). Without a path, ${path} is added. Default: OTEL_EXPORTER_OTLP_ENDPOINT, or this machine.`,
     );
 
 function isWebAddress(text: string): boolean {
@@ -272,7 +268,7 @@ const tracing = z.strictObject({
   exporter: z
     .enum(["none", "console", "otel_http", "xray"])
     .default("none")
-    .describe("Where spans go: nowhere, into the log, or to a collector; xray: to a collector, with ids of AWS X-Ray."),
+    .describe("Destination of spans: none, the log, or a collector; xray: a collector, with ids of AWS X-Ray."),
   endpoint: endpoint("/v1/traces"),
 });
 
@@ -280,7 +276,7 @@ const metrics = z.strictObject({
   exporter: z
     .enum(["prometheus", "none", "console", "otel_http"])
     .default("prometheus")
-    .describe("How metrics leave: GET /metrics, not at all, in the log once a minute, or to a collector."),
+    .describe("Destination of metrics: GET /metrics, none, the log once a minute, or a collector."),
   endpoint: endpoint("/v1/metrics"),
   public: z.boolean().default(false).describe("Serve GET /metrics without authentication."),
 });
@@ -292,7 +288,7 @@ const scanner = z.strictObject({
       error: ({ input }) => (input === undefined ? "is required" : "expected the type of a scanner, or a plugin"),
     },
   ),
-  name: z.string().min(1).optional().describe("Name in results; may stand in params too."),
+  name: z.string().min(1).optional().describe("Name in results. It may also be in params."),
   params: z
     .record(z.string(), z.unknown())
     .nullish()
@@ -301,17 +297,22 @@ const scanner = z.strictObject({
 export type ScannerEntry = z.output<typeof scanner>;
 
 const conversation = z.strictObject({
-  window: z.number().int().min(1).default(3).describe("How many user messages are scanned together; 1 turns that off."),
+  window: z
+    .number()
+    .int()
+    .min(1)
+    .default(3)
+    .describe("Number of user messages that are also scanned together; 1 turns this off."),
   scanToolMessages: z
     .boolean()
     .default(true)
-    .describe("Scan tool and function results. Those that are not to be scanned do not count as left out."),
+    .describe("Scan tool and function results. With false they do not count as skipped."),
   scan: z
     .partialRecord(z.enum(SCANNED), z.array(z.string().min(1)))
     .optional()
     .describe(
-      "The scanners of input_scanners, by name or type, that look at texts of a source: user, tool, assistant, tool_call, " +
-        "tool_definition, system; and at what the model has answered already (history). Default: those that ask for it. []: none, and it does not count as left out.",
+      "Scanners of input_scanners, by name or type, that check texts of a source: user, tool, assistant, tool_call, " +
+        "tool_definition, system; and earlier responses of the model (history). Default: scanners that declare the source. []: none, and its texts do not count as skipped.",
     ),
   risk: z
     .strictObject({
@@ -323,13 +324,11 @@ const conversation = z.strictObject({
         )
         .meta({ plugin: "scoring function", jsonSchema: PLUGIN_REFERENCE })
         .optional()
-        .describe(
-          "A plugin that scores each message, from 0 on, in place of the first scanner that tells a probability.",
-        ),
+        .describe("A plugin that scores each message, from 0 upward, instead of the first scanner with a probability."),
       ...conversationRiskOptions.shape,
     })
     .prefault({})
-    .describe("Risk that adds up over the user messages."),
+    .describe("Risk that accumulates over user messages."),
 });
 
 const stream = z.strictObject({
@@ -338,25 +337,27 @@ const stream = z.strictObject({
     .int()
     .min(0)
     .default(HOLDBACK.chars)
-    .describe("Most characters that wait for the end of their sentence, where scanners judge sentences."),
+    .describe(
+      "Maximum number of characters that are held back until the end of a sentence, for scanners that check sentences.",
+    ),
   holdbackMs: z
     .number()
     .int()
     .min(0)
     .max(600_000)
     .default(HOLDBACK.milliseconds)
-    .describe("Milliseconds without anything new after which whole words are given out."),
+    .describe("Milliseconds without new text after which whole words are released."),
   wholeChars: z
     .number()
     .int()
     .min(0)
     .default(HOLDBACK.whole)
     .describe(
-      "Characters that are kept of an output for scanners that need all of it. Of a longer one they read the beginning.",
+      "Maximum number of characters of an output that are kept for scanners that need all of it. Of a longer one they read the beginning.",
     ),
 });
 
-/** A setting as it may stand in a profile: without a default, because what a profile leaves out is as outside of it. */
+/** A setting of a profile. It has no default, because a profile inherits every setting that it does not override. */
 function inherited<Setting extends z.ZodType>({
   def,
   description = "",
@@ -365,35 +366,35 @@ function inherited<Setting extends z.ZodType>({
   return innerType.optional().describe(description);
 }
 
-const { shape: ofApp } = app;
+const { shape: appShape } = app;
 
-/** The name of a profile, which is sent in a header and stands in metrics. */
+/** The name of a profile, which is used in a header and in metrics. */
 const PROFILE_NAME = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9])?$/;
 
-/** Scanners and settings of their own for some requests. What a profile leaves out is as outside of it. */
+/** A profile: scanners and settings for some requests. It inherits every setting that it does not override. */
 export const profile = z.strictObject({
   inputScanners: z.array(scanner).optional(),
   outputScanners: z.array(scanner).optional(),
   conversation: conversation
     .optional()
-    .describe("The section conversation of this profile, in the place of the one outside."),
+    .describe("The section conversation of this profile, which replaces the main one."),
   app: z
     .strictObject({
-      scanFailFast: inherited(ofApp.scanFailFast),
-      scanPromptTimeout: inherited(ofApp.scanPromptTimeout),
-      scanOutputTimeout: inherited(ofApp.scanOutputTimeout),
-      requireFullCoverage: inherited(ofApp.requireFullCoverage),
-      onUntrainedLanguage: ofApp.onUntrainedLanguage,
-      onScannerError: inherited(ofApp.onScannerError),
-      allowThresholds: inherited(ofApp.allowThresholds),
-      masking: inherited(ofApp.masking),
+      scanFailFast: inherited(appShape.scanFailFast),
+      scanPromptTimeout: inherited(appShape.scanPromptTimeout),
+      scanOutputTimeout: inherited(appShape.scanOutputTimeout),
+      requireFullCoverage: inherited(appShape.requireFullCoverage),
+      onUntrainedLanguage: appShape.onUntrainedLanguage,
+      onScannerError: inherited(appShape.onScannerError),
+      allowThresholds: inherited(appShape.allowThresholds),
+      masking: inherited(appShape.masking),
     })
     .optional()
-    .describe("The settings of app that a profile may have for itself."),
+    .describe("The settings of app that a profile may override."),
 });
 export type ProfileSettings = z.output<typeof profile>;
 
-/** The configuration file, with camelCase names. */
+/** The configuration file, in camelCase. */
 export const configSchema = z.strictObject({
   app: app.prefault({}),
   auth: auth.optional(),
@@ -404,42 +405,42 @@ export const configSchema = z.strictObject({
   inputScanners: z.array(scanner).default([]),
   outputScanners: z.array(scanner).default([]),
   conversation: conversation.prefault({}),
-  stream: stream.prefault({}).describe("How outputs are scanned that arrive in pieces."),
-  audit: audit.optional().describe("A record of every decision, apart from the log."),
+  stream: stream.prefault({}).describe("How streamed outputs are scanned."),
+  audit: audit.optional().describe("The audit log: a record of every decision."),
   shadow: shadow
     .optional()
     .describe(
-      "A second configuration that judges a share of the requests after their answers, to see what it would change.",
+      "A second configuration that scans a sample of the requests after their responses, to show what it would change.",
     ),
   profiles: z
     .record(z.string(), profile)
     .superRefine((profiles, context) => {
       for (const name of Object.keys(profiles)) {
         if (name === MAIN_PROFILE)
-          context.addIssue(`${name} is the profile that the file describes outside of profiles`);
+          context.addIssue(`${name} is the name of the main profile, whose settings are outside of profiles`);
         else if (!PROFILE_NAME.test(name)) {
           context.addIssue(
-            `the name ${name} has something else than small letters, digits, dots, dashes and underscores`,
+            `the name ${name} may contain only lowercase letters, digits, dots, hyphens and underscores`,
           );
         }
       }
     })
     .default({})
-    .describe("Further lists of scanners, by a name that requests choose them by."),
+    .describe("Further lists of scanners, by the name that requests select them with."),
   dialects: z
     .array(z.enum(DIALECTS))
     .default([])
-    .describe("The APIs of other products that the server speaks as well, for gateways that call them."),
+    .describe("APIs of other products that the server emulates, for gateways that call them."),
   plugins: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      "The packages whose plugins may be written by their names: names of packages, or folders of packages such as ./my-plugins. " +
-        "Default: all installed packages.",
+      "Packages whose plugins may be used by name: names of packages, or folders such as ./my-plugins. Default: all installed " +
+        "packages.",
     ),
 });
 
-/** A checked configuration, with all defaults filled in. */
+/** A validated configuration with all defaults. */
 export type Config = z.output<typeof configSchema>;
-/** A configuration as a program writes it: what is left out gets its default. */
+/** A configuration as a program writes it. Missing settings get their defaults. */
 export type ConfigInput = z.input<typeof configSchema>;

@@ -3,9 +3,9 @@ import type { ScanServiceOptions } from "../service/service-types.ts";
 import type { Config } from "./schema.ts";
 
 /**
- * What a configuration asks of the service that scans.
+ * Returns the service options of a configuration.
  *
- * @param engine the engine of its scanners, whose models the service tests.
+ * @param engine the engine whose self-tests the service runs.
  */
 export function serviceOptions({ app, conversation, stream }: Config, engine?: Engine): ScanServiceOptions {
   return {

@@ -13,14 +13,14 @@ import { GuardValidationError } from "../support/errors.ts";
 /** A parsed YAML file. */
 export interface YamlSource {
   value: unknown;
-  /** The line, from 1, where the value at a path stands, or the nearest value around it. */
+  /** Returns the line, from 1, of the value at a path, or of its closest parent. */
   lineOf(path: string): number | undefined;
 }
 
 /**
  * Parses one YAML 1.2 document. Duplicate keys, unknown tags and a second document are errors.
  *
- * @throws GuardValidationError with the line. The message quotes nothing of the file, since it may hold secrets.
+ * @throws GuardValidationError with the line. The message does not quote the file, which may contain secrets.
  */
 export function parseYaml(text: string): YamlSource {
   let events: Event[];
@@ -40,7 +40,7 @@ export function parseYaml(text: string): YamlSource {
   if (documents.length > 1) {
     throw new GuardValidationError([{ path: "", message: "expected one YAML document, got several" }]);
   }
-  const offsets = offsetsOf(text, events);
+  const offsets = offsetsByPath(text, events);
   return {
     value: documents[0],
     lineOf(path) {
@@ -53,8 +53,8 @@ export function parseYaml(text: string): YamlSource {
   };
 }
 
-/** Where the values of a document stand in its text, by path. */
-function offsetsOf(text: string, events: readonly Event[]): Map<string, number> {
+/** Returns the offsets of values in the text of a document, by path. */
+function offsetsByPath(text: string, events: readonly Event[]): Map<string, number> {
   const offsets = new Map<string, number>();
   let next = 0;
 
@@ -69,7 +69,7 @@ function offsetsOf(text: string, events: readonly Event[]): Map<string, number> 
       while (!ends()) {
         const key = events[next];
         if (key?.type !== EVENT_ID.SCALAR) {
-          // A key that is itself a list or an object cannot be written in a path.
+          // A path cannot contain a key that is a list or an object.
           walk("\0");
           walk("\0");
           continue;

@@ -5,67 +5,60 @@ import { packageFolder } from "../own-files.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 
-/** A plugin that a package offers under a name: an entry of `guard.plugins` in its `package.json`. */
-export interface OfferedPlugin {
+/** A plugin of a package: an entry of `guard.plugins` in its `package.json`. */
+export interface PackagePlugin {
   name: string;
   /** The name of the package. */
   package: string;
-  /** The module and its export as the package writes them: `./scanners.js#WordList`. */
+  /** Module and export: `./scanners.js#WordList`. */
   target: string;
   /** The folder of the package. */
   folder: string;
 }
 
-/**
- * A name that a package may offer a plugin under. It begins with a small letter, as no type of guard's own scanners does, so that no
- * later version of guard takes a name away.
- */
+/** The name of a plugin. It starts with a lowercase letter, so that it cannot collide with a built-in scanner of a later version. */
 export const PLUGIN_NAME = /^[a-z][a-z0-9._-]{0,99}$/;
 
 /** The name of a package of npm, https://docs.npmjs.com/cli/configuring-npm/package-json#name. */
 const PACKAGE_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** How many files are read at the same time. */
-const PARALLEL = 32;
+const MAX_OPEN_FILES = 32;
 
-/** The folders `node_modules` in which Node.js looks for a package, seen from a folder: its own, and those of the folders above. */
+/** Returns the `node_modules` folders in which Node.js searches packages for a folder: its own, and those of its parents. */
 function moduleFolders(folder: string): string[] {
   const above = dirname(folder);
   const rest = above === folder ? [] : moduleFolders(above);
   return folder.endsWith("node_modules") ? rest : [join(folder, "node_modules"), ...rest];
 }
 
-/**
- * The folders `node_modules` in which plugins are looked for: those that Node.js looks in, seen from the folder of the configuration
- * and then from guard itself.
- */
-export function searchedFolders(from: string): string[] {
+/** Returns the `node_modules` folders in which plugins are searched: first for the folder of the configuration, then for guard itself. */
+export function searchFolders(from: string): string[] {
   return [...new Set([...moduleFolders(resolve(from)), ...moduleFolders(resolve(packageFolder))])];
 }
 
-/** Reads the names that packages offer. Nothing of the packages is run. */
-export async function offeredPlugins(
+/** Finds the plugins of packages, without running any code of them. */
+export async function findPlugins(
   from: string,
   packages: readonly string[] | undefined,
-): Promise<readonly OfferedPlugin[]> {
-  if (packages) return (await Promise.all(packages.map((name, index) => offersOf(from, name, index)))).flat();
+): Promise<readonly PackagePlugin[]> {
+  if (packages) return (await Promise.all(packages.map((name, index) => listedPlugins(from, name, index)))).flat();
   const folders = new Map<string, string>();
-  for (const modules of searchedFolders(from)) {
-    // As for Node.js, the nearest of two packages with one name counts.
+  for (const modules of searchFolders(from)) {
+    // As in Node.js, the nearest of two packages with one name wins.
     for (const name of await installedIn(modules)) if (!folders.has(name)) folders.set(name, join(modules, name));
   }
-  const limit = pLimit(PARALLEL);
-  const offers = [...folders].map(([name, folder]) =>
+  const limit = pLimit(MAX_OPEN_FILES);
+  const plugins = [...folders].map(([name, folder]) =>
     limit(async () => {
       const text = await readFile(join(folder, "package.json"), "utf8").catch(() => "");
-      // Few packages have the key, and parsing is slower than looking for it.
-      return text.includes('"guard"') ? (offersIn(text, name, folder) ?? []) : [];
+      // Few packages have the key, and parsing is slower than a search for it.
+      return text.includes('"guard"') ? (pluginsIn(text, name, folder) ?? []) : [];
     }),
   );
-  return (await Promise.all(offers)).flat();
+  return (await Promise.all(plugins)).flat();
 }
 
-/** The packages in a folder `node_modules`. */
+/** Returns the packages in a `node_modules` folder. */
 async function installedIn(modules: string): Promise<string[]> {
   const names = async (folder: string) =>
     (await readdir(folder).catch(() => [])).filter((name) => !name.startsWith("."));
@@ -76,40 +69,39 @@ async function installedIn(modules: string): Promise<string[]> {
 }
 
 /**
- * What a package offers that the configuration lists.
+ * Returns the plugins of a package that the configuration lists.
  *
- * @throws GuardValidationError with its place in the list, when there is no such package or it offers nothing.
+ * @throws GuardValidationError with its index in the list, if there is no such package or it has no plugins.
  */
-async function offersOf(from: string, name: string, index: number): Promise<OfferedPlugin[]> {
-  const bad = (message: string) => new GuardValidationError([{ path: `plugins.${index}`, message }]);
+async function listedPlugins(from: string, name: string, index: number): Promise<PackagePlugin[]> {
+  const invalid = (message: string) => new GuardValidationError([{ path: `plugins.${index}`, message }]);
   const isPath = /^\.{1,2}(?:[\\/]|$)/.test(name) || isAbsolute(name);
   if (!isPath && !PACKAGE_NAME.test(name)) {
-    throw bad(`expected the name of a package, or the folder of one, such as ./my-plugins`);
+    throw invalid(`expected the name of a package, or its folder, such as ./my-plugins`);
   }
-  const folders = isPath ? [resolve(from, name)] : searchedFolders(from).map((modules) => join(modules, name));
+  const folders = isPath ? [resolve(from, name)] : searchFolders(from).map((modules) => join(modules, name));
   for (const folder of folders) {
     const text = await readFile(join(folder, "package.json"), "utf8").catch(() => undefined);
     if (text === undefined) continue;
-    const offers = offersIn(text, name, folder);
-    if (offers && offers.length > 0) return offers;
-    throw bad(
-      `${join(folder, "package.json")} offers no plugins: expected "guard": { "plugins": { "name": "./file.js#export" } }`,
+    const plugins = pluginsIn(text, name, folder);
+    if (plugins && plugins.length > 0) return plugins;
+    throw invalid(
+      `${join(folder, "package.json")} has no plugins: expected "guard": { "plugins": { "name": "./file.js#export" } }`,
     );
   }
-  throw bad(isPath ? `there is no package.json in ${folders[0]}` : `${notInstalled(name, from)}`);
+  throw invalid(isPath ? `there is no package.json in ${folders[0]}` : notInstalledMessage(name, from));
 }
 
-/** Says that a package is not installed, and where it was looked for. */
-export function notInstalled(name: string, from: string): string {
-  return `the package ${name} is not installed: it is in no node_modules of ${resolve(from)}, nor of a folder above it, nor beside guard`;
+export function notInstalledMessage(name: string, from: string): string {
+  return `the package ${name} is not installed: it is in no node_modules folder of ${resolve(from)} or its parents, nor beside guard`;
 }
 
 /**
- * The plugins in a `package.json`; undefined when its key `guard` is not of that form, which another program may have given it.
+ * Returns the plugins in a `package.json`; undefined if its key `guard` has another form, which may belong to another program.
  *
- * @param name the name to use when the package has none.
+ * @param name of the package, if its `package.json` has none.
  */
-function offersIn(text: string, name: string, folder: string): OfferedPlugin[] | undefined {
+function pluginsIn(text: string, name: string, folder: string): PackagePlugin[] | undefined {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -119,13 +111,13 @@ function offersIn(text: string, name: string, folder: string): OfferedPlugin[] |
   const guard = isRecord(json) ? json.guard : undefined;
   const plugins = isRecord(guard) ? guard.plugins : undefined;
   if (!isRecord(plugins)) return undefined;
-  const own = isRecord(json) && typeof json.name === "string" ? json.name : name;
-  const offers = Object.entries(plugins).map(([key, target]) => ({
+  const packageName = isRecord(json) && typeof json.name === "string" ? json.name : name;
+  const found = Object.entries(plugins).map(([key, target]) => ({
     name: key,
-    package: own,
+    package: packageName,
     target: String(target),
     folder,
   }));
-  const isFine = offers.every((offer) => PLUGIN_NAME.test(offer.name) && /^\.\/[^#]+#[^#]+$/.test(offer.target));
-  return isFine ? offers : undefined;
+  const isValid = found.every(({ name, target }) => PLUGIN_NAME.test(name) && /^\.\/[^#]+#[^#]+$/.test(target));
+  return isValid ? found : undefined;
 }

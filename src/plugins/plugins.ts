@@ -17,7 +17,7 @@ import { lazy } from "../support/lazy.ts";
 import { parseOptions } from "../support/options.ts";
 import { describeKind } from "../support/schema-messages.ts";
 
-/** What the plugins of each kind are, once they are loaded. */
+/** The types of loaded plugins by kind. */
 export interface Plugins {
   scanner: DefinedScanner;
   recognizer: Recognizer;
@@ -26,9 +26,9 @@ export interface Plugins {
   "NER model": CustomNerModel;
 }
 
-/** What a module has to export for a plugin of a kind, in words. */
+/** Descriptions of the expected exports. */
 const EXPECTED: Readonly<Record<keyof Plugins, string>> = {
-  scanner: "the definition of a scanner, as defineScanner takes it",
+  scanner: "the definition of a scanner for defineScanner",
   recognizer: "a function (text) => [{ start, end, type, score }]",
   classifier: "a function (text) => probability",
   "scoring function": "a function (text) => number",
@@ -36,23 +36,23 @@ const EXPECTED: Readonly<Record<keyof Plugins, string>> = {
 };
 
 /**
- * Checks what a module exports, and makes of it what guard uses.
+ * Turns the export of a module into a plugin.
  *
- * @throws GuardValidationError when it is no plugin of the kind. The path is empty.
+ * @throws GuardValidationError with an empty path if it is no plugin of the kind.
  */
-export function asPlugin<Kind extends keyof Plugins>(kind: Kind, value: unknown): Plugins[Kind] {
+export function toPlugin<Kind extends keyof Plugins>(kind: Kind, value: unknown): Plugins[Kind] {
   const refuse = () => {
     throw new GuardValidationError([
       { path: "", message: `expected ${EXPECTED[kind]}, got ${isRecord(value) ? "an object" : describeKind(value)}` },
     ]);
   };
-  if (kind === "scanner") return scannerOf(definitionOf(value) ?? refuse()) as Plugins[Kind];
+  if (kind === "scanner") return toScanner(findDefinition(value) ?? refuse()) as Plugins[Kind];
   if (kind === "NER model" ? !isCustomNerModel(value) : typeof value !== "function") refuse();
   return value as Plugins[Kind];
 }
 
-/** Finds the definition in a value that may be one, or that `defineScanner` made of one. */
-function definitionOf(value: unknown): object | undefined {
+/** Returns the definition in a value, which may be a result of `defineScanner`. */
+function findDefinition(value: unknown): object | undefined {
   if (isRecord(value) && typeof value.create === "function") return value;
   const { definition } = (typeof value === "function" || isRecord(value) ? value : {}) as { definition?: unknown };
   return isRecord(definition) ? definition : undefined;
@@ -60,13 +60,13 @@ function definitionOf(value: unknown): object | undefined {
 
 const flag = z.boolean().optional();
 
-/** The fields of a definition that guard reads before it builds the scanner. */
+/** The fields of a definition that guard uses before it builds the scanner. */
 const definitionSchema = lazy(() =>
   z.looseObject({
     type: z
       .string()
       .regex(/^[A-Za-z][\w.-]{0,99}$/, "expected a name of letters, digits, dots, hyphens and underscores")
-      .refine((type) => !isBuiltIn(type), "a scanner of guard has this type"),
+      .refine((type) => !isBuiltIn(type), "a built-in scanner has this type"),
     summary: z.string().min(1),
     sides: z
       .strictObject({ input: z.looseObject({}).optional(), output: z.looseObject({}).optional() })
@@ -97,13 +97,13 @@ function isBuiltIn(type: string): boolean {
   return (["input", "output"] as const).some((side) => scannerTypes(side).includes(type));
 }
 
-function scannerOf(value: object): DefinedScanner {
+function toScanner(value: object): DefinedScanner {
   parseOptions(definitionSchema(), value);
   const definition = value as PluginScannerDefinition;
-  // The classes are always made here: the plugin may have another copy of guard, or none.
+  // The plugin may use another copy of guard, or none, so the class is defined here.
   return defineScanner({
     ...definition,
-    create: (build) => checkedBody(definition, () => definition.create(build)),
+    create: (build) => createBody(definition, () => definition.create(build)),
   });
 }
 
@@ -122,11 +122,11 @@ const BODY = lazy(() =>
   }),
 );
 
-/** Builds a scanner of a plugin. Whatever goes wrong is an error of the configuration. */
-function checkedBody({ type, detects = false }: PluginScannerDefinition, make: () => ScannerBody): ScannerBody {
+/** Builds a scanner of a plugin. Every error is one of the configuration. */
+function createBody({ type, detects = false }: PluginScannerDefinition, create: () => ScannerBody): ScannerBody {
   let body: ScannerBody;
   try {
-    body = make();
+    body = create();
   } catch (error) {
     throw new GuardValidationError(issuesOf(error) ?? [{ path: "", message: `${type}: ${messageOf(error)}` }], {
       cause: error,
@@ -134,16 +134,15 @@ function checkedBody({ type, detects = false }: PluginScannerDefinition, make: (
   }
   try {
     parseOptions(BODY(), body);
-    if (detects && !body.detect)
-      throw invalid("detect: expected a function, since the definition says that it detects");
+    if (detects && !body.detect) throw invalid("detect: expected a function, because the definition has detects: true");
   } catch (error) {
-    throw invalid(`create() of ${type} made no scanner: ${messageOf(error)}`);
+    throw invalid(`create() of ${type} did not return a scanner: ${messageOf(error)}`);
   }
-  // Methods stay methods: the object may be of a class.
+  // Do not copy the object: it may be an instance of a class.
   return body;
 }
 
-/** The issues of a validation error, which may come from another copy of guard; undefined for other errors. */
+/** Returns the issues of a validation error, which may come from another copy of guard; undefined for other errors. */
 function issuesOf(error: unknown): readonly ValidationIssue[] | undefined {
   if (error instanceof GuardValidationError) return error.issues;
   const { code, issues } = (error ?? {}) as { code?: unknown; issues?: unknown };
@@ -153,7 +152,7 @@ function issuesOf(error: unknown): readonly ValidationIssue[] | undefined {
   return issues.map(({ path, message }) => ({ path: String(path), message: String(message) }));
 }
 
-/** A message of whatever was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : `it threw ${describeKind(error)}`;
 }

@@ -1,4 +1,4 @@
-import type { OfferedPlugin } from "../../plugins/packages.ts";
+import type { PackagePlugin } from "../../plugins/packages.ts";
 import type { Side } from "../../scan/scanner.ts";
 import type { Example } from "../../scanners/definition.ts";
 import { columns, indentLines } from "../layout.ts";
@@ -15,7 +15,7 @@ export function listAsText(references: readonly ScannerReference[], width?: numb
 }
 
 /** The plugins that packages offer by name, of whatever kind, as a table for a terminal; nothing when there are none. */
-export function offersAsText(offers: readonly OfferedPlugin[]): string {
+export function offersAsText(offers: readonly PackagePlugin[]): string {
   const rows = offers.map(({ name, package: from, target }) => [name, from, target]);
   return rows.length > 0 ? `\n${columns([["PLUGIN", "PACKAGE", "MODULE"], ...rows])}` : "";
 }
