@@ -75,9 +75,9 @@ describe("the package in examples/plugin, installed", () => {
       sanitized_prompt: "😀 [REDACTED_PERSON_1] ([REDACTED_EMPLOYEE_1]) saw a ***. Open sesame!",
       scanners: { Anonymize: 0.9, Blocklist: 1, Birds: -1, PromptInjection: 0.4 },
     });
-    const rewritten = [..."😀 [REDACTED_PERSON_1] ([REDACTED_EMPLOYEE_1]) saw a "].length;
+    const start = [..."😀 Ada Lovelace (EMP-004711) saw a "].length;
     expect(body.findings).toMatchObject({
-      Blocklist: [{ start: rewritten, end: rewritten + 5, type: "blocked-word", label: "heron" }],
+      Blocklist: [{ start, end: start + 5, type: "blocked-word", label: "heron" }],
       PromptInjection: [{ label: "magic" }],
     });
     expect(body.coverage).toMatchObject({ chars: [...prompt].length, scanned_chars: [...prompt].length });

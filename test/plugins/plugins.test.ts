@@ -217,7 +217,7 @@ describe("a file whose plugin cannot be used", () => {
       "no package",
       scanner("nowhere#Short"),
       "input_scanners.0.type",
-      "the package nowhere is not installed: it is in no node_modules of FOLDER",
+      "the package nowhere is not installed: it is in no node_modules folder of FOLDER",
     ],
     ["no module of a package", scanner("one/sub#Short"), "input_scanners.0.type", "does not export ./sub"],
     [
@@ -237,19 +237,19 @@ describe("a file whose plugin cannot be used", () => {
       "a name that two packages offer",
       scanner("both-offer"),
       "input_scanners.0.type",
-      "@scope/two and one both offer a plugin both-offer",
+      "@scope/two and one both have a plugin both-offer",
     ],
     [
       "an unknown name",
       scanner("shrt"),
       "input_scanners.0.type",
-      "no package installed beside FOLDER or beside guard offers a plugin shrt; did you mean short?",
+      "no package installed beside FOLDER or beside guard has a plugin shrt; did you mean short?",
     ],
     [
       "a name that is not listed",
       scanner("short", "{}", "plugins: [./beside]\n"),
       "input_scanners.0.type",
-      "no package listed under plugins offers a plugin short; offered are: beside-short",
+      "no package listed under plugins has a plugin short; known plugins: beside-short",
     ],
     [
       "a listed package that is not there",
@@ -267,7 +267,7 @@ describe("a file whose plugin cannot be used", () => {
       "a listed package without plugins",
       scanner("InvisibleText", "{}", "plugins: [three]\n"),
       "plugins.0",
-      "offers no plugins",
+      "has no plugins",
     ],
     [
       "something else than a scanner",
@@ -279,7 +279,7 @@ describe("a file whose plugin cannot be used", () => {
       "the type of a scanner of guard",
       scanner("./length.mjs#Own"),
       "input_scanners.0.type",
-      "type: a scanner of guard has this type",
+      "type: a built-in scanner has this type",
     ],
     ["no side", scanner("./length.mjs#Sideless"), "input_scanners.0.type", "sides: expected input, output or both"],
     [
@@ -323,7 +323,7 @@ describe("a file whose plugin cannot be used", () => {
       "a scanner without a check",
       scanner("./length.mjs#Empty"),
       "input_scanners.0.params",
-      "create() of Short made no scanner: check: ",
+      "create() of Short did not return a scanner: check: ",
     ],
     [
       "a classifier that is none",
@@ -335,7 +335,7 @@ describe("a file whose plugin cannot be used", () => {
       "a recognizer that is not there",
       scanner("Anonymize", "{recognizers: [./length.mjs#recognize, missing]}"),
       "input_scanners.0.params.recognizers.1",
-      "no package installed beside FOLDER or beside guard offers a plugin missing; offered are: both-offer, short",
+      "no package installed beside FOLDER or beside guard has a plugin missing; known plugins: both-offer, short",
     ],
     [
       "a NER model that is none",
