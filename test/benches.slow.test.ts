@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { markdownFiles, read } from "./house/markdown.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { scripts } = createRequire(import.meta.url)("../package.json") as { scripts: Record<string, string> };
@@ -71,14 +72,19 @@ const BENCHMARKS: Record<string, { prints: RegExp[]; writes?: string }> = {
 
 /** Other measuring programs that pages name, with the arguments of a short run. */
 const PROGRAMS: Record<string, { args: string[]; prints: RegExp }> = {
+  fuzz: { args: ["strict-json", "--seconds", "1"], prints: /^strict-json: \d+ executions/m },
   chaos: { args: ["terminate", "--quick"], prints: /^all promises kept$/m },
   soak: { args: ["--quick"], prints: /^flat$/m },
   "soak:server": { args: ["--quick"], prints: /^ {2}kept +every request is answered/m },
 };
 
+/** Scripts that pages name and that CI, another test or every other command runs. */
+const RUN_ELSEWHERE = ["bench:page", "build", "format", "generate", "lint", "sbom", "tool"];
+
 /** The part of an npm script behind the build. */
 function program(script: string): string[] {
-  const [, command = ""] = /^node scripts\/build\.mjs && node (.+)$/.exec(scripts[script] ?? "") ?? [];
+  const [, command = ""] =
+    /^node scripts\/build\.mjs(?: --profile ci)? && node (.+)$/.exec(scripts[script] ?? "") ?? [];
   expect(command, script).not.toBe("");
   return command.split(" ");
 }
@@ -125,4 +131,11 @@ it("the README lists every benchmark", () => {
   expect(Object.keys(BENCHMARKS).sort()).toEqual(benchmarks.sort());
   const readme = readFileSync(join(root, "benches/README.md"), "utf8");
   for (const name of benchmarks) expect(readme).toMatch(new RegExp(`^\\| \`npm run ${name}\` `, "m"));
+});
+
+it("every npm script that a page names is run by a test or by CI", () => {
+  const known = new Set([...Object.keys(BENCHMARKS), ...Object.keys(PROGRAMS), ...RUN_ELSEWHERE]);
+  const pages = markdownFiles().filter((path) => !/^(?:changes\/|CHANGELOG)/.test(path));
+  const named = pages.flatMap((path) => [...read(path).matchAll(/\bnpm run ([\w:-]+)/g)].map(([, name = ""]) => name));
+  expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([]);
 });
