@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { LEAST_KEY, type PinStore, randomKey, type ToolPins } from "../scanners/parts/tool-pins.ts";
+import { MIN_KEY_LENGTH, type PinStore, randomKey, type ToolPins } from "../scanners/parts/tool-pins.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 
@@ -151,7 +151,7 @@ async function contentOf(file: string): Promise<Content | undefined> {
   }
   if (!isRecord(value) || value.version !== VERSION) throw invalid(file, `expected "version": ${VERSION}`);
   const { key, servers } = value;
-  if (typeof key !== "string" || key.length < LEAST_KEY) throw invalid(file, "expected a key", undefined, "key");
+  if (typeof key !== "string" || key.length < MIN_KEY_LENGTH) throw invalid(file, "expected a key", undefined, "key");
   if (!isRecord(servers)) throw invalid(file, "expected an object", undefined, "servers");
   const sections = Object.entries(servers).map(([server, pins]) => {
     const entries = isRecord(pins) ? Object.entries(pins) : [];

@@ -29,7 +29,7 @@ export { Sensitive } from "./sensitive.ts";
 export { Sentiment } from "./sentiment.ts";
 export { SystemPromptLeak } from "./system-prompt-leak.ts";
 export { TokenLimit } from "./token-limit.ts";
-export { ToolDefinitions } from "./tool-definitions.ts";
+export { ToolDefinitions } from "./tool-definitions/tool-definitions.ts";
 export { ToolPolicy } from "./tool-policy/tool-policy.ts";
 export { Toxicity } from "./toxicity.ts";
 export { URLReachability } from "./url-reachability/url-reachability.ts";

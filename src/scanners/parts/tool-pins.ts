@@ -3,26 +3,26 @@ import { LRUCache } from "lru-cache";
 import type { ToolDefinition } from "../../scan/conversation-text.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 
-/** The fewest characters of a key. With fewer, whoever sees a pin could guess the key. */
-export const LEAST_KEY = 16;
+/** Whoever sees a pin could guess a shorter key. */
+export const MIN_KEY_LENGTH = 16;
 
-/** How many definitions the store in memory remembers. The one that was not looked up for the longest time is forgotten first. */
-const REMEMBERED = 10_000;
+/** How many pins the store in memory holds. The least recently used one is evicted first. */
+const MAX_PINS = 10_000;
 
-/** Where the pins of definitions are kept that were seen before, by the name of the tool. */
+/** A store of pins, by the names of tools. */
 export interface PinStore {
   get(name: string): string | undefined | Promise<string | undefined>;
   set(name: string, pin: string): unknown;
 }
 
-/** Where a program keeps pins for the scanners that it builds, and the secret key of their hashes, of at least 16 characters. */
+/** Where a program keeps the pins of its scanners, and the secret key of their hashes, which has at least 16 characters. */
 export interface ToolPins {
   readonly key: string;
   readonly store: PinStore;
 }
 
 export function memoryStore(): PinStore {
-  return new LRUCache<string, string>({ max: REMEMBERED });
+  return new LRUCache<string, string>({ max: MAX_PINS });
 }
 
 export function randomKey(): string {
@@ -30,8 +30,8 @@ export function randomKey(): string {
 }
 
 /**
- * The pin of a definition: three keyed hashes with points between them, of its description, its schema and all of it, so that a
- * comparison can tell what changed. Each is the first 16 bytes of HMAC-SHA256 (RFC 2104, which allows half of the hash) over the
+ * Returns the pin of a definition: keyed hashes of its description, its schema and the whole definition, separated by points, so that a
+ * comparison can tell what changed. Each hash is the first 16 bytes of HMAC-SHA256 (RFC 2104, which allows half of the hash) over the
  * canonical JSON of RFC 8785, in base64url.
  */
 export function pinOf({ name, description, schema, definition }: ToolDefinition, key: string): string {
@@ -46,7 +46,7 @@ export function pinOf({ name, description, schema, definition }: ToolDefinition,
     .join(".");
 }
 
-/** Says what of a definition is not as it was when it was pinned, as an end of a sentence. It is undefined when nothing changed. */
+/** Returns which part of a definition changed, as the subject of a sentence, or undefined if nothing changed. */
 export function changeSince(pinned: string, pin: string): string | undefined {
   if (pinned === pin) return undefined;
   const [description, schema] = pinned.split(".");
