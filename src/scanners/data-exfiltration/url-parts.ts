@@ -1,32 +1,32 @@
 /** A part of a URL that can carry data. */
 export interface UrlPart {
   where: "user name" | "subdomain" | "path" | "query" | "fragment";
-  /** The text, with percent-encoding undone. */
+  /** The text, percent-decoded. */
   text: string;
-  /** Texts that it says when base64, hexadecimal digits or base32 are undone. */
+  /** The texts that base64, hexadecimal digits or base32 decode to. */
   decoded: string[];
-  /** Whether it is the name of an image file. */
+  /** Whether the part is the name of an image file. */
   isFileName: boolean;
-  /** Whether it is several parts put together, which are no text that somebody wrote. */
+  /** Whether several parts were joined, so that nobody wrote this text. */
   isJoined: boolean;
 }
 
-/** The fewest characters of an encoded text: shorter ones are ids. */
-const SHORTEST_ENCODED = 12;
-/** The most characters of a part that are looked at. */
-const LONGEST_PART = 16_384;
+/** The fewest characters of an encoded text. Shorter ones are ids. */
+const MIN_ENCODED_LENGTH = 12;
+/** The most characters of a part that are read. */
+const MAX_PART_LENGTH = 16_384;
 const IMAGE_FILE = /\.(?:png|jpe?g|gif|webp|svg|avif|bmp|ico|tiff?|heic)$/i;
 
 /**
- * Returns the parts of a URL that have something to read.
+ * Returns the parts of a URL that are not empty.
  *
- * @param written the URL as it was written: its host may have capitals, which base64 needs.
- * @param domain the registrable domain of its host, or an empty text where it has none, such as an IP address.
+ * @param written the URL as written. Its host may have capitals, which base64 needs.
+ * @param domain the registrable domain of the host, or an empty text if there is none, as for an IP address.
  */
 export function urlParts(url: URL, written: string, domain: string): UrlPart[] {
   const parts: UrlPart[] = [];
   const add = (where: UrlPart["where"], raw: string, isFileName = false, isJoined = false) => {
-    const text = percentDecoded(raw.slice(0, LONGEST_PART));
+    const text = percentDecoded(raw.slice(0, MAX_PART_LENGTH));
     if (text !== "") parts.push({ where, text, decoded: decodings(text), isFileName, isJoined });
   };
   add("user name", [url.username, url.password].filter(Boolean).join(" "));
@@ -39,7 +39,7 @@ export function urlParts(url: URL, written: string, domain: string): UrlPart[] {
   }
   const segments = url.pathname.split("/").filter(Boolean);
   for (const segment of segments) add("path", segment, IMAGE_FILE.test(segment));
-  // Data may be cut into segments: as words, and as pieces of one encoded text.
+  // Data may be split over segments: as words, or as pieces of one encoded text.
   if (segments.length > 1) {
     add("path", segments.join(" "), IMAGE_FILE.test(url.pathname), true);
     add("path", segments.join(""), IMAGE_FILE.test(url.pathname), true);
@@ -48,7 +48,7 @@ export function urlParts(url: URL, written: string, domain: string): UrlPart[] {
     const equals = pair.indexOf("=");
     if (equals > 0) add("query", pair.slice(0, equals));
     add("query", pair.slice(equals + 1).replaceAll("+", "%20"));
-    // Base64 has a plus of its own.
+    // In base64, a plus is a digit.
     if (pair.includes("+")) add("query", pair.slice(equals + 1));
   }
   const values = url.search
@@ -65,7 +65,7 @@ export function urlParts(url: URL, written: string, domain: string): UrlPart[] {
 
 function percentDecoded(text: string): string {
   let result = text;
-  // Twice: the data may be a URL with an encoded query itself.
+  // Twice, because the data may be a URL with an encoded query.
   for (let round = 0; round < 2 && result.includes("%"); round += 1) {
     try {
       result = decodeURIComponent(result);
@@ -76,23 +76,23 @@ function percentDecoded(text: string): string {
   return result;
 }
 
-/** What a text says when encodings are undone, where that is readable. */
+/** Returns the readable texts that a text decodes to. */
 function decodings(text: string): string[] {
   const found = new Set<string>();
   for (const value of new Set([text, text.replace(IMAGE_FILE, "")])) {
-    // JSON web tokens and signed values are several encoded texts with points or dashes between them.
+    // JSON web tokens and signed values are several encoded texts, separated by points.
     for (const piece of new Set([value, ...value.split(".")])) {
-      if (piece.length < SHORTEST_ENCODED) continue;
-      if (/^[\w+/-]+={0,2}$/.test(piece)) found.add(readable(Buffer.from(piece, "base64")));
-      if (/^(?:[0-9a-f]{2})+$/i.test(piece)) found.add(readable(Buffer.from(piece, "hex")));
-      if (/^[a-z2-7]+={0,6}$/i.test(piece)) found.add(readable(base32(piece)));
+      if (piece.length < MIN_ENCODED_LENGTH) continue;
+      if (/^[\w+/-]+={0,2}$/.test(piece)) found.add(decodeReadable(Buffer.from(piece, "base64")));
+      if (/^(?:[0-9a-f]{2})+$/i.test(piece)) found.add(decodeReadable(Buffer.from(piece, "hex")));
+      if (/^[a-z2-7]+={0,6}$/i.test(piece)) found.add(decodeReadable(base32(piece)));
     }
   }
   found.delete("");
   return [...found];
 }
 
-/** Base32 as RFC 4648 defines it, in either case: hosts have no capitals. */
+/** Decodes base32 (RFC 4648) in either case, because hosts have no capitals. */
 function base32(text: string): Buffer {
   const bytes: number[] = [];
   let bits = 0;
@@ -107,8 +107,8 @@ function base32(text: string): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Returns bytes as a text, or an empty one for what nobody can read: hashes, signatures and other random bytes. */
-export function readable(bytes: Uint8Array): string {
+/** Decodes UTF-8. It returns an empty text for bytes that nobody can read: hashes, signatures and other random bytes. */
+export function decodeReadable(bytes: Uint8Array): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -118,7 +118,7 @@ export function readable(bytes: Uint8Array): string {
   return /[^\P{C}\s]/u.test(text) || !/[\p{L}\p{N}]/u.test(text) ? "" : text;
 }
 
-/** How many words a text has. A character of a script without spaces between words counts as half a word. */
+/** Counts the words of a text. A character of a script without spaces between words counts as half a word. */
 export function wordsIn(text: string): number {
   const unspaced = text.match(
     /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/gu,
@@ -128,8 +128,8 @@ export function wordsIn(text: string): number {
 }
 
 /**
- * Whether a decoded text is one for people. Tokens, policies of signed URLs and ids of objects are JSON, URLs or single words, which
- * ordinary images have in their URLs.
+ * Whether a decoded text is written for people. URLs of ordinary images contain tokens, policies of signed URLs and ids, which are JSON,
+ * URLs or single words.
  */
 export function isProse(text: string): boolean {
   if (/\S@[\w-]+\.[a-z]{2}/i.test(text)) return true;
@@ -141,20 +141,24 @@ export function isProse(text: string): boolean {
   return wordsIn(text) >= (spaced >= 3 || /\p{Lo}/u.test(text) ? 3 : 6);
 }
 
-/** Words for the data of a conversation, of which a template says that they are to be filled in. */
+/** Words for the data of a conversation, in placeholders. */
 const DATA = new Set(
   "data conversation conversations chat history summary secret secrets password passwords credentials context transcript".split(
     " ",
   ),
 );
-/** Words that templates of ordinary links have as well. */
+/** Words that placeholders of ordinary links contain as well. */
 const MORE_DATA = new Set(
   "content message messages prompt payload info information base64 encoded answer email emails input text token".split(
     " ",
   ),
 );
 
-/** Whether a text has a placeholder for data: `{DATA}`, `[CONVERSATION]`, `<summary>`. */
+/**
+ * Whether a text has a placeholder for data: `{DATA}`, `[CONVERSATION]`, `<summary>`.
+ *
+ * @param isStrict whether words of ordinary links count too.
+ */
 export function hasPlaceholder(text: string, isStrict: boolean): boolean {
   for (const { index, 0: all, 1: name = "" } of text.matchAll(/[{[<]{1,2}([\p{L}\p{N}_ -]{2,60})[}\]>]{1,2}/gu)) {
     // `filter[data]=1` is an ordinary parameter.

@@ -168,23 +168,23 @@ export type Code = InstanceType<typeof Code>;
 /**
  * Fails texts whose images, links or invisible characters carry data out of the conversation.
  *
- * An injected instruction makes the model write an image with what it knows in the URL. Whoever shows the answer sends
- * it. The scanner reads images, links and other elements of Markdown, HTML and CSS, and URLs in plain text. The path,
- * query, fragment, user name and subdomain of a URL on another host must not have:
+ * An injected instruction makes the model write an image whose URL contains data of the conversation. Whoever shows the
+ * answer sends that data. The scanner reads images, links and other elements of Markdown, HTML and CSS, and URLs in
+ * plain text. The path, query, fragment, user name and subdomain of a URL on another host must not contain:
  *
- * - words of the conversation, or its secrets and e-mail addresses, as they are or encoded (percent-encoding, base64,
+ * - words of the conversation, or its secrets and e-mail addresses, as written or encoded (percent-encoding, base64,
  *   base32, hexadecimal digits);
  * - placeholders for them, such as `{DATA}`;
- * - for what loads by itself: encoded texts that somebody could read, and long texts.
+ * - in URLs that load by themselves: readable encoded texts, and long texts.
  *
- * Links are judged less strictly, since somebody has to follow them: the user's own words may be searched for, and a
- * URL that the conversation has may be repeated. `javascript:`, `vbscript:` and `data:` targets fail, except pictures.
- * Code loads nothing and passes, except HTML in blocks marked as such. Texts in Unicode tags, variation selectors and
- * zero-width characters fail.
+ * Links are checked less strictly, because somebody has to follow them: they may contain words of the user, and URLs of
+ * the conversation. `javascript:`, `vbscript:` and `data:` targets fail, except for pictures. Code loads nothing and
+ * passes, except for HTML in blocks marked as HTML. Texts in Unicode tags, variation selectors and zero-width
+ * characters fail.
  *
- * What is encrypted, and signatures, hashes and ids, cannot be read and pass: list in `allowed_domains` where your
- * images are, and show no others. As an input scanner, it reads the arguments of tool calls, whose URLs must not repeat
- * the system prompt, nor secrets and addresses that only tools gave.
+ * Encrypted data, signatures, hashes and ids cannot be read and pass: list the hosts of your images in
+ * `allowed_domains`, and show no others. As an input scanner, it reads the arguments of tool calls. Their URLs must not
+ * repeat the system prompt, nor secrets and addresses that only tools returned.
  *
  * The attack is known from ChatGPT and Bing Chat (Johann Rehberger, 2023), Slack AI (2024) and Microsoft 365 Copilot
  * (EchoLeak, CVE-2025-32711). OWASP lists it under LLM02:2025 and LLM05:2025.
@@ -366,16 +366,16 @@ export const TokenLimit = registry.TokenLimit.classes.input as unknown as Scanne
 export type TokenLimit = InstanceType<typeof TokenLimit>;
 
 /**
- * Fails definitions of tools that give the model hidden orders, look like another tool, or are not what they were.
+ * Fails tool definitions that give the model hidden orders, look like another tool, or have changed.
  *
- * It reads names, descriptions and schemas, also what they say in base64, in look-alike letters and in other disguises.
- * Ordinary orders, such as to call a tool first or to use absolute paths, are no findings; to keep something from the
- * user, to read keys, to pass on the whole conversation or to put aside other instructions is.
+ * It reads names, descriptions and schemas, also decoded from base64, look-alike letters and other disguises. Ordinary
+ * orders pass, such as to call a tool first or to use absolute paths. Orders to hide something from the user, to read
+ * keys, to pass on the whole conversation or to ignore other instructions fail.
  *
- * A tool that `tool_pins` has and that is as it was pinned has been read by whoever pinned it, and its words are not
- * judged again. `pins: trust_first` compares each definition with the first one of that name that this scanner saw. All
- * callers share what it saw, so it is for programs and proxies with a single tenant. `guard mcp --pins FILE` does so
- * and keeps the pins in a file. Pins of programs come from `pinTools(tools, key)`.
+ * A tool that is unchanged since it was pinned in `tool_pins` was read by whoever pinned it, and its words are not
+ * checked again. `pins: trust_first` compares each definition with the first definition of its name that this scanner
+ * saw. All callers share these pins, so it is meant for programs and proxies with a single tenant. `guard mcp --pins
+ * FILE` does the same and keeps the pins in a file. Programs create pins with `pinTools(tools, key)`.
  */
 export const ToolDefinitions = registry.ToolDefinitions.classes.input as unknown as ScannerClass<
   ToolDefinitionsOptions,

@@ -682,12 +682,12 @@ export interface DataExfiltrationOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Hosts that may get data, with all hosts below them.
+   * Hosts that may receive data, with all their subdomains.
    * @default []
    */
   allowedDomains?: string[] | undefined;
   /**
-   * Replaces the URLs by [REDACTED], and takes out invisible characters that say something.
+   * Replaces the URLs by [REDACTED], and removes invisible characters that carry a text.
    * @default false
    */
   redact?: boolean | undefined;
@@ -1740,23 +1740,23 @@ export interface ToolDefinitionsOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Pins of definitions that were read before, by the names of the tools.
+   * Pins of definitions that somebody has read, by the names of the tools.
    * @default {}
    */
   toolPins?: Record<string, string> | undefined;
-  /** The secret key of the pins, with which pinTools made them. */
+  /** The secret key that pinTools made the pins with. */
   pinKey?: string | undefined;
   /**
-   * Fails every tool that tool_pins does not have.
+   * Fails every tool without a pin in tool_pins.
    * @default false
    */
   requirePins?: boolean | undefined;
   /**
-   * trust_first: a definition that differs from the first one of its name fails. For a single tenant.
+   * trust_first: a definition that differs from the first definition of its name fails. For a single tenant.
    * @default "off"
    */
   pins?: "off" | "trust_first" | undefined;
-  /** Where trust_first keeps what it saw. Default: in memory, for as long as the scanner lives. */
+  /** Where trust_first keeps its pins. Default: in memory, as long as the scanner lives. */
   pinStore?: PinStore | undefined;
 }
 

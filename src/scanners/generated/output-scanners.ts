@@ -141,23 +141,23 @@ export type Code = InstanceType<typeof Code>;
 /**
  * Fails texts whose images, links or invisible characters carry data out of the conversation.
  *
- * An injected instruction makes the model write an image with what it knows in the URL. Whoever shows the answer sends
- * it. The scanner reads images, links and other elements of Markdown, HTML and CSS, and URLs in plain text. The path,
- * query, fragment, user name and subdomain of a URL on another host must not have:
+ * An injected instruction makes the model write an image whose URL contains data of the conversation. Whoever shows the
+ * answer sends that data. The scanner reads images, links and other elements of Markdown, HTML and CSS, and URLs in
+ * plain text. The path, query, fragment, user name and subdomain of a URL on another host must not contain:
  *
- * - words of the conversation, or its secrets and e-mail addresses, as they are or encoded (percent-encoding, base64,
+ * - words of the conversation, or its secrets and e-mail addresses, as written or encoded (percent-encoding, base64,
  *   base32, hexadecimal digits);
  * - placeholders for them, such as `{DATA}`;
- * - for what loads by itself: encoded texts that somebody could read, and long texts.
+ * - in URLs that load by themselves: readable encoded texts, and long texts.
  *
- * Links are judged less strictly, since somebody has to follow them: the user's own words may be searched for, and a
- * URL that the conversation has may be repeated. `javascript:`, `vbscript:` and `data:` targets fail, except pictures.
- * Code loads nothing and passes, except HTML in blocks marked as such. Texts in Unicode tags, variation selectors and
- * zero-width characters fail.
+ * Links are checked less strictly, because somebody has to follow them: they may contain words of the user, and URLs of
+ * the conversation. `javascript:`, `vbscript:` and `data:` targets fail, except for pictures. Code loads nothing and
+ * passes, except for HTML in blocks marked as HTML. Texts in Unicode tags, variation selectors and zero-width
+ * characters fail.
  *
- * What is encrypted, and signatures, hashes and ids, cannot be read and pass: list in `allowed_domains` where your
- * images are, and show no others. As an input scanner, it reads the arguments of tool calls, whose URLs must not repeat
- * the system prompt, nor secrets and addresses that only tools gave.
+ * Encrypted data, signatures, hashes and ids cannot be read and pass: list the hosts of your images in
+ * `allowed_domains`, and show no others. As an input scanner, it reads the arguments of tool calls. Their URLs must not
+ * repeat the system prompt, nor secrets and addresses that only tools returned.
  *
  * The attack is known from ChatGPT and Bing Chat (Johann Rehberger, 2023), Slack AI (2024) and Microsoft 365 Copilot
  * (EchoLeak, CVE-2025-32711). OWASP lists it under LLM02:2025 and LLM05:2025.
