@@ -2,7 +2,7 @@
 // server (a window of 3 user messages), and what each additional check adds. Every conversation is scanned at each of its turns.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { assembled } from "../../dist/conversation/assembled.js";
+import { assembledTexts } from "../../dist/conversation/assembled-texts.js";
 import { ConversationRisk } from "../../dist/index.js";
 import { PromptInjection } from "../../dist/scanners/generated/input-scanners.js";
 import { saveResults } from "../results.mjs";
@@ -63,7 +63,7 @@ async function failedChecks(messages) {
     window: await anyFails([window.join("\n")]),
     tool: await anyFails(tools),
     risk: userRisk >= risk.threshold,
-    assembled: await anyFails([...assembled(window), ...assembled(tools)]),
+    assembled: await anyFails([...assembledTexts(window), ...assembledTexts(tools)]),
   };
   for (const weight of TOOL_WEIGHTS) failed[`tool risk ${weight}`] = userRisk + weight * toolRisk >= risk.threshold;
   for (const length of JOINED_LENGTHS) {
