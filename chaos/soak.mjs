@@ -1,5 +1,5 @@
 // npm run soak [-- --quick]: runs a million scans with rules and 20,000 with a model in one process, and checks that memory, files, handles
-// and listeners do not grow.
+// and listeners do not grow. The quick form runs a tenth, which is too short to judge resident memory: one step of V8's heap exceeds the limit.
 import { readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { formatMachine, machineInfo } from "../benches/machine.mjs";
@@ -65,7 +65,7 @@ async function soak(name, scans, scanners, withModel) {
   };
   const checks = [
     ["every verdict is correct", wrong === 0, `${wrong} wrong`],
-    ...["rss", "descriptors", "handles", "listeners"].map((column) => {
+    ...[...(flags.quick ? [] : ["rss"]), "descriptors", "handles", "listeners"].map((column) => {
       const [before, after] = mediansOf(column);
       const limit = column === "rss" ? before * (1 + MAX_GROWTH) : before;
       return [

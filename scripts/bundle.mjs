@@ -48,7 +48,7 @@ const FOR_TOOLS = [
   "config/index",
   "conversation/assembled-texts",
   "support/errors",
-  "messages/read",
+  "messages/read-conversation",
   "models/engine",
   "scanners/catalog",
   "http-server/problem",

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
-import { readConversation } from "../../dist/messages/read.js";
+import { readConversation } from "../../dist/messages/read-conversation.js";
 import { GuardValidationError } from "../../dist/support/errors.js";
 import { mutatedJson } from "./mutate.mjs";
 
@@ -28,7 +28,7 @@ export const property = fc.property(mutatedJson(shapes), (request) => {
       end = piece.end;
     }
   }
-  assert.deepEqual(conversation.rewritten(new Map()), request);
+  assert.deepEqual(conversation.rewrite(new Map()), request);
   const replaced = new Map(conversation.texts.map((text) => [text, text.pieces.map(() => "[REDACTED]")]));
-  conversation.rewritten(replaced);
+  conversation.rewrite(replaced);
 });
