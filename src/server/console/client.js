@@ -12,7 +12,7 @@
  *   | { kind: "output", prompt: string, output: string }
  *   | { kind: "conversation", messages: { role: string, content: string }[] }} Subject What is checked.
  * @typedef {Record<string, string>} Headers
- * @typedef {{ reply: Reply, places: Reply["findings"], milliseconds: number, request: object, path: string }} Checked
+ * @typedef {{ reply: Reply, milliseconds: number, request: object, path: string }} Checked
  */
 
 /** An answer that is an error, or none at all. Its message is for the reader of the page. */
@@ -28,12 +28,11 @@ export class CallError extends Error {
 }
 
 /**
- * Has a subject checked and rewritten. Where a text was rewritten, it is checked once more without rewriting: findings of
- * scanners behind the one that rewrote it are in a text that the page does not have.
+ * Has a subject checked and rewritten. Findings have offsets in the texts as they were sent.
  *
  * @param {Subject} subject
  * @param {{ headers: Headers, vault: string | undefined, signal: AbortSignal }} options
- * @returns {Promise<Checked>} `places` are findings whose offsets are those of the texts as they were sent.
+ * @returns {Promise<Checked>}
  */
 export async function check({ kind, ...texts }, { headers, vault, signal }) {
   const request = { ...texts, details: true, ...(vault ? { vault } : {}) };
@@ -41,9 +40,7 @@ export async function check({ kind, ...texts }, { headers, vault, signal }) {
   const start = performance.now();
   const reply = await post(path, request, headers, signal);
   const milliseconds = performance.now() - start;
-  const isSame = (reply.sanitized_prompt ?? reply.sanitized_output) === originalOf({ kind, ...texts });
-  const { findings } = isSame ? reply : await post(`scan/${kind}`, request, headers, signal);
-  return { reply, places: findings, milliseconds, request, path };
+  return { reply, milliseconds, request, path };
 }
 
 /**

@@ -63,8 +63,8 @@ export function reportOf(subject, checked, window) {
  * @param {number} window
  * @param {(scanner: string) => string} colourOf
  */
-function texts(subject, { places, reply }, window, colourOf) {
-  const { blocks, unplaced } = blocksOf(subject, places, window);
+function texts(subject, { reply }, window, colourOf) {
+  const { blocks, unplaced } = blocksOf(subject, reply.findings, window);
   const shown = blocks.map(({ title, text, placed }) =>
     element(
       "div",
@@ -73,15 +73,7 @@ function texts(subject, { places, reply }, window, colourOf) {
       element("p", { class: "text-shown", dir: "auto" }, ...marked(text, placed, colourOf)),
     ),
   );
-  const notes = [
-    ...(unplaced > 0 ? [`${count(unplaced, "finding")} cannot be shown in a text.`] : []),
-    ...(places !== reply.findings
-      ? [
-          "The marks are those of POST /scan, which rewrites nothing. Everything below is of POST /analyze, where scanners behind " +
-            "one that rewrites the text look at the rewritten text.",
-        ]
-      : []),
-  ];
+  const notes = unplaced > 0 ? [`${count(unplaced, "finding")} can't be shown in a text.`] : [];
   return [
     element("h3", {}, "Findings in the text"),
     ...shown,
