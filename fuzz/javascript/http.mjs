@@ -13,6 +13,8 @@ await app.listen({ port: 0, host: "127.0.0.1" });
 const { port } = app.server.address();
 export const close = () => app.close();
 
+/** 102 is how the server finds out whether a half-closed client still reads. */
+const INTERIM = [100, 102];
 const STATUSES = [200, 204, 400, 404, 405, 406, 408, 411, 413, 414, 415, 417, 422, 431, 501, 505];
 const request = (body) =>
   `POST /analyze/prompt HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -84,7 +86,7 @@ export const property = fc.asyncProperty(fc.constantFrom(...seeds), changes, fc.
   );
   const answer = await send(bytes, cut % (bytes.length + 1));
   for (const [line, status] of answer.matchAll(/^HTTP\/1\.[01] (\d+).*$/gm)) {
-    assert(STATUSES.includes(Number(status)) || status === "100", line);
+    assert(STATUSES.includes(Number(status)) || INTERIM.includes(Number(status)), line);
   }
   assert(answer === "" || answer.startsWith("HTTP/1.1 "), answer.slice(0, 100));
   assert.match(await send(Buffer.from(good), good.length), /^HTTP\/1\.1 200 /);
