@@ -85,7 +85,7 @@ describe("guard-scan proxy", () => {
     [[], "give --upstream URL"],
     [["--upstream", "https://a", "--config", "a.yml", "--guard", "http://b"], "give it or --guard"],
     [["--upstream", "https://a", "--guard", "b"], "url: expected an address"],
-    [["--upstream", "https://a", "--guard", "http://b", "--host", "0.0.0.0"], "Give --public if they may"],
+    [["--upstream", "https://a", "--guard", "http://b", "--host", "0.0.0.0"], "Allow it with --public"],
   ])("%j is a mistake that it explains", async (args, message) => {
     const { code, stderr } = run(args);
     expect(await code).toBe(2);

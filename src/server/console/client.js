@@ -2,20 +2,20 @@
 
 /**
  * @typedef {{ start: number, end: number, type: string, text?: string, score: number, label?: string, service?: string,
- *   view?: string }} Finding
+ *   view?: string, message?: number, path?: string }} Finding
  * @typedef {{ chars: number, scanned_chars: number, truncated: boolean, windows: number, parts_skipped: number,
  *   suppressed: string[], failed: string[] }} Coverage
  * @typedef {{ is_valid: boolean, scanners: Record<string, number>, findings: Record<string, Finding[]>,
  *   probabilities: Record<string, number>, timing: Record<string, number>, coverage: Coverage, sanitized_prompt?: string,
- *   sanitized_output?: string, vault?: string }} Reply The reply to a request with `details`.
+ *   sanitized_output?: string, vault?: string }} Reply The reply to a request with `details`. Offsets are in the given texts.
  * @typedef {{ kind: "prompt", prompt: string }
  *   | { kind: "output", prompt: string, output: string }
- *   | { kind: "conversation", messages: { role: string, content: string }[] }} Subject What is checked.
+ *   | { kind: "conversation", messages: { role: string, content: string }[] }} Subject The texts to check.
  * @typedef {Record<string, string>} Headers
  * @typedef {{ reply: Reply, milliseconds: number, request: object, path: string }} Checked
  */
 
-/** An answer that is an error, or none at all. Its message is for the reader of the page. */
+/** An error reply, or no reply. The page shows its message. */
 export class CallError extends Error {
   /**
    * @param {string} message
@@ -28,7 +28,7 @@ export class CallError extends Error {
 }
 
 /**
- * Has a subject checked and rewritten. Findings have offsets in the texts as they were sent.
+ * Checks and sanitizes a subject.
  *
  * @param {Subject} subject
  * @param {{ headers: Headers, vault: string | undefined, signal: AbortSignal }} options
@@ -44,7 +44,7 @@ export async function check({ kind, ...texts }, { headers, vault, signal }) {
 }
 
 /**
- * The text of a subject that may be rewritten; empty where there is none.
+ * Returns the text of a subject that may be rewritten, or an empty text.
  *
  * @param {any} subject a {@link Subject}.
  * @returns {string}
@@ -70,14 +70,14 @@ async function post(path, body, headers, signal) {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
-      // With credentials of its own a browser would open a dialog when it is asked for a user and a password.
+      // Otherwise the browser would open its own dialog for HTTP basic authentication.
       credentials: "omit",
       cache: "no-store",
       signal,
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new CallError("The server cannot be reached, or a field of the credential holds what cannot be sent.");
+    throw new CallError("The server cannot be reached, or the credential contains characters that cannot be sent.");
   }
   const reply = await response.json().catch(() => ({}));
   if (response.ok) return reply;

@@ -1,13 +1,13 @@
-// The fields of the credential. What is typed there stays in these fields: nothing is stored.
+// The fields of the credential. Their values are not stored.
 import { byId, element } from "./dom.js";
 
 /**
- * @typedef {{ type: "http_bearer" } | { type: "http_basic" } | { type: "api_key", header: string }} Scheme A kind of credential
- *   that the server takes.
+ * @typedef {{ type: "http_bearer" } | { type: "http_basic" } | { type: "api_key", header: string }} Scheme A kind of
+ *   credential that the server accepts.
  */
 
 /**
- * Shows the fields for the credentials that a server takes; without any they stay hidden.
+ * Shows the fields for the credentials of a server, if there are any.
  *
  * @param {readonly Scheme[]} schemes
  */
@@ -27,7 +27,7 @@ export function showCredential(schemes) {
 }
 
 /**
- * The headers of a request with the credential as it was typed; none where nothing was.
+ * Returns the headers with the entered credential, if there is one.
  *
  * @param {readonly Scheme[]} schemes
  * @returns {Record<string, string>}
@@ -43,7 +43,7 @@ export function credentialHeaders(schemes) {
       return { [scheme.header]: secret };
     case "http_basic": {
       const user = /** @type {HTMLInputElement} */ (byId("user")).value;
-      // RFC 7617 with UTF-8, as the server's challenge says: btoa takes bytes only.
+      // RFC 7617 with UTF-8, as in the challenge of the server. btoa accepts bytes only.
       const bytes = new TextEncoder().encode(`${user}:${secret}`);
       return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
     }

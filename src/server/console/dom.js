@@ -1,7 +1,7 @@
-// Makes elements. Texts are set as text, never as HTML.
+// Creates elements. Texts are set as text, never as HTML.
 
 /**
- * An element with attributes and children.
+ * Creates an element with attributes and children.
  *
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
@@ -10,14 +10,14 @@
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
+  const created = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) created.setAttribute(key, value);
+  created.append(...children);
+  return created;
 }
 
 /**
- * The element of an id, which the page has.
+ * Returns the element of an id, which must exist.
  *
  * @template {HTMLElement} [Type=HTMLElement]
  * @param {string} id
@@ -28,17 +28,17 @@ export function byId(id) {
 }
 
 /**
- * A table.
+ * Creates a table.
  *
  * @param {string} label its name for screen readers.
  * @param {string} caption
- * @param {readonly string[]} heads names of the columns; those that begin with `#` hold numbers.
+ * @param {readonly string[]} heads names of the columns; columns of numbers start with `#`.
  * @param {readonly (readonly (Node | string)[])[]} rows the first cell of each row is its head.
  */
 export function table(label, caption, heads, rows) {
   const kind = heads.map((head) => (head.startsWith("#") ? { class: "number" } : {}));
   const cells = heads.map((head, index) => element("th", { scope: "col", ...kind[index] }, head.replace("#", "")));
-  const made = element(
+  const created = element(
     "table",
     {},
     element("caption", {}, caption),
@@ -56,6 +56,6 @@ export function table(label, caption, heads, rows) {
       ),
     ),
   );
-  // On a narrow screen a table may be wider than the page. It must be possible to scroll it with the keyboard.
-  return element("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, made);
+  // A wide table must be scrollable with the keyboard.
+  return element("div", { class: "scroll", role: "region", "aria-label": label, tabindex: "0" }, created);
 }

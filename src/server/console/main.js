@@ -1,4 +1,4 @@
-// The page at `/`: a text or a conversation is typed, checked by the API of this server, and the reply is shown.
+// The page at `/` sends a text or a conversation to the API of this server, and shows the reply.
 import { CallError, check } from "./client.js";
 import { credentialHeaders, showCredential } from "./credential.js";
 import { byId } from "./dom.js";
@@ -10,17 +10,17 @@ const settings = JSON.parse(document.body.dataset.settings ?? "");
 const form = /** @type {HTMLFormElement} */ (byId("form"));
 const result = byId("result");
 
-/** @type {string | undefined} The vault of the latest prompt whose values were replaced. */
+/** @type {string | undefined} The vault of the latest prompt with replaced values. */
 let vault;
-/** Ends the check under way when another one begins. */
-let underWay = new AbortController();
+/** Aborts the current check when another one starts. */
+let current = new AbortController();
 
 /** @returns {string} */
 function chosenKind() {
   return /** @type {HTMLInputElement} */ (form.querySelector('input[name="kind"]:checked')).value;
 }
 
-/** Shows the fields of what was chosen. */
+/** Shows the fields of the chosen kind. */
 function showFields() {
   const kind = chosenKind();
   for (const field of form.querySelectorAll("[data-kinds]")) {
@@ -44,36 +44,36 @@ function readSubject() {
 }
 
 /**
- * Says how a check went. The live region has the words read out.
+ * Shows the status of a check in the live region, which screen readers read out.
  *
  * @param {string} text
  * @param {"passes" | "fails" | ""} verdict
  */
-function say(text, verdict) {
+function showStatus(text, verdict) {
   const status = byId("status");
   status.className = `status ${verdict}`;
   status.textContent = text;
 }
 
 async function submit() {
-  underWay.abort();
-  underWay = new AbortController();
-  const { signal } = underWay;
+  current.abort();
+  current = new AbortController();
+  const { signal } = current;
   const subject = readSubject();
-  const handsIn = subject.kind === "output" && /** @type {HTMLInputElement} */ (byId("vault")).checked;
+  const sendsVault = subject.kind === "output" && /** @type {HTMLInputElement} */ (byId("vault")).checked;
   result.setAttribute("aria-busy", "true");
-  say("Checking …", "");
+  showStatus("Checking …", "");
   try {
     const headers = credentialHeaders(settings.schemes);
-    const checked = await check(subject, { headers, vault: handsIn ? vault : undefined, signal });
+    const checked = await check(subject, { headers, vault: sendsVault ? vault : undefined, signal });
     vault = checked.reply.vault ?? vault;
     byId("report").replaceChildren(...reportOf(subject, checked, settings.window));
-    say(summaryOf(checked), checked.reply.is_valid ? "passes" : "fails");
+    showStatus(summaryOf(checked), checked.reply.is_valid ? "passes" : "fails");
   } catch (error) {
-    // Another check has begun, and says how it goes.
+    // Another check has started, and shows its status.
     if (signal.aborted) return;
     byId("report").replaceChildren();
-    say(error instanceof Error ? error.message : String(error), "fails");
+    showStatus(error instanceof Error ? error.message : String(error), "fails");
     if (error instanceof CallError && error.status === 401) byId("secret").focus();
   }
   result.removeAttribute("aria-busy");

@@ -3,17 +3,17 @@ import { byId, element } from "./dom.js";
 
 const ROLES = ["user", "assistant", "tool", "system"];
 
-/** How many messages were made: ids of fields must differ, also after some were removed. */
-let made = 0;
+/** The last id. Ids are not reused after messages are removed. */
+let lastId = 0;
 
 /**
  * Adds a message at the end.
  *
  * @param {string} role
- * @returns {HTMLTextAreaElement} its field.
+ * @returns {HTMLTextAreaElement} its text field.
  */
 export function addMessage(role) {
-  const id = ++made;
+  const id = ++lastId;
   const select = element(
     "select",
     { id: `role-${id}` },
@@ -33,7 +33,7 @@ export function addMessage(role) {
     const before = item.previousElementSibling ?? item.nextElementSibling;
     item.remove();
     number();
-    // The button that had the focus is gone.
+    // The focused button was removed.
     (before?.querySelector("textarea") ?? byId("add")).focus();
   });
   byId("messages").append(item);
@@ -41,7 +41,7 @@ export function addMessage(role) {
   return text;
 }
 
-/** Gives every message the number of its position in the list. */
+/** Numbers the messages by position. */
 function number() {
   for (const [index, item] of [...byId("messages").children].entries()) {
     const [role, text] = item.querySelectorAll("label");
@@ -52,7 +52,7 @@ function number() {
   }
 }
 
-/** The messages as they stand in the editor. */
+/** Returns the messages in the editor. */
 export function readMessages() {
   return [...byId("messages").children].map((item) => ({
     role: item.querySelector("select")?.value ?? "user",

@@ -1,25 +1,24 @@
-// Tells which text of a request each finding of its reply is in.
+// Assigns the findings of a reply to the texts of its request.
 import { lengthOf } from "./segments.js";
 
 /**
  * @typedef {import("./client.js").Finding} Finding
  * @typedef {import("./client.js").Subject} Subject
  * @typedef {import("./segments.js").Placed} Placed
- * @typedef {{ title: string, text: string, placed: Placed[] }} Block A text of a request and what was found in it.
+ * @typedef {{ title: string, text: string, placed: Placed[] }} Block A text of a request with its findings.
  */
 
 const WINDOW = "[window]";
-const TOOL = "[tool]";
 const RISK = "ConversationRisk";
 
 /**
- * The texts of a request, with the findings of a reply that rewrote nothing: its offsets are those of the texts that were sent.
+ * Returns the texts of a request with the findings of its reply.
  *
  * @param {Subject} subject
  * @param {Readonly<Record<string, readonly Finding[]>>} findings by scanner.
- * @param {number} window how many user messages the server looks at together.
- * @returns {{ blocks: Block[], unplaced: number }} `unplaced` is the number of findings that cannot be shown in a text: the
- *   reply does not say which of several tool results they are in.
+ * @param {number} window number of user messages that the server scans together.
+ * @returns {{ blocks: Block[], unplaced: number }} `unplaced` is the number of findings in none of the texts, such as in
+ *   strings of tool calls.
  */
 export function blocksOf(subject, findings, window) {
   const all = Object.entries(findings).flatMap(([scanner, found]) =>
@@ -53,21 +52,13 @@ function conversationBlocks(messages, all, window) {
     placed: /** @type {Placed[]} */ ([]),
   }));
   const userBlocks = blocks.filter((_, index) => messages[index]?.role === "user");
-  const latest = userBlocks.at(-1);
-  const since = latest ? blocks.indexOf(latest) : -1;
-  // The server reads the tool results that come after the latest user message.
-  const toolBlocks = blocks.filter((_, index) => index > since && messages[index]?.role === "tool");
   let unplaced = 0;
   for (const item of all) {
     if (item.scanner.endsWith(WINDOW)) {
       placeInJoined(item, userBlocks.slice(-window));
       continue;
     }
-    const block = item.scanner.endsWith(TOOL)
-      ? toolBlocks.find(({ text }) => toolBlocks.length === 1 || holds(text, item.finding))
-      : item.scanner === RISK
-        ? userBlocks[Number(/\d+$/.exec(item.finding.label ?? "")?.[0]) - 1]
-        : latest;
+    const block = item.scanner === RISK ? riskyBlock(item.finding, userBlocks) : blockOf(item.finding, blocks);
     if (block) block.placed.push(item);
     else unplaced++;
   }
@@ -75,7 +66,23 @@ function conversationBlocks(messages, all, window) {
 }
 
 /**
- * Places a finding whose offsets count in several texts joined by line breaks. It may lie in several of these texts.
+ * @param {Finding} finding
+ * @param {readonly Block[]} blocks
+ */
+function blockOf({ message = -1, path }, blocks) {
+  return path === undefined || path === `messages/${message}/content` ? blocks[message] : undefined;
+}
+
+/**
+ * @param {Finding} finding with a label such as `user message 2`.
+ * @param {readonly Block[]} userBlocks
+ */
+function riskyBlock({ label = "" }, userBlocks) {
+  return userBlocks[Number(/\d+$/.exec(label)?.[0]) - 1];
+}
+
+/**
+ * Places a finding in texts that were joined by line breaks. It may cover several of them.
  *
  * @param {Placed} item
  * @param {readonly Block[]} blocks
@@ -89,14 +96,4 @@ function placeInJoined(item, blocks) {
     if (start < end) block.placed.push({ ...item, start, end });
     offset += length + 1;
   }
-}
-
-/**
- * Tells whether a text contains the finding's text at the finding's offsets.
- *
- * @param {string} text
- * @param {Finding} finding
- */
-function holds(text, { start, end, text: found }) {
-  return found !== undefined && Array.from(text).slice(start, end).join("") === found;
 }

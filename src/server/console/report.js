@@ -1,4 +1,4 @@
-// Shows what a check said.
+// Shows the result of a check.
 import { originalOf } from "./client.js";
 import { element, table } from "./dom.js";
 import { blocksOf } from "./places.js";
@@ -16,7 +16,7 @@ const COLOURS = 8;
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * A check in a sentence or two, for the live region.
+ * Summarizes a check in a sentence or two, for the live region.
  *
  * @param {Checked} checked
  */
@@ -28,16 +28,16 @@ export function summaryOf({ reply, milliseconds }) {
     ? `Passes: none of ${count(names.length, "check")} failed.`
     : failing.length > 0
       ? `Fails: ${failing.length} of ${count(names.length, "check")} failed (${failing.join(", ")}).`
-      : "Fails: a part of the text or one of its checks was left out.";
+      : "Fails: a part of the text or one of its checks was skipped.";
   return `${verdict} ${count(found, "finding")}, ${milliseconds.toFixed(0)} ms.`;
 }
 
 /**
- * The parts of a report, for the page.
+ * Returns the elements of a report.
  *
  * @param {Subject} subject
  * @param {Checked} checked
- * @param {number} window how many user messages the server looks at together.
+ * @param {number} window number of user messages that the server scans together.
  * @returns {Node[]}
  */
 export function reportOf(subject, checked, window) {
@@ -56,7 +56,7 @@ export function reportOf(subject, checked, window) {
 }
 
 /**
- * The texts, with what was found in them marked.
+ * Returns the texts with marked findings.
  *
  * @param {Subject} subject
  * @param {Checked} checked
@@ -73,7 +73,7 @@ function texts(subject, { reply }, window, colourOf) {
       element("p", { class: "text-shown", dir: "auto" }, ...marked(text, placed, colourOf)),
     ),
   );
-  const notes = unplaced > 0 ? [`${count(unplaced, "finding")} can't be shown in a text.`] : [];
+  const notes = unplaced > 0 ? [`${count(unplaced, "finding")} cannot be shown in a text.`] : [];
   return [
     element("h3", {}, "Findings in the text"),
     ...shown,
@@ -122,7 +122,7 @@ function scores(reply, names) {
       (reply.timing[name] ?? 0).toFixed(1),
     ];
   });
-  if (rows.length === 0) return [element("h3", {}, "Scores"), element("p", {}, "No scanner looked at it.")];
+  if (rows.length === 0) return [element("h3", {}, "Scores"), element("p", {}, "No scanner has checked it.")];
   return [
     element("h3", {}, "Scores"),
     table(
@@ -135,7 +135,7 @@ function scores(reply, names) {
 }
 
 /**
- * A bar from the middle to a score, for the eye alone: the number stands beside it.
+ * Draws a bar from the middle to a score. It is hidden from screen readers, which read the number beside it.
  *
  * @param {number} score from -1 to 1.
  */
@@ -182,7 +182,7 @@ function findings(reply) {
     element("h3", {}, "All findings"),
     table(
       "List of findings",
-      "Offsets are in code points of the text that the scanner was given.",
+      "Offsets are in code points of the given text.",
       ["Scanner", "Type", "Label", "Found", "View", "#Offsets", "#Score"],
       rows,
     ),
@@ -204,7 +204,7 @@ function sanitized(subject, reply) {
         element(
           "p",
           { class: "hint" },
-          "The reply has a vault of what was replaced: an output can be restored from it.",
+          "The reply has a vault with the replaced values, which can be restored in an output.",
         ),
       ]
     : [];
@@ -215,15 +215,15 @@ function sanitized(subject, reply) {
  * @param {Reply} reply
  * @param {number} milliseconds
  */
-function coverage({ coverage: looked }, milliseconds) {
+function coverage({ coverage: scanned }, milliseconds) {
   const rows = {
-    "Code points": String(looked.chars),
-    "of them looked at": String(looked.scanned_chars),
-    Truncated: looked.truncated ? "yes" : "no",
-    "Pieces that the text was read in": String(looked.windows),
-    "Parts of messages left out": String(looked.parts_skipped),
-    "Scanners left out": looked.suppressed.join(", ") || "none",
-    "Scanners that failed": looked.failed.join(", ") || "none",
+    "Code points": String(scanned.chars),
+    "Scanned code points": String(scanned.scanned_chars),
+    Truncated: scanned.truncated ? "yes" : "no",
+    Windows: String(scanned.windows),
+    "Skipped parts of messages": String(scanned.parts_skipped),
+    "Suppressed scanners": scanned.suppressed.join(", ") || "none",
+    "Failed scanners": scanned.failed.join(", ") || "none",
     "Time from request to reply": `${milliseconds.toFixed(0)} ms`,
   };
   const items = Object.entries(rows).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
@@ -254,7 +254,7 @@ function kindOf({ type, label, service }) {
 }
 
 /**
- * A text of which something can be seen.
+ * Returns a text, or the names of its characters if all of them are invisible.
  *
  * @param {string} text
  */

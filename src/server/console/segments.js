@@ -1,23 +1,23 @@
-// Cuts a text where findings begin and end. Offsets are Unicode code points, as the API has them: 😀 is one.
+// Splits a text where findings start and end. Offsets are Unicode code points, as in the API: 😀 is one.
 
 /**
  * @typedef {import("./client.js").Finding} Finding
- * @typedef {{ scanner: string, finding: Finding, start: number, end: number }} Placed A finding and where it is in a text.
- * @typedef {{ text: string, covering: Placed[], ending: Placed[] }} Segment A part of a text, the findings that it lies in,
- *   narrowest first, and those of them that end with it.
+ * @typedef {{ scanner: string, finding: Finding, start: number, end: number }} Placed A finding with its range in a text.
+ * @typedef {{ text: string, covering: Placed[], ending: Placed[] }} Segment A part of a text, the findings that cover
+ *   it, narrowest first, and those that end with it.
  */
 
-/** How many code points a text has. @param {string} text */
+/** Returns the number of code points. @param {string} text */
 export function lengthOf(text) {
   return Array.from(text).length;
 }
 
 /**
- * The parts of a text between all offsets at which a finding begins or ends. Joined, they are the text.
+ * Returns the parts of a text between the starts and ends of findings. Joined, they are the text.
  *
  * @param {string} text
- * @param {readonly Placed[]} placed findings in any order; they may overlap. Ends beyond the text are taken for its end, and a
- *   finding of nothing, whose end is its start, is left out.
+ * @param {readonly Placed[]} placed findings in any order, which may overlap. Ends are clamped to the text, and empty findings
+ *   are left out.
  * @returns {Segment[]}
  */
 export function segmentsOf(text, placed) {
@@ -52,11 +52,11 @@ export function segmentsOf(text, placed) {
   return segments;
 }
 
-/** Matches a text that consists of invisible characters only: format and control characters, private-use and unassigned ones. */
+/** A text of invisible characters only: format, control, private-use and unassigned ones. */
 const UNSEEN = /^[\p{Cf}\p{Cc}\p{Co}\p{Cn}]+$/u;
 
 /**
- * The names of the characters of an invisible text, such as `["U+200B", "U+202E"]`; undefined if the text has a visible
+ * Returns the names of the characters of an invisible text, such as `["U+200B", "U+202E"]`; undefined if the text has a visible
  * character.
  *
  * @param {string} text

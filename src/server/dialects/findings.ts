@@ -3,14 +3,14 @@ import { SUFFIXES } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { SCANNERS } from "../../scanners/catalog.ts";
 
-/** A finding whose offsets count in the content of its message, as it was given. */
+/** A finding with offsets in the given content of its message. */
 export type PlacedFinding = Finding & { readonly view?: undefined };
 
 /**
- * Tells whether the offsets of a finding count in the content of a message, which has to be a string: then others can point at the
- * text that was found. In tool calls, in parts of a content and in JSON they cannot, nor in what a disguise hides.
+ * Returns whether the offsets of a finding refer to the content of a message, which must be a string. They do not in tool calls, parts of a
+ * content, JSON and decoded views.
  *
- * @param message the index of the message that findings without a place are in.
+ * @param message the default index of the message.
  */
 export function isPlaced(finding: Finding, message: number, messages: readonly Message[]): finding is PlacedFinding {
   const index = finding.message ?? message;
@@ -23,8 +23,8 @@ const TYPES: ReadonlyMap<string, string | undefined> = new Map(
 );
 
 /**
- * The type of the findings of a check, by which other products know what it looks for. It is undefined for checks without findings,
- * and for those of plugins and under names of the user's.
+ * Returns the type of the findings of a check, which other products use as its kind. It is undefined for checks without findings, of
+ * plugins, and with names of the user.
  */
 export function findingTypeOf(check: string): string | undefined {
   const suffix = SUFFIXES.find((suffix) => check.endsWith(suffix)) ?? "";

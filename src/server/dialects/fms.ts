@@ -2,39 +2,35 @@ import { z } from "zod";
 import { GuardValidationError } from "../../support/errors.ts";
 import { chatOf, message } from "../schemas/conversation.ts";
 import { type Dialect, endpoint } from "./dialect.ts";
-import { detectionsIn, detectionsOf, reaching } from "./fms/detections.ts";
+import { aboveThreshold, detectionsIn, detectionsOf } from "./fms/detections.ts";
 import { detectorOf } from "./fms/detector.ts";
 
 const detectorParams = z
-  .looseObject({ threshold: z.number().min(0).max(1).nullish().describe("The lowest score of detections to tell.") })
+  .looseObject({ threshold: z.number().min(0).max(1).nullish().describe("The minimum score of detections.") })
   .nullish();
 
-/**
- * The kinds of context: the specification names `url`, `chunks` and `document`, and the orchestrator sends `url` and `docs` (ContextType
- * in its src/clients).
- */
+/** The specification has `url`, `chunks` and `document`; the orchestrator sends `url` and `docs` (ContextType in its src/clients). */
 const contextType = z.enum(["url", "docs", "document", "chunks"]);
 
 /**
- * The detectors API of FMS Guardrails, by which its orchestrator, and TrustyAI with it, calls detectors. guard rewrites nothing here: it
- * says what it found, and where.
+ * The detectors API of FMS Guardrails, which its orchestrator and TrustyAI call. guard returns findings with offsets, and rewrites nothing.
  *
- * Contract: docs/api/openapi_detector_api.yaml of https://github.com/foundation-model-stack/fms-guardrails-orchestrator, and what the
- * detector clients in its src/clients send.
+ * Contract: docs/api/openapi_detector_api.yaml of https://github.com/foundation-model-stack/fms-guardrails-orchestrator, and its clients
+ * in src/clients.
  */
 export const fms: Dialect = {
   summary: "FMS Guardrails detectors",
-  // The orchestrator reads the code as a status of HTTP.
+  // The orchestrator uses the code as an HTTP status.
   problem: ({ status, message, errors = [] }) => ({
     code: status,
     message: [message, ...errors.map(({ pointer, detail }) => `${pointer || "/"}: ${detail}.`)].join(" "),
   }),
-  // Spelt as the orchestrator's HealthStatus.
+  // The spelling of HealthStatus in the orchestrator.
   health: { path: "/health", body: { status: "HEALTHY" } },
   endpoints: [
     endpoint({
       path: "/api/v1/text/contents",
-      summary: "Detect in texts, each by itself",
+      summary: "Detect in several texts, each by itself",
       body: z.looseObject({ contents: z.array(z.string()), detector_params: detectorParams }),
       example: {
         request: { contents: ["Write to ann@example.org."], detector_params: {} },
@@ -62,7 +58,7 @@ export const fms: Dialect = {
             ? await call.textReports(contents)
             : (await call.answers(contents)).map(({ report }) => report);
         const body = reports.map((report, index) =>
-          reaching(detectionsIn(contents[index] ?? "", report, detector), threshold),
+          aboveThreshold(detectionsIn(contents[index] ?? "", report, detector), threshold),
         );
         return { body };
       },
@@ -84,12 +80,12 @@ export const fms: Dialect = {
         const detector = detectorOf(headers, scanners, { sides: ["input"], knowsPrompt: true });
         const { suppress } = detector;
         const { report } = await begin({ suppress, rewrite: false }).request(chatOf({ messages, tools }));
-        return { body: reaching(detectionsOf(report, detector), threshold) };
+        return { body: aboveThreshold(detectionsOf(report, detector), threshold) };
       },
     }),
     endpoint({
       path: "/api/v1/text/context/doc",
-      summary: "Detect in a text and the documents that it goes with",
+      summary: "Detect in a text and its context documents",
       body: z.looseObject({
         content: z.string(),
         context_type: contextType,
@@ -106,17 +102,17 @@ export const fms: Dialect = {
         const { suppress } = detector;
         const documents = context.map((content) => ({
           role: "tool",
-          // What stands at an address is not fetched. As a part of an unknown type it counts as not looked at, but for the address itself.
+          // URLs are not fetched. A part of unknown type counts as not scanned, except for the URL itself.
           content: type === "url" ? [{ type: "url", url: content }] : content,
         }));
         const chat = { messages: [...documents, { role: "user", content }] };
         const { report } = await begin({ suppress, rewrite: false }).request(chat);
-        return { body: reaching(detectionsOf(report, detector), threshold) };
+        return { body: aboveThreshold(detectionsOf(report, detector), threshold) };
       },
     }),
     endpoint({
       path: "/api/v1/text/generation",
-      summary: "Detect in a text that a model generated for a prompt",
+      summary: "Detect in a text that a model has generated",
       body: z.looseObject({ prompt: z.string(), generated_text: z.string(), detector_params: detectorParams }),
       example: {
         request: { prompt: "How is the weather?", generated_text: "It rains.", detector_params: {} },
@@ -127,22 +123,22 @@ export const fms: Dialect = {
         const detector = detectorOf(headers, scanners, { sides: ["output"], knowsPrompt: true });
         const { suppress } = detector;
         const { report } = await begin({ suppress, rewrite: false, sent: prompt }).answer({ text });
-        return { body: reaching(detectionsOf(report, detector), threshold) };
+        return { body: aboveThreshold(detectionsOf(report, detector), threshold) };
       },
     }),
   ],
 };
 
 /**
- * The threshold that a request asks for.
+ * Returns the threshold of a request.
  *
- * @throws GuardValidationError for other parameters: they ask for checks that would not be made.
+ * @throws GuardValidationError for other parameters, because their checks would not run.
  */
 function thresholdOf(params: z.output<typeof detectorParams>): number | null | undefined {
   const { threshold, ...others } = params ?? {};
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
-    const message = "is no parameter of guard's detectors, which take threshold only";
+    const message = "is not a parameter of guard's detectors: the only one is threshold";
     throw new GuardValidationError([{ path: `detector_params.${unknown}`, message }]);
   }
   return threshold;

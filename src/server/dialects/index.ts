@@ -1,7 +1,7 @@
 import type { DialectName } from "../../config/dialects.ts";
 import type { Dialect } from "./dialect.ts";
 
-/** The dialects, by their names in `scanners.yml`. Each is loaded only when the configuration names it. */
+/** Loads a dialect by its name in `scanners.yml`. */
 export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
   agentgateway: async () => (await import("./agentgateway.ts")).agentgateway,
   fms: async () => (await import("./fms.ts")).fms,

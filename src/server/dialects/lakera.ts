@@ -15,16 +15,16 @@ const body = z.looseObject({
   project_id: z
     .string()
     .nullish()
-    .describe("Handed back in the breakdown. The server has one configuration for all projects."),
-  payload: z.boolean().nullish().describe("Whether the answer says where personal data and other matches are."),
-  breakdown: z.boolean().nullish().describe("Whether the answer lists the checks."),
-  dev_info: z.boolean().nullish().describe("Whether the answer has the version of this server."),
+    .describe("Repeated in the breakdown. The server has one configuration for all projects."),
+  payload: z.boolean().nullish().describe("Whether the response has the positions of personal data and other matches."),
+  breakdown: z.boolean().nullish().describe("Whether the response lists the checks."),
+  dev_info: z.boolean().nullish().describe("Whether the response has the version of this server."),
 });
 type Body = z.output<typeof body>;
 
 /**
- * The second version of Lakera's API, as its public documentation has it (docs.lakera.ai, "Guard API Endpoint" and "Guard Results API
- * Endpoint"): `POST /v2/guard` says whether messages are flagged, and `POST /v2/guard/results` how sure the checks are.
+ * The second version of Lakera's API (docs.lakera.ai, "Guard API Endpoint" and "Guard Results API Endpoint"): `POST /v2/guard` returns
+ * whether messages are flagged, and `POST /v2/guard/results` the confidence of the checks.
  */
 export const lakera: Dialect = {
   summary: "Lakera Guard",
@@ -51,22 +51,22 @@ export const lakera: Dialect = {
           ],
         },
       },
-      async answer(asked, { begin }) {
-        const reports = await judged(asked.messages as Message[], begin({ rewrite: false }));
+      async answer(request, { begin }) {
+        const reports = await checkMessages(request.messages as Message[], begin({ rewrite: false }));
         return {
           body: {
             flagged: reports.some(({ isValid }) => !isValid),
             metadata: { request_uuid: randomUUID() },
-            ...(asked.payload ? { payload: payloadOf(reports, asked) } : {}),
-            ...(asked.breakdown ? { breakdown: breakdownOf(reports, asked) } : {}),
-            ...(asked.dev_info ? { dev_info: DEV_INFO } : {}),
+            ...(request.payload ? { payload: payloadOf(reports, request) } : {}),
+            ...(request.breakdown ? { breakdown: breakdownOf(reports, request) } : {}),
+            ...(request.dev_info ? { dev_info: DEV_INFO } : {}),
           },
         };
       },
     }),
     endpoint({
       path: "/v2/guard/results",
-      summary: "Say how sure the checks are of messages, as Lakera Guard does",
+      summary: "Return the confidence of checks of messages, as Lakera Guard does",
       body,
       example: {
         request: { messages: [{ role: "user", content: "Hello" }] },
@@ -84,35 +84,35 @@ export const lakera: Dialect = {
           metadata: { request_uuid: "7d1c3f7e-5d1b-4a43-8f3c-0c3b2f6a1d55" },
         },
       },
-      async answer(asked, { begin }) {
-        const reports = await judged(asked.messages as Message[], begin({ rewrite: false }));
-        const results = breakdownOf(reports, asked).map(({ detected: _, ...result }) => result);
+      async answer(request, { begin }) {
+        const reports = await checkMessages(request.messages as Message[], begin({ rewrite: false }));
+        const results = breakdownOf(reports, request).map(({ detected: _, ...result }) => result);
         return { body: { results, metadata: { request_uuid: randomUUID() } } };
       },
     }),
   ],
 };
 
-/** What Lakera says of its build. There is no revision of a repository in a package. */
+/** Build information in the format of Lakera. A package has no revision of a repository. */
 const DEV_INFO = { git_revision: "unknown", git_timestamp: "unknown", model_version: `guard-${version}`, version };
 
-/** A report, with the index of the message that findings without a place are in. */
-type Judged = ServiceGuardReport & { message: number };
+/** A report, with the default message index of its findings. */
+type MessageReport = ServiceGuardReport & { message: number };
 
 /**
- * Judges the conversation as a request, and its last message as an answer when the assistant wrote it: Lakera's clients ask before and
- * after the model with the same endpoint.
+ * Checks the conversation as a request, and its last message as an answer if it is from the assistant: Lakera's clients call the same
+ * endpoint before and after the model.
  */
-async function judged(messages: readonly Message[], call: ServiceCall): Promise<Judged[]> {
+async function checkMessages(messages: readonly Message[], call: ServiceCall): Promise<MessageReport[]> {
   const last = messages.length - 1;
   const { role, content, tool_calls: toolCalls } = messages[last] as Message;
   if (role !== "assistant") return [{ ...(await call.request(chatOf({ messages }))).report, message: last }];
   const parts = Array.isArray(content) ? content : [content ?? ""];
   const texts = parts.map((part: unknown) => (isRecord(part) ? part.text : part));
   const isText = texts.every((text) => typeof text === "string");
-  // Parts that are no text are counted in the conversation only.
+  // Parts without text count in the conversation only.
   const sent = isText ? messages.slice(0, -1) : messages;
-  const reports: Judged[] = [];
+  const reports: MessageReport[] = [];
   if (sent.length > 0) reports.push({ ...(await call.request(chatOf({ messages: sent }))).report, message: last });
   const { report } = await call.answer({
     text: texts.filter((text) => typeof text === "string").join("\n"),
@@ -121,7 +121,7 @@ async function judged(messages: readonly Message[], call: ServiceCall): Promise<
   return [...reports, { ...report, message: last }];
 }
 
-/** Lakera's names of personal data, by ours. Others have ours. */
+/** Lakera's names of personal data, by guard's. Other names do not differ. */
 const PERSONAL_DATA: Record<string, string> = {
   PERSON: "name",
   PHONE_NUMBER: "phone_number",
@@ -134,7 +134,7 @@ const PERSONAL_DATA: Record<string, string> = {
   US_SSN: "us_social_security_number",
 };
 
-/** Lakera's names of content, by the labels of Jigsaw's "Unintended Bias in Toxicity Classification". Others have ours. */
+/** Lakera's names of content, by the labels of Jigsaw's "Unintended Bias in Toxicity Classification". Other names do not differ. */
 const CONTENT: Record<string, string> = {
   identity_attack: "hate",
   obscene: "profanity",
@@ -142,7 +142,7 @@ const CONTENT: Record<string, string> = {
   threat: "violence",
 };
 
-/** Returns Lakera's type of what a check looks for, or of what it found. Lakera has no type for most checks; these have their names. */
+/** Returns Lakera's type of a check or a finding. Lakera has no type for most checks, which get their own names. */
 function detectorType(check: string, type: string | undefined, label?: string): string {
   switch (type) {
     case "injection":
@@ -168,7 +168,7 @@ interface Detector {
   message_id: number;
 }
 
-function breakdownOf(reports: readonly Judged[], { project_id, messages }: Body): Detector[] {
+function breakdownOf(reports: readonly MessageReport[], { project_id, messages }: Body): Detector[] {
   const entry = (check: string, detector_type: string, detected: boolean, result: string, message_id: number) => ({
     project_id: project_id ?? "project-default",
     policy_id: "policy-guard",
@@ -188,7 +188,7 @@ function breakdownOf(reports: readonly Judged[], { project_id, messages }: Body)
       }
       return found.map((finding) => {
         const { type, label } = finding;
-        // Clients mask personal data by the payload, and pass on what is left. What the payload cannot point at must not look like it.
+        // Clients mask personal data by the payload and pass on the rest, so data that is not in the payload needs another type.
         const isHidden = type === "personal_data" && !isPlaced(finding, message, messages as Message[]);
         const name = isHidden ? `guard/${check}` : detectorType(check, type, label ?? "");
         return entry(check, name, true, level, finding.message ?? message);
@@ -201,22 +201,22 @@ function breakdownOf(reports: readonly Judged[], { project_id, messages }: Body)
 }
 
 /**
- * Lakera's confidence levels, which are names without numbers ("Confident", "Very likely", "Likely", "Less likely", "Unlikely"). Here
- * they are the fifths of the probability, and those of checks without one are the ends.
+ * Returns Lakera's confidence level ("Confident", "Very likely", "Likely", "Less likely", "Unlikely"), which has no documented number. Each
+ * level is a fifth of the probability; checks without one get the highest or lowest level.
  */
 function levelOf(probability: number | undefined, isFailed: boolean): string {
-  const sure = probability ?? (isFailed ? 1 : 0);
-  if (sure >= 0.8) return "l1_confident";
-  if (sure >= 0.6) return "l2_very_likely";
-  if (sure >= 0.4) return "l3_likely";
-  return sure >= 0.2 ? "l4_less_likely" : "l5_unlikely";
+  const confidence = probability ?? (isFailed ? 1 : 0);
+  if (confidence >= 0.8) return "l1_confident";
+  if (confidence >= 0.6) return "l2_very_likely";
+  if (confidence >= 0.4) return "l3_likely";
+  return confidence >= 0.2 ? "l4_less_likely" : "l5_unlikely";
 }
 
-/** The types of findings that are matches in a text, and no judgement on all of it. */
+/** The types of findings that are matches in a text, not classifications of it. */
 const MATCHES = new Set(["personal_data", "secret", "substring", "pattern", "competitor"]);
 
-/** Where matches are, in code points of the messages. No two of a message overlap, because clients replace them one after the other. */
-function payloadOf(reports: readonly Judged[], { messages }: Body): Record<string, unknown>[] {
+/** Returns matches in code points of their messages. Overlapping ones are merged, because clients replace them one after the other. */
+function payloadOf(reports: readonly MessageReport[], { messages }: Body): Record<string, unknown>[] {
   const matches = reports
     .flatMap(({ findings, resultsScore, message }) =>
       Object.entries(findings).flatMap(([check, found]) => {
@@ -227,13 +227,13 @@ function payloadOf(reports: readonly Judged[], { messages }: Body): Record<strin
       }),
     )
     .sort((a, b) => a.message - b.message || a.start - b.start || b.end - a.end);
-  const apart: typeof matches = [];
+  const merged: typeof matches = [];
   for (const match of matches) {
-    const before = apart.at(-1);
-    if (!before || before.message !== match.message || match.start >= before.end) apart.push({ ...match });
-    else before.end = Math.max(before.end, match.end);
+    const previous = merged.at(-1);
+    if (!previous || previous.message !== match.message || match.start >= previous.end) merged.push({ ...match });
+    else previous.end = Math.max(previous.end, match.end);
   }
-  return apart.map(({ start, end, message, type, label, check }) => ({
+  return merged.map(({ start, end, message, type, label, check }) => ({
     start,
     end,
     text: [...((messages[message] as Message).content as string)].slice(start, end).join(""),

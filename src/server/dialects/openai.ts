@@ -13,26 +13,26 @@ const part = z.union([
 ]);
 type Part = z.output<typeof part>;
 
-/** Each text is a scan of its own, so that one request must not ask for any number of them. */
-const MOST_INPUTS = 2048;
+/** Each text is a scan of its own. */
+const MAX_INPUTS = 2048;
 
 const body = z.looseObject({
   input: z
-    .union([z.string(), z.array(z.string()).min(1).max(MOST_INPUTS), z.array(part).min(1)])
+    .union([z.string(), z.array(z.string()).min(1).max(MAX_INPUTS), z.array(part).min(1)])
     .describe(
-      "A text, several texts that are judged one by one, or the parts of one message. Images are not looked at.",
+      "A text, several texts that are checked one by one, or the parts of one message. Images are not scanned.",
     ),
-  model: z.string().nullish().describe("Handed back. The server's own models judge."),
+  model: z.string().nullish().describe("Repeated in the response. The server uses its own models."),
 });
 
-/** The moderation endpoint of OpenAI's API, with the fields of the package openai 6.46 (`Moderation`). */
+/** The moderation endpoint of OpenAI, with the fields of the package openai 6.46 (`Moderation`). */
 export const openai: Dialect = {
   summary: "OpenAI moderation",
   problem: errorOf,
   endpoints: [
     endpoint({
       path: "/v1/moderations",
-      summary: "Say which categories of unwanted content texts belong to, as OpenAI does",
+      summary: "Classify texts by categories of unwanted content, as OpenAI does",
       body,
       example: {
         request: { input: "You are a stupid idiot.", model: "omni-moderation-latest" },
@@ -51,29 +51,29 @@ export const openai: Dialect = {
       },
       async answer({ input, model }, call) {
         const reports: ServiceGuardReport[] = [];
-        // One after the other, so that a long list does not take the places of all other requests.
-        for (const content of inputsOf(input)) reports.push(await judged(content, call));
+        // One after the other, so that a long list does not fill the queue.
+        for (const content of inputsOf(input)) reports.push(await checkInput(content, call));
         return { body: { id: `modr-${randomUUID()}`, model: model ?? "guard", results: reports.map(resultOf) } };
       },
     }),
   ],
 };
 
-/** The inputs that have a result each. */
+/** Returns the inputs with a result each. */
 function inputsOf(input: z.output<typeof body>["input"]): (string | Part[])[] {
   if (typeof input === "string") return [input];
   const texts = input.filter((item) => typeof item === "string");
   return texts.length > 0 ? texts : [input as Part[]];
 }
 
-async function judged(content: string | Part[], { begin }: DialectCall): Promise<ServiceGuardReport> {
+async function checkInput(content: string | Part[], { begin }: DialectCall): Promise<ServiceGuardReport> {
   const { report } = await begin({ rewrite: false }).request({ messages: [{ role: "user", content }] });
   return report;
 }
 
 /**
- * The categories that mean what labels of Jigsaw's "Unintended Bias in Toxicity Classification" mean, by these labels. A threat is
- * harassment that includes violence, and depicts it. Nothing here means what obscene words alone are.
+ * The categories of OpenAI by the labels of Jigsaw's "Unintended Bias in Toxicity Classification". A threat is harassment that includes
+ * violence, and depicts it. No category means obscene words alone.
  */
 const CATEGORIES: Record<string, readonly string[]> = {
   toxicity: ["harassment"],
@@ -84,8 +84,8 @@ const CATEGORIES: Record<string, readonly string[]> = {
   sexual_explicit: ["sexual"],
 };
 
-/** The categories of OpenAI that no check looks for. */
-const NOT_JUDGED = [
+/** The categories of OpenAI that no check covers. */
+const UNSUPPORTED = [
   "illicit",
   "illicit/violent",
   "self-harm",
@@ -95,14 +95,14 @@ const NOT_JUDGED = [
   "violence/graphic",
 ];
 
-const JUDGED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"];
+const SUPPORTED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"];
 
 /**
- * The result for an input. OpenAI's categories come from the labels that were found; a label that is below the threshold has no finding,
- * so that its category has 0. Beside them stands every check by its own name, with its probability, or 1 and 0 where it has none.
+ * Returns the result of an input. OpenAI's categories come from labels of findings; a label below the threshold has no finding, so its
+ * category has 0. Every check is added under its own name, with its probability, or 1 or 0 without one.
  */
 function resultOf({ isValid, checks }: ServiceGuardReport): Record<string, unknown> {
-  const scores = new Map(JUDGED.map((category) => [category, 0]));
+  const scores = new Map(SUPPORTED.map((category) => [category, 0]));
   const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
   const found = new Map<string, number>();
   for (const check of checks) {
@@ -116,18 +116,18 @@ function resultOf({ isValid, checks }: ServiceGuardReport): Record<string, unkno
   const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
 
   for (const check of checks) {
-    // There is one message, so that the window of messages has the same results again.
+    // The window of a single message repeats the results of the message.
     if (check.scope === "window" && findCheck({ checks }, { scanner: check.scanner, scope: "latest" })) continue;
     flags.set(`guard/${resultName(check)}`, !check.isValid);
     scores.set(`guard/${resultName(check)}`, check.probability ?? (check.isValid ? 0 : 1));
   }
   if (!isValid && ![...flags.values()].includes(true)) {
-    // A text may fail although no check did, because something of it was not looked at.
+    // A text may fail without a failed check, because a part of it was not scanned.
     flags.set("guard/coverage", true);
     scores.set("guard/coverage", 1);
   }
   const types = new Map([...scores.keys()].map((category) => [category, ["text"]]));
-  const none = <Value>(value: Value) => NOT_JUDGED.map((category) => [category, value] as const);
+  const none = <Value>(value: Value) => UNSUPPORTED.map((category) => [category, value] as const);
   return {
     flagged: !isValid,
     categories: Object.fromEntries([...flags, ...none(false)]),
@@ -136,7 +136,7 @@ function resultOf({ isValid, checks }: ServiceGuardReport): Record<string, unkno
   };
 }
 
-/** An error as OpenAI writes it. */
+/** Returns an error in the format of OpenAI. */
 function errorOf({ status, message, errors = [] }: Problem): unknown {
   const [first] = errors;
   const param = first ? first.pointer.slice(1).replaceAll("/", ".") || null : null;

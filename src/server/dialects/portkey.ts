@@ -17,11 +17,11 @@ const body = z.looseObject({
   response: z
     .looseObject({ json: json.nullish(), statusCode: z.number().nullish() })
     .nullish()
-    .describe("What the model answered, after the call."),
+    .describe("The response of the model, after the call."),
 });
 type Body = z.output<typeof body>;
 
-/** The path of OpenAI or Anthropic whose format the bodies of a type of request have. */
+/** The path of OpenAI or Anthropic with the same body format, by type of request. */
 const PATHS: Record<string, string> = {
   chatComplete: "/v1/chat/completions",
   complete: "/v1/completions",
@@ -30,18 +30,18 @@ const PATHS: Record<string, string> = {
 };
 
 /**
- * The field of a request in which the vault stays, sealed, while the model answers. The gateway hands the request as it was rewritten to
- * the webhook after the call; to the provider it sends only the fields that it knows.
+ * The field of a request that keeps the sealed vault during the call. The gateway sends the rewritten request to the webhook after the
+ * call, and only known fields to the provider.
  */
 const VAULT = "guard_vault";
 
-/** The webhook of Portkey's gateway (`default.webhook`), as version 1.15.2 of its package calls it. */
+/** The webhook of Portkey's gateway (`default.webhook`), as in version 1.15.2 of its package. */
 export const portkey: Dialect = {
   summary: "Portkey",
   endpoints: [
     endpoint({
       path: "/portkey",
-      summary: "Check a request or an answer, as a webhook of Portkey's gateway",
+      summary: "Check a request or a response, as a webhook of Portkey's gateway",
       body,
       example: {
         request: {
@@ -60,8 +60,7 @@ export const portkey: Dialect = {
           },
         },
       },
-      answer: (asked, call) =>
-        asked.eventType === "beforeRequestHook" ? beforeCall(asked, call) : afterCall(asked, call),
+      answer: (hook, call) => (hook.eventType === "beforeRequestHook" ? beforeCall(hook, call) : afterCall(hook, call)),
     }),
   ],
 };
@@ -73,49 +72,49 @@ function formatFor({ requestType }: Body): Format {
   throw new Problem(422, "The body has the wrong shape.", { errors: [{ pointer: "/requestType", detail }] });
 }
 
-async function beforeCall(asked: Body, { call, vaults, restores }: DialectCall): Promise<DialectReply> {
-  const format = formatFor(asked);
-  // What a client calls a vault is none of the gateway's.
-  const { [VAULT]: given, ...request } = asked.request.json;
+async function beforeCall(hook: Body, { call, vaults, restores }: DialectCall): Promise<DialectReply> {
+  const format = formatFor(hook);
+  // Ignore a vault field of the client.
+  const { [VAULT]: clientVault, ...request } = hook.request.json;
   const before = JSON.stringify(request);
   const parts = format.request?.(request, { unguarded: "refuse" }) ?? {};
-  return judged(call, async (watched) => {
-    await judgeRequest(watched, parts);
+  return decide(call, async (observed) => {
+    await judgeRequest(observed, parts);
     if (restores && format.answer && call.vault.size > 0) request[VAULT] = vaults.seal(call.vault);
-    return given === undefined && JSON.stringify(request) === before ? undefined : { request: { json: request } };
+    return clientVault === undefined && JSON.stringify(request) === before ? undefined : { request: { json: request } };
   });
 }
 
-async function afterCall(asked: Body, { begin, vaults }: DialectCall): Promise<DialectReply> {
-  const format = formatFor(asked);
-  const { json: answer, statusCode } = asked.response ?? {};
-  // An error of the provider is nothing that a model has said.
+async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<DialectReply> {
+  const format = formatFor(hook);
+  const { json: answer, statusCode } = hook.response ?? {};
+  // Errors of the provider are no output of a model.
   if (typeof statusCode === "number" && statusCode >= 400) return passed([]);
   if (!format.answer) return passed([]);
-  if (!answer || asked.request.isStreamingRequest) {
-    return { body: refused("The answer was blocked by guard: the gateway does not hand out streams.") };
+  if (!answer || hook.request.isStreamingRequest) {
+    return { body: refused("The answer was blocked by guard: the gateway does not pass on streams.") };
   }
-  const { [VAULT]: token, ...request } = asked.request.json;
+  const { [VAULT]: token, ...request } = hook.request.json;
   const { texts = [], chat } = format.request?.(request, { unguarded: "pass" }) ?? {};
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
   const vault = typeof token === "string" ? { vault: vaults.open(token) } : {};
   const call = begin({ sent: chat?.request ?? { messages: [{ role: "user", content: prompt }] }, ...vault });
   const before = JSON.stringify(answer);
   const parts = format.answer(answer as Json);
-  return judged(call, async (watched) => {
-    await judgeAnswer(watched, parts);
+  return decide(call, async (observed) => {
+    await judgeAnswer(observed, parts);
     return JSON.stringify(answer) === before ? undefined : { response: { json: answer } };
   });
 }
 
-/** Judges, and says what the gateway has to do. The answer goes on to the client of the gateway, and quotes nothing. */
-async function judged(
+/** Runs checks, and returns the decision for the gateway. Its client gets the message, which does not quote texts. */
+async function decide(
   call: GuardedCall,
-  judge: (watched: GuardedCall) => Promise<object | undefined>,
+  check: (observed: GuardedCall) => Promise<object | undefined>,
 ): Promise<DialectReply> {
   const reports: GuardReport[] = [];
   try {
-    const transformedData = await judge(watchedCall(call, reports));
+    const transformedData = await check(observeCall(call, reports));
     return passed(reports, transformedData);
   } catch (error) {
     if (!(error instanceof GuardBlockedError)) throw error;
@@ -132,17 +131,17 @@ function refused(message: string): object {
   return { verdict: false, data: { outcome: "blocked" satisfies Outcome, message } };
 }
 
-/** A call that keeps its reports. */
-function watchedCall(call: GuardedCall, reports: GuardReport[]): GuardedCall {
-  const keep = async <Checked extends { report: GuardReport }>(checking: Promise<Checked>): Promise<Checked> => {
+/** Wraps a call, and collects its reports. */
+function observeCall(call: GuardedCall, reports: GuardReport[]): GuardedCall {
+  const collect = async <Checked extends { report: GuardReport }>(checking: Promise<Checked>): Promise<Checked> => {
     const checked = await checking;
     reports.push(checked.report);
     return checked;
   };
   return {
-    request: (chat) => keep(call.request(chat)),
-    texts: (texts, source) => keep(call.texts(texts, source)),
-    answer: (answer) => keep(call.answer(answer)),
+    request: (chat) => collect(call.request(chat)),
+    texts: (texts, source) => collect(call.texts(texts, source)),
+    answer: (answer) => collect(call.answer(answer)),
     answerStream: () => call.answerStream(),
   };
 }

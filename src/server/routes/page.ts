@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import type { AuthEntry } from "../../config/index.ts";
 import { pageFolder } from "../../own-files.ts";
 
-/** The page itself, which `GET /` sends with the settings of the server in it. */
+/** The page of `GET /`, with a place for the settings of the server. */
 const PAGE = "page.html";
 
 const TYPES: Record<string, string> = {
@@ -15,8 +15,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * The page runs its own files and talks to its own server, nothing else: no script or style in the page itself, no text that
- * becomes HTML (Trusted Types), no frame around it.
+ * The page loads only its own files and calls only its own server. It has no inline scripts or styles, never turns text into HTML (Trusted
+ * Types), and cannot be framed.
  */
 const POLICY = [
   "default-src 'none'",
@@ -30,7 +30,6 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Headers of the page and its files. */
 export const SECURITY_HEADERS = {
   "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",
@@ -38,17 +37,17 @@ export const SECURITY_HEADERS = {
   "cache-control": "no-cache",
 };
 
-/** What the page knows of its server. */
+/** The settings of the server that the page needs. */
 export interface PageSettings {
   /** The name of the service. */
   name: string;
-  /** The credentials that the service takes, for their kinds and headers; of the secrets the page gets nothing. */
+  /** The entries of `auth`. The page gets their types and headers, but no secrets. */
   schemes: readonly AuthEntry[];
-  /** How many user messages are scanned together. */
+  /** Number of user messages in the window. */
   window: number;
 }
 
-/** The HTML of the page. */
+/** Returns the HTML of the page. */
 export function pageFor({ name, schemes, window }: PageSettings): string {
   const kinds = schemes.map((entry) =>
     entry.type === "api_key" ? { type: entry.type, header: entry.header } : { type: entry.type },
@@ -60,7 +59,7 @@ export function pageFor({ name, schemes, window }: PageSettings): string {
   );
 }
 
-/** `GET /page/*`: the files of the page, from memory. They are public and not in the API's description. */
+/** `GET /page/*`: the files of the page, from memory. They are public and not part of the API description. */
 export async function pageRoutes(app: FastifyInstance): Promise<void> {
   for (const name of readdirSync(pageFolder)) {
     const type = TYPES[extname(name)];

@@ -130,16 +130,14 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await marks(page)).toEqual([]);
   });
 
-  it("marks findings where they are in the text that was typed, also behind what was rewritten", async () => {
+  it("marks findings in the given text, also after a rewritten part", async () => {
     const ann = wordScanner("Ann", { name: "Ann", replacement: "[SOMEBODY]" });
     const { page, check } = await open({ input: [ann, zebra()] });
     await field(page, "Prompt").fill("😀 Ann saw a zebra.");
     await check();
     expect(await marks(page)).toEqual(["Ann", "zebra"]);
     expect(await page.locator("#sanitized").textContent()).toBe("😀 [SOMEBODY] saw a zebra.");
-    await page.getByText("The marks are those of POST /scan").waitFor();
-    // The table has the offsets of the reply, in the rewritten text.
-    expect((await rows(page, "List of findings")).at(-1)).toContain("19–24");
+    expect((await rows(page, "List of findings")).at(-1)).toContain("12–17");
   });
 
   it("names the scanner of each mark where several overlap, and characters that nobody sees", async () => {
@@ -166,13 +164,13 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     const output = buildScanners(parseConfig("output_scanners: [{type: Deanonymize}]")).output;
     const { page, check } = await open({ input: [maskingScanner()], output: [...output, zebra()] });
     await page.getByLabel("Output of a model").check();
-    expect(await page.getByLabel("Hand in the vault").isVisible()).toBe(false);
+    expect(await page.getByLabel("Send the vault").isVisible()).toBe(false);
     await page.getByLabel("Prompt", { exact: true }).first().check();
     await field(page, "Prompt").fill("I am <Ann>.");
     await check();
     await page.getByLabel("Output of a model").check();
-    await field(page, "Output that answers the prompt").fill("Hello [VALUE_1], a zebra.");
-    expect(await page.getByLabel("Hand in the vault").isChecked()).toBe(true);
+    await field(page, "Output of the model").fill("Hello [VALUE_1], a zebra.");
+    expect(await page.getByLabel("Send the vault").isChecked()).toBe(true);
     await check();
     await page.locator("#sanitized", { hasText: "Hello Ann, a zebra." }).waitFor();
     expect(await marks(page)).toContain("zebra");
@@ -227,7 +225,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await page.evaluate("[localStorage.length, sessionStorage.length]")).toEqual([0, 0]);
     await page.reload();
     expect(await page.locator("#secret").inputValue()).toBe("");
-    await status.filter({ hasText: "Nothing was checked yet." }).waitFor();
+    await status.filter({ hasText: "Nothing checked yet." }).waitFor();
   });
 
   it("has no fields for a credential where none is needed", async () => {
@@ -285,7 +283,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
       "main:",
       'form "Text to check":',
       'heading "Text to check" [level=2]',
-      'group "What is checked":',
+      'group "Kind of text":',
       'radio "Prompt" [checked]',
       'textbox "Prompt": A zebra.',
       'button "Check"',

@@ -96,10 +96,10 @@ describe("blocksOf", () => {
     const found = blocksOf(
       subject,
       {
-        A: [finding(0, 3)],
+        A: [finding(0, 3, { message: 3, path: "messages/3/content" })],
         // "😀 one\ntwo": from the o of one to the t of two.
         "A[window]": [finding(2, 7)],
-        "A[tool]": [finding(0, 6, { text: "second" })],
+        "A[tool]": [finding(0, 6, { message: 5, path: "messages/5/content" })],
         ConversationRisk: [finding(0, 3, { label: "user message 1" })],
       },
       2,
@@ -118,11 +118,9 @@ describe("blocksOf", () => {
     ]);
   });
 
-  it("counts what it cannot show: findings in one of several tool results that do not say what was found", () => {
-    const findings = { "A[tool]": [finding(0, 6)] };
-    const results = [["tool", "first result"] as [string, string], ["tool", "second result"] as [string, string]];
-    expect(blocksOf(conversation(["user", "x"], ...results), findings, 3).unplaced).toBe(1);
-    expect(blocksOf(conversation(["user", "x"], results[0] as [string, string]), findings, 3).unplaced).toBe(0);
+  it("counts findings that are in none of the texts", () => {
+    const findings = { "A[tool]": [finding(0, 6, { message: 1, path: "messages/1/content → name" })] };
+    expect(blocksOf(conversation(["user", "x"], ["tool", '{"name":"first"}']), findings, 3).unplaced).toBe(1);
   });
 });
 

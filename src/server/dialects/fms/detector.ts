@@ -4,89 +4,91 @@ import type { NamedScanner } from "../../../scan/named-scanners.ts";
 import { CONVERSATION_RISK, SUFFIXES } from "../../../scan/report.ts";
 import type { Side } from "../../../scan/scanner.ts";
 
-/** The id of the detector that all scanners of a side are together. */
+/** The id of the detector with all scanners of a side. */
 const ALL = "guard";
 
-/** What an id of a detector ends with when the scanners of outputs are meant. */
-const OUTPUT = "-output";
+/** The suffix of ids for output scanners. */
+const OUTPUT_SUFFIX = "-output";
 
-/** Which scanners a request asks. */
+/** A selection of scanners. */
 export interface Detector {
   side: Side;
-  /** The scanners to leave out. */
   suppress: string[];
-  /** Whether a check is one of the detector's. Scanners that could not be left out have results as well. */
-  counts(check: string): boolean;
+  /** Returns whether a check belongs to the detector. Scanners that cannot be suppressed have results too. */
+  includes(check: string): boolean;
 }
 
-/** Which detectors an endpoint has. */
-export interface Detectors {
-  /** The sides whose scanners may be asked. */
+/** The detectors of an endpoint. */
+export interface DetectorRules {
+  /** The sides of available scanners. */
   sides: readonly Side[];
-  /** Whether the endpoint is told what an output answers. */
+  /** Whether requests to the endpoint contain the prompt of an output. */
   knowsPrompt: boolean;
 }
 
 /**
- * Finds the scanners that the header `detector-id` names: `guard` for all scanners of prompts, the name or type of a scanner of prompts,
- * and either of them with `-output` for those of outputs. What follows a `/` is a label, because the detectors of an orchestrator need
- * different names: `guard/chat`. Without the header, or with another detector's id, the answer must not look like a pass.
+ * Finds the scanners of the header `detector-id`: `guard` for all input scanners, the name or type of an input scanner, and either of them
+ * with `-output` for output scanners. A label may follow after `/`, because the detectors of an orchestrator need different names:
+ * `guard/chat`. An unknown id is an error, because an empty reply would look like a pass.
  *
- * @throws Problem 404 when there is no such detector.
+ * @throws Problem 404 if there is no such detector.
  */
 export function detectorOf(
   headers: IncomingHttpHeaders,
   scanners: Readonly<Record<Side, readonly NamedScanner[]>>,
-  { sides, knowsPrompt }: Detectors,
+  { sides, knowsPrompt }: DetectorRules,
 ): Detector {
   const header = headers["detector-id"] ?? ALL;
   const [id = ""] = String(header).split("/", 1);
   for (const side of sides) {
-    const able = scanners[side].filter(({ scanner }) => knowsPrompt || !scanner.comparesWithPrompt);
-    const asked = named(id, able, side, sides);
-    if (asked === "all") {
-      const suppress = scanners[side].filter((item) => !able.includes(item)).map(({ name }) => name);
-      return { side, suppress, counts: () => true };
+    const available = scanners[side].filter(({ scanner }) => knowsPrompt || !scanner.comparesWithPrompt);
+    const found = findScanners(id, available, side, sides);
+    if (found === "all") {
+      const suppress = scanners[side].filter((item) => !available.includes(item)).map(({ name }) => name);
+      return { side, suppress, includes: () => true };
     }
-    if (asked) return only(asked, scanners[side], side);
+    if (found) return detectorWith(found, scanners[side], side);
   }
   const known = sides.flatMap((side) => {
-    const ending = side === "output" && sides.length > 1 ? OUTPUT : "";
-    const able = scanners[side].filter(({ scanner }) => knowsPrompt || !scanner.comparesWithPrompt);
-    return [ALL, ...able.map(({ name }) => name)].map((name) => name + ending);
+    const ending = side === "output" && sides.length > 1 ? OUTPUT_SUFFIX : "";
+    const available = scanners[side].filter(({ scanner }) => knowsPrompt || !scanner.comparesWithPrompt);
+    return [ALL, ...available.map(({ name }) => name)].map((name) => name + ending);
   });
-  throw new Problem(404, `The header detector-id names no detector of this endpoint. There are: ${known.join(", ")}.`);
+  throw new Problem(
+    404,
+    `The header detector-id names no detector of this endpoint. Known detectors: ${known.join(", ")}.`,
+  );
 }
 
-/** The scanners of a side that an id names; undefined when it names none of them. */
-function named(
+/** Returns the scanners of a side that an id names. */
+function findScanners(
   id: string,
-  able: readonly NamedScanner[],
+  available: readonly NamedScanner[],
   side: Side,
   sides: readonly Side[],
 ): "all" | readonly NamedScanner[] | undefined {
-  // Where there are outputs only, their ids need no ending.
+  // Without input scanners, ids of output scanners need no suffix.
   const ids = [
     ...(side === "input" || sides.length === 1 ? [id] : []),
-    ...(side === "output" && id.endsWith(OUTPUT) ? [id.slice(0, -OUTPUT.length)] : []),
+    ...(side === "output" && id.endsWith(OUTPUT_SUFFIX) ? [id.slice(0, -OUTPUT_SUFFIX.length)] : []),
   ];
-  for (const wanted of ids) {
-    if (wanted === ALL) return "all";
-    const found = able.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
+  for (const candidate of ids) {
+    if (candidate === ALL) return "all";
+    const found = available.filter(({ name, scanner }) => name === candidate || scanner.type === candidate);
     if (found.length > 0) return found;
   }
   return undefined;
 }
 
-function only(asked: readonly NamedScanner[], all: readonly NamedScanner[], side: Side): Detector {
-  const names = new Set(asked.map(({ name }) => name));
-  // A name that is suppressed leaves out all scanners of that type, so the type of one that is asked must not be among them.
-  const types = new Set(asked.map(({ scanner }) => scanner.type));
+function detectorWith(selected: readonly NamedScanner[], all: readonly NamedScanner[], side: Side): Detector {
+  const names = new Set(selected.map(({ name }) => name));
+  // Suppressing a name suppresses all scanners of that type, so names that are types of selected scanners must not be suppressed.
+  const types = new Set(selected.map(({ scanner }) => scanner.type));
   const others = all.map(({ name }) => name).filter((name) => !names.has(name) && !types.has(name));
   return {
     side,
     suppress: [...others, ...(side === "input" ? [CONVERSATION_RISK] : [])],
-    counts: (check) => {
+    includes: (check) => {
       const suffix = SUFFIXES.find((suffix) => check.endsWith(suffix)) ?? "";
       return names.has(suffix === "" ? check : check.slice(0, -suffix.length));
     },
