@@ -2,30 +2,30 @@ import { GuardBlockedError } from "../guard/blocked.ts";
 import { failureOf } from "../guard/failure.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 
-/** An error as a reply tells it. */
-export interface WireError {
+/** The status and fields of an error reply. */
+export interface ReplyError {
   status: number;
-  /** The kind of error, as OpenAI and Anthropic name it: `invalid_request_error`, `api_error`. */
+  /** The type of the error in the terms of OpenAI and Anthropic: `invalid_request_error` or `api_error`. */
   type: string;
   code: string;
   message: string;
 }
 
-/** The error for an answer of a model that cannot be read, so that nobody has judged it. */
+/** Creates the error for a model's answer that cannot be read and so was not checked. */
 export function upstreamError(message: string): GuardError {
   return new GuardError("GUARD_UPSTREAM", message);
 }
 
-/** The error for a value of a request that cannot be read. */
-export function unreadable(path: string, message: string): GuardValidationError {
+/** Creates the error for a value of a request that cannot be read. */
+export function invalidRequest(path: string, message: string): GuardValidationError {
   return new GuardValidationError([{ path, message }]);
 }
 
-/** Says what a reply tells of an error. What is no error of guard's could quote a text, so it is not told. */
-export function wireError(error: unknown): WireError {
+/** Converts an error to a reply. The message of an error that is not guard's may quote a text, so it is not included. */
+export function toReplyError(error: unknown): ReplyError {
   const isBlocked = error instanceof GuardBlockedError;
   const failure = failureOf(error);
-  // OpenAI and Anthropic answer 400 to what they cannot read, and to what they do not want to.
+  // OpenAI and Anthropic answer 400 to requests that are invalid or against their policies.
   const status = isBlocked || failure?.status === 422 ? 400 : (failure?.status ?? 500);
   return {
     status,

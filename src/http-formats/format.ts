@@ -2,117 +2,117 @@ import type { GuardedCall } from "../guard/guard.ts";
 import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Source } from "../scan/source.ts";
-import type { Channels } from "./channels.ts";
-import type { WireError } from "./errors.ts";
+import type { ReplyError } from "./errors.ts";
 import type { SseEvent } from "./sse.ts";
+import type { TextChannels } from "./text-channels.ts";
 
-/** A JSON object as it was parsed. Formats change it in place, since nobody else holds it. */
+/** A parsed JSON object. Formats modify it in place, because nothing else refers to it. */
 export type Json = Record<string, unknown>;
 
-/** A text of a body, and the way to put another one into its place. */
+/** A text of a body that can be replaced. */
 export interface TextSlot {
   readonly text: string;
   set(text: string): void;
 }
 
-/** A tool call of an answer, and the way to put other arguments into it. */
+/** A tool call of an answer whose arguments can be replaced. */
 export interface CallSlot {
   readonly call: AnsweredToolCall;
   set(args: string): void;
 }
 
-/** Texts of a request that are judged each by itself. */
-export interface TextsOfRequest {
+/** Texts of a request that are checked separately. */
+export interface RequestTexts {
   source: Source;
   slots: readonly TextSlot[];
 }
 
-/** What guard reads of the body of a request. */
+/** The parts of a request body that guard checks. */
 export interface RequestParts {
-  /** Texts beside the chat, or all texts where the format has no chat. They are judged first; the last group is the prompt. */
-  texts?: readonly TextsOfRequest[];
+  /** Texts beside the chat, or all texts of a format without a chat. They are checked first. The last group is the prompt. */
+  texts?: readonly RequestTexts[];
   chat?: {
     request: ChatRequest;
-    /** Puts the chat into the body as it may be sent. */
+    /** Replaces the chat in the body. */
     set(request: ChatRequest): void;
   };
 }
 
-/** A part of an answer that is judged by itself, such as a choice. */
+/** A part of an answer that is checked separately, such as a choice. */
 export interface AnswerPart {
-  /** The texts in the order in which they are shown. */
+  /** The texts in display order. */
   texts: readonly TextSlot[];
-  /** What stands between the texts when they are shown. The default is nothing. */
+  /** The separator between the displayed texts. The default is an empty string. */
   separator?: string;
   calls?: readonly CallSlot[];
 }
 
-/** Guards the events of an answer that arrives as a stream of server-sent events. */
+/** Guards an answer that is a stream of server-sent events. */
 export interface StreamGuard {
-  /** The texts that arrive. */
-  readonly channels: Channels;
-  /** Takes the next event, and gives the events that may be sent on. */
+  /** The texts of the stream. */
+  readonly channels: TextChannels;
+  /** Takes the next event and returns the events to forward. */
   take(event: SseEvent): Promise<readonly SseEvent[]>;
-  /** Gives the rest, when upstream sends no more events. */
+  /** Returns the remaining events at the end of the stream. */
   finish(): Promise<readonly SseEvent[]>;
-  /** The events that end the answer with a text of the caller, in the place of what was blocked. */
+  /** Returns events that end a blocked answer with a replacement text. */
   replace(text: string): readonly SseEvent[];
-  /** The events that end the answer with an error. */
-  fail(error: WireError): readonly SseEvent[];
+  /** Returns events that end the answer with an error. */
+  fail(error: ReplyError): readonly SseEvent[];
 }
 
-/** The shape of errors. */
-export interface ErrorShape {
-  /** The body of a reply. */
-  body(error: WireError): Json;
+/** The format of error replies. */
+export interface ErrorFormat {
+  /** Creates the body of an error reply. */
+  body(error: ReplyError): Json;
 }
 
-/** What answers of a blocked call look like, in a format whose answers are texts. */
+/** The replacement for a blocked call, in a format whose answers are texts. */
 export interface BlockedReply {
   /**
-   * An answer that says `text`.
+   * Creates the body of an answer with the given text.
    *
    * @param request the body of the request.
-   * @param answer the body of the answer that was blocked; undefined when the request was.
+   * @param answer the body of the blocked answer; undefined if the request was blocked.
    */
   body(text: string, request: Json, answer?: Json): Json;
 }
 
-/** One format of requests to models, and of the answers to them. */
+/** A format of requests to models and of their answers. */
 export interface Format {
   name: string;
-  /** Matches the end of the paths of its URLs. */
+  /** Matches the end of the URL paths of the format. */
   path: RegExp;
-  /** Matches the end of the paths under which answers are fetched that were given before. Their requests have no body. */
-  stored?: RegExp;
-  errors: ErrorShape;
+  /** Matches the end of the URL paths of stored answers. Their requests have no body. */
+  storedPath?: RegExp;
+  errors: ErrorFormat;
   /**
-   * Reads the body of a request. It is absent where the body is a form.
+   * Reads the body of a request. It is absent if the body is a form.
    *
-   * @throws GuardValidationError for a body whose texts cannot be read.
+   * @throws GuardValidationError if the texts cannot be read.
    */
-  request?(body: Json, options: FormatOptions): RequestParts;
+  readRequest?(body: Json, options: FormatOptions): RequestParts;
   /**
-   * The fields of a request that `request` reads, or that say nothing to the model: its name, numbers, and what the caller notes down. Texts
-   * in all other fields are judged too, since servers of models have fields of their own, such as `documents`.
+   * The fields of a request that `readRequest` reads, or that do not reach the model: its name, numbers, metadata. Texts in all other
+   * fields are checked too, because some model servers have fields of their own, such as `documents`.
    */
-  fields?: ReadonlySet<string>;
-  /** The fields of a form that are read. Of the others, {@link fields} names those that say nothing to the model. */
-  form?: readonly string[];
+  knownFields?: ReadonlySet<string>;
+  /** The fields of a form that are read. {@link knownFields} lists other fields that do not reach the model. */
+  formFields?: readonly string[];
   /**
-   * Reads the body of an answer. It is absent where answers have no text.
+   * Reads the body of an answer. It is absent if answers have no text.
    *
-   * @throws GuardError for a body that is no answer of this format.
+   * @throws GuardError if the body is not an answer of this format.
    */
-  answer?(body: Json): readonly AnswerPart[];
+  readAnswer?(body: Json): readonly AnswerPart[];
   /** Whether answers may also be plain text. */
-  plainText?: boolean;
-  /** Begins to guard an answer that arrives as events. */
-  stream?(call: GuardedCall, request: Json): StreamGuard;
-  blocked?: BlockedReply;
+  allowsPlainText?: boolean;
+  /** Creates the guard of a streamed answer. */
+  guardStream?(call: GuardedCall, request: Json): StreamGuard;
+  blockedReply?: BlockedReply;
 }
 
-/** What a format is asked to do with what it cannot read. */
+/** The options for reading a request. */
 export interface FormatOptions {
   unguarded: "refuse" | "pass";
 }

@@ -12,7 +12,7 @@ import {
   openaiTranscripts,
 } from "./formats/openai-texts.ts";
 
-/** The formats that are read. The first one that fits a path is that of the path. */
+/** All formats. The first one that matches a path is used. */
 export const FORMATS: readonly Format[] = [
   openaiChat,
   openaiCompletions,
@@ -29,11 +29,11 @@ export const FORMATS: readonly Format[] = [
 ];
 
 /**
- * The format of a request, by the path of its URL; undefined where none is known.
+ * Finds the format of a request by its URL path.
  *
- * @param hasBody whether the request has a body. Without one it fetches an answer that was given before.
+ * @param hasBody whether the request has a body. Without a body, it fetches a stored answer.
  */
-export function formatOf(path: string, hasBody = true): Format | undefined {
+export function findFormat(path: string, hasBody = true): Format | undefined {
   const trimmed = path.replace(/\/+$/, "");
-  return FORMATS.find(({ path, stored }) => (hasBody ? path : stored)?.test(trimmed));
+  return FORMATS.find(({ path, storedPath }) => (hasBody ? path : storedPath)?.test(trimmed));
 }

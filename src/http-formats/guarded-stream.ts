@@ -1,60 +1,60 @@
 import { toReadableStream } from "../support/items.ts";
 import { awaitWithin } from "../support/promises.ts";
 import type { StreamGuard } from "./format.ts";
-import { type SseEvent, SseReader, sseBytes } from "./sse.ts";
+import { encodeEvent, type SseEvent, SseReader } from "./sse.ts";
 
-/** How the events of an answer are guarded. */
+/** The options of {@link guardEventStream}. */
 export interface GuardedStreamOptions {
   guard: StreamGuard;
-  /** Says how the answer ends when a check failed, or could not be made: with further events, or by throwing. */
+  /** Ends the answer after a check failed or was impossible: with events, or by throwing. */
   onError(error: unknown): Promise<readonly SseEvent[]>;
-  /** Is called when nobody reads on. */
+  /** Called when the reader cancels. */
   onCancel(reason: unknown): void;
 }
 
-/** Guards an answer that arrives as server-sent events. What is read of upstream is never ahead of what the reader takes. */
-export function guardedStream(
+/** Guards an answer of server-sent events. It reads from upstream only on demand of its reader. */
+export function guardEventStream(
   upstream: ReadableStream<Uint8Array>,
   { guard, onError, onCancel }: GuardedStreamOptions,
 ): ReadableStream<Uint8Array> {
   const reader = upstream.getReader();
-  const stop = (reason: unknown) => {
+  const cancel = (reason: unknown) => {
     reader.cancel(reason).catch(() => {});
   };
-  const events = guardedEvents(reader, guard, async (error) => {
-    stop(error);
+  const events = guardEvents(reader, guard, async (error) => {
+    cancel(error);
     return onError(error);
   });
-  return toReadableStream(bytesOf(events), (reason) => {
-    stop(reason);
+  return toReadableStream(encodeEvents(events), (reason) => {
+    cancel(reason);
     onCancel(reason);
   });
 }
 
-async function* bytesOf(events: AsyncIterable<SseEvent>): AsyncGenerator<Uint8Array, void> {
-  for await (const event of events) yield sseBytes(event);
+async function* encodeEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<Uint8Array, void> {
+  for await (const event of events) yield encodeEvent(event);
 }
 
-async function* guardedEvents(
+async function* guardEvents(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   guard: StreamGuard,
   onError: (error: unknown) => Promise<readonly SseEvent[]>,
 ): AsyncGenerator<SseEvent, void> {
   const sse = new SseReader();
   let read = reader.read();
-  // A failed read is looked at below. Until then nobody has to catch it.
+  // A failed read is handled below. Until then it must not count as unhandled.
   read.catch(() => {});
   for (;;) {
-    // A failure of upstream is not one of guard: the reader is told of it as it is.
-    const arrived = await awaitWithin(read, guard.channels.waiting);
+    // A failure of upstream is not an error of guard, so the reader gets it unchanged.
+    const chunk = await awaitWithin(read, guard.channels.waiting);
     try {
-      if (!arrived) {
+      if (!chunk) {
         yield* await guard.channels.flush();
         continue;
       }
-      const events = arrived.done ? sse.end() : sse.read(arrived.value);
+      const events = chunk.done ? sse.end() : sse.read(chunk.value);
       for (const event of events) yield* await guard.take(event);
-      if (arrived.done) {
+      if (chunk.done) {
         yield* await guard.finish();
         return;
       }

@@ -1,27 +1,27 @@
 import { isRecord } from "../support/is-record.ts";
 import { isIdentityEncoding, isUtf8 } from "../support/media-type.ts";
 import { AmbiguousJsonError, parseStrict } from "../support/strict-json.ts";
-import { unreadable } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 import type { Format } from "./format.ts";
-import { type LongNumbers, longNumbers } from "./long-numbers.ts";
+import { findLongNumbers, type LongNumbers } from "./long-numbers.ts";
 
-/** The body of a request or reply, in any form that `fetch` takes. */
+/** The body of a request or reply, in any form that `fetch` accepts. */
 export type Body = NonNullable<RequestInit["body"]>;
 
-/** A request as `fetch` is given it. */
-export interface WireRequest {
+/** The arguments of `fetch` as one object. */
+export interface FetchRequest {
   url: URL;
   method: string;
   headers: Headers;
-  /** The body: what the caller gave, or undefined. */
+  /** The body from the caller, if there is one. */
   body: Body | undefined;
   signal: AbortSignal | undefined;
-  /** Everything else, such as `redirect` or `dispatcher`. */
+  /** All other options, such as `redirect` or `dispatcher`. */
   init: RequestInit;
 }
 
-/** Reads the arguments of `fetch`. What `init` says goes before what a `Request` says. */
-export function readArguments(input: string | URL | Request, init: RequestInit = {}): WireRequest {
+/** Parses the arguments of `fetch`. `init` takes precedence over a `Request`. */
+export function parseFetchArguments(input: string | URL | Request, init: RequestInit = {}): FetchRequest {
   const request = typeof input === "string" || input instanceof URL ? undefined : input;
   const { method, headers, body, signal, ...rest } = init;
   return {
@@ -34,36 +34,40 @@ export function readArguments(input: string | URL | Request, init: RequestInit =
   };
 }
 
-/** The body of a request as it is read: JSON, or the fields of a form. */
-export type WireBody = { json: Record<string, unknown>; numbers: LongNumbers } | { form: FormData };
+/** The parsed body of a request: JSON or a form. */
+export type RequestBody = { json: Record<string, unknown>; numbers: LongNumbers } | { form: FormData };
 
 /**
  * Reads the body of a request.
  *
- * @throws GuardValidationError when it is of another type than the format asks for.
+ * @throws GuardValidationError if it does not have the type of the format.
  */
 export async function readBody(
-  { body, headers }: WireRequest,
-  { form, request }: Pick<Format, "form" | "request">,
-): Promise<WireBody> {
+  { body, headers }: FetchRequest,
+  { formFields, readRequest }: Pick<Format, "formFields" | "readRequest">,
+): Promise<RequestBody> {
   const encoding = headers.get("content-encoding");
   if (!isIdentityEncoding(encoding)) {
-    throw unreadable("content-encoding", `a body in ${encoding} cannot be read; send it without`);
+    throw invalidRequest(
+      "content-encoding",
+      `guard cannot read a body with content-encoding ${encoding}; send it without one`,
+    );
   }
   const isForm = body instanceof FormData || (headers.get("content-type") ?? "").startsWith("multipart/");
-  if (form && (isForm || !request)) return { form: body instanceof FormData ? body : await readForm(body, headers) };
-  if (!isUtf8(headers.get("content-type"))) throw unreadable("content-type", "expected JSON in UTF-8");
+  if (formFields && (isForm || !readRequest))
+    return { form: body instanceof FormData ? body : await readForm(body, headers) };
+  if (!isUtf8(headers.get("content-type"))) throw invalidRequest("content-type", "expected JSON in UTF-8");
   let json: unknown;
   let numbers: LongNumbers;
   try {
     const text = await new Response(body ?? "").text();
     json = parseStrict(text);
-    numbers = longNumbers(text);
+    numbers = findLongNumbers(text);
   } catch (error) {
-    if (error instanceof AmbiguousJsonError) throw unreadable(["body", ...error.path].join("."), error.message);
-    throw unreadable("body", "expected JSON");
+    if (error instanceof AmbiguousJsonError) throw invalidRequest(["body", ...error.path].join("."), error.message);
+    throw invalidRequest("body", "expected JSON");
   }
-  if (!isRecord(json)) throw unreadable("body", "expected an object");
+  if (!isRecord(json)) throw invalidRequest("body", "expected an object");
   return { json, numbers };
 }
 
@@ -72,6 +76,6 @@ async function readForm(body: Body | undefined, headers: Headers): Promise<FormD
     const type = headers.get("content-type") ?? "";
     return await new Response(body ?? "", { headers: { "content-type": type } }).formData();
   } catch {
-    throw unreadable("body", "expected a form (multipart/form-data)");
+    throw invalidRequest("body", "expected a form (multipart/form-data)");
   }
 }

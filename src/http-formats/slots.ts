@@ -3,34 +3,34 @@ import { isRecord } from "../support/is-record.ts";
 import { upstreamError } from "./errors.ts";
 import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
 
-/** How deep objects and arrays of an answer may be nested. */
-const DEEPEST = 100;
+/** The maximum depth of objects and arrays in an answer. */
+const MAX_DEPTH = 100;
 
-/** The bytes of a file as the URL of it (RFC 2397), as some providers give the images that a model made. */
-const FILE = /^data:[\w.+/-]+;base64,[\w+/=-]*$/;
+/** A file as a data URL (RFC 2397). Some providers return generated images like this. */
+const DATA_URL = /^data:[\w.+/-]+;base64,[\w+/=-]*$/;
 
-/** The text at a key of an object. */
-export function slot(holder: Json, key: string): TextSlot[] {
+/** Returns the slot at a key of an object, or nothing if it has no text. */
+export function slotAt(holder: Json, key: string): TextSlot[] {
   const text = holder[key];
   if (typeof text !== "string") return [];
   return [{ text, set: (changed) => Object.assign(holder, { [key]: changed }) }];
 }
 
-/** A text somewhere in a value, with the keys and indexes that lead to it. */
-export interface PlacedSlot extends TextSlot {
+/** A slot with the keys and indexes that lead to it. */
+export interface PathSlot extends TextSlot {
   keys: readonly (string | number)[];
 }
 
 /**
- * All strings of a value that could be text: ids, types, states and what is encrypted are left out, as long as they are single words,
- * files that stand in a URL, and what stands at the keys of `skip`.
+ * Finds all strings of a value that may be text. Single words at keys of ids, types, states and encrypted values are left out, as are files
+ * in data URLs and values at keys of `skip`.
  */
-export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): PlacedSlot[] {
-  const found: PlacedSlot[] = [];
+export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set()): PathSlot[] {
+  const found: PathSlot[] = [];
   const walk = (value: unknown, keys: readonly (string | number)[], set: (text: string) => void): void => {
-    if (keys.length > DEEPEST) throw upstreamError("The answer is nested too deeply.");
+    if (keys.length > MAX_DEPTH) throw upstreamError("The answer is nested too deeply.");
     if (typeof value === "string") {
-      const isFile = keys.at(-1) === "url" && FILE.test(value);
+      const isFile = keys.at(-1) === "url" && DATA_URL.test(value);
       if (value !== "" && !isFile) found.push({ text: value, keys, set });
     } else if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) {
@@ -51,33 +51,33 @@ export function slotsIn(value: unknown, skip: ReadonlySet<string> = new Set()): 
   return found;
 }
 
-/** Ids, names, addresses, hashes and the bytes of files: printable ASCII without white space. */
-const NO_WORDS = /^[\x21-\x7e]*$/;
+/** Printable ASCII without white space: ids, names, addresses, hashes and encoded files. */
+const WORDLESS = /^[\x21-\x7e]*$/;
 
-/** The texts in fields that are not among those that are known. Words have white space or signs of other scripts, and mail addresses an @. */
-export function unknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[] {
+/** Finds texts in unknown fields: strings with white space, characters of other scripts, or an @ as in mail addresses. */
+export function findUnknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[] {
   return Object.keys(body)
     .filter((key) => !known.has(key))
     .flatMap((key) => {
       const value = body[key];
-      return typeof value === "string" ? slot(body, key) : slotsIn(value);
+      return typeof value === "string" ? slotAt(body, key) : findSlots(value);
     })
-    .filter(isOfWords);
+    .filter(hasWords);
 }
 
-function isOfWords({ text }: TextSlot): boolean {
-  return !NO_WORDS.test(text) || text.includes("@");
+function hasWords({ text }: TextSlot): boolean {
+  return !WORDLESS.test(text) || text.includes("@");
 }
 
 /**
- * The texts of a form: in the fields that a format reads, and in all others but those that are known, as {@link unknownTexts} has them.
+ * Reads the texts of a form: those in the fields of the format, and in `others` those in unknown fields as by {@link findUnknownTexts}.
  * Files are left out.
  */
-export function formTexts(
+export function readFormTexts(
   form: FormData,
-  { form: read = [], fields = new Set() }: Pick<Format, "form" | "fields">,
+  { formFields = [], knownFields = new Set() }: Pick<Format, "formFields" | "knownFields">,
 ): { texts: TextSlot[]; others: TextSlot[] } {
-  // Looking for each name by itself would take time that grows with the square of their number.
+  // FormData.getAll for each name would take quadratic time.
   const fieldsOfForm = new Map<string, (string | File)[]>();
   for (const [name, value] of form) {
     const values = fieldsOfForm.get(name) ?? [];
@@ -96,27 +96,27 @@ export function formTexts(
       return [{ text: value, set }];
     });
   };
-  const others = [...fieldsOfForm.keys()].filter((name) => !read.includes(name) && !fields.has(name));
-  return { texts: read.flatMap(slots), others: others.flatMap(slots).filter(isOfWords) };
+  const others = [...fieldsOfForm.keys()].filter((name) => !formFields.includes(name) && !knownFields.has(name));
+  return { texts: formFields.flatMap(slots), others: others.flatMap(slots).filter(hasWords) };
 }
 
-/** Names with white space between them, as a set. */
-export function names(...lists: readonly string[]): ReadonlySet<string> {
+/** Parses lists of names that are separated by white space. */
+export function parseNames(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.join(" ").split(/\s+/));
 }
 
-/** The descriptions in a JSON Schema, which the model reads. */
-export function descriptions(schema: unknown): TextSlot[] {
-  return slotsIn(schema).filter(({ keys }) => keys.at(-1) === "description" || keys.at(-1) === "title");
+/** Finds the titles and descriptions in a JSON Schema, which the model reads. */
+export function findDescriptions(schema: unknown): TextSlot[] {
+  return findSlots(schema).filter(({ keys }) => keys.at(-1) === "description" || keys.at(-1) === "title");
 }
 
 /**
- * A tool call whose arguments stand at a key of an object: as a text, or as JSON. One that has a name of its own is a call also without
- * arguments.
+ * Returns the slot of a tool call whose arguments are at a key of an object, as a text or as JSON. An object with a name is a call even
+ * without arguments.
  *
  * @param name the name of the tool.
  */
-export function callSlot(holder: Json, key: string, name: unknown, id: unknown): CallSlot[] {
+export function callSlotAt(holder: Json, key: string, name: unknown, id: unknown): CallSlot[] {
   const value = holder[key] ?? (typeof holder.name === "string" ? "" : undefined);
   if (value === undefined) return [];
   const isText = typeof value === "string";
@@ -128,45 +128,45 @@ export function callSlot(holder: Json, key: string, name: unknown, id: unknown):
         function: { name: typeof name === "string" ? name : "", arguments: isText ? value : JSON.stringify(value) },
       },
       set: (changed) => {
-        holder[key] = isText ? changed : parsed(changed);
+        holder[key] = isText ? changed : parseArguments(changed);
       },
     },
   ];
 }
 
-function parsed(text: string): unknown {
+function parseArguments(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw upstreamError("The arguments of a tool call are no JSON any more.");
+    throw upstreamError("The arguments of a tool call are no longer JSON.");
   }
 }
 
-/** The object at a key, where there is one. */
-export function recordAt(holder: Json, key: string): Json | undefined {
+/** Returns the object at a key, if there is one. */
+export function getRecord(holder: Json, key: string): Json | undefined {
   const value = holder[key];
   return isRecord(value) ? value : undefined;
 }
 
-/** The objects of the array at a key. What is no object is left out. */
-export function recordsAt(holder: Json, key: string): Json[] {
+/** Returns the objects in the array at a key. Other values are left out. */
+export function getRecords(holder: Json, key: string): Json[] {
   const value = holder[key];
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 /**
- * Reads the body or an event of an answer.
+ * Parses the body or an event of an answer.
  *
- * @throws GuardError `GUARD_UPSTREAM` for what is no JSON object.
+ * @throws GuardError `GUARD_UPSTREAM` if it is not a JSON object.
  */
-export function parsedObject(text: string): Json {
+export function parseObject(text: string): Json {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // What the parser says quotes the answer.
-    throw upstreamError("The answer is no JSON.");
+    // The message of the parser would quote the answer.
+    throw upstreamError("The answer is not JSON.");
   }
-  if (!isRecord(value)) throw upstreamError("The answer is no object.");
+  if (!isRecord(value)) throw upstreamError("The answer is not an object.");
   return value;
 }

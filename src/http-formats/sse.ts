@@ -4,8 +4,8 @@ import { upstreamError } from "./errors.ts";
 
 export type { SseEvent } from "../support/sse.ts";
 
-/** The most characters of one event: the last event of OpenAI's Responses API holds the whole answer. */
-const LONGEST_EVENT = 64 * 1024 * 1024;
+/** The maximum length of an event. The last event of OpenAI's Responses API contains the whole answer. */
+const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
 /** Reads server-sent events from bytes that arrive in any pieces. */
 export class SseReader {
@@ -13,11 +13,11 @@ export class SseReader {
   #events: SseEvent[] = [];
   #failed = false;
   readonly #parser = createParser({
-    maxBufferSize: LONGEST_EVENT,
+    maxBufferSize: MAX_EVENT_LENGTH,
     onEvent: ({ event, id, data }) => {
       this.#events.push({ event, id, data });
     },
-    // What a comment says is no part of the answer, so only the sign of life goes on.
+    // A comment is not part of the answer, so it is passed on without its text, as a keep-alive.
     onComment: () => {
       this.#events.push({});
     },
@@ -31,7 +31,7 @@ export class SseReader {
     return this.#feed(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** The rest, when no more bytes come. Some servers leave out the empty line after the last event. */
+  /** Returns the remaining events at the end of the bytes. Some servers omit the empty line after the last event. */
   end(): SseEvent[] {
     return this.#feed(`${this.#decoder.decode()}\n\n`);
   }
@@ -47,12 +47,12 @@ export class SseReader {
 
 const encoder = new TextEncoder();
 
-/** The bytes of an event. */
-export function sseBytes(event: SseEvent): Uint8Array {
+/** Encodes an event. */
+export function encodeEvent(event: SseEvent): Uint8Array {
   return encoder.encode(sseText(event));
 }
 
-/** An event whose data is JSON. */
+/** Creates an event with JSON data. */
 export function jsonEvent(data: unknown, like: SseEvent = {}): SseEvent {
   return { ...like, data: JSON.stringify(data) };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Format } from "../http-formats/format.ts";
-import { formatOf } from "../http-formats/formats.ts";
+import { findFormat } from "../http-formats/formats.ts";
 import type { Target } from "./upstreams.ts";
 
 /** What the proxy does with a call: guard it, pass it on unchecked, or refuse it. */
@@ -25,9 +25,9 @@ export function planCall(
   if (passed.includes(path)) return { kind: "passed" };
   const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
   const hasBody = method === "POST" && (length !== "0" || encoding !== undefined);
-  const format = method === "POST" || method === "GET" ? formatOf(url.pathname, hasBody) : undefined;
+  const format = method === "POST" || method === "GET" ? findFormat(url.pathname, hasBody) : undefined;
   if (format) return { kind: "guarded", format };
-  if (formatOf(url.pathname, true) || formatOf(url.pathname, false)) {
+  if (findFormat(url.pathname, true) || findFormat(url.pathname, false)) {
     const message = "guard supports POST with a body on this path, and GET of stored responses.";
     return { kind: "refused", status: 405, message };
   }

@@ -1,8 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { failureOf } from "../guard/failure.ts";
-import { type WireError, wireError } from "../http-formats/errors.ts";
-import type { ErrorShape } from "../http-formats/format.ts";
+import { type ReplyError, toReplyError } from "../http-formats/errors.ts";
+import type { ErrorFormat } from "../http-formats/format.ts";
 import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
 import { openaiErrors } from "../http-formats/formats/openai-errors.ts";
 import { Problem } from "../http-server/problem.ts";
@@ -13,7 +13,7 @@ export const proxyErrors = fp(async (app: FastifyInstance) => {
     if (error instanceof Problem) return refuse(request, reply, error);
     // Fastify's message quotes the invalid content type.
     if (error.statusCode === 415) return refuse(request, reply, new Problem(415, "The content type is not valid."));
-    const apiError = wireError(error);
+    const apiError = toReplyError(error);
     if (apiError.status === 500) request.log.error({ err: error }, "request failed");
     const retryAfter = failureOf(error)?.retryAfter;
     if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));
@@ -28,13 +28,13 @@ function refuse(request: FastifyRequest, reply: FastifyReply, { status, message,
   return sendError(request, reply, { status, type, code: "guard_proxy", message });
 }
 
-function sendError(request: FastifyRequest, reply: FastifyReply, error: WireError): FastifyReply {
+function sendError(request: FastifyRequest, reply: FastifyReply, error: ReplyError): FastifyReply {
   const body = shapeFor(request).body(error);
   return reply.code(error.status).type("application/json").send(JSON.stringify(body));
 }
 
 /** Returns the error shape of the API that the client uses, which its headers tell if its call has no known format. */
-function shapeFor({ proxied, headers }: FastifyRequest): ErrorShape {
+function shapeFor({ proxied, headers }: FastifyRequest): ErrorFormat {
   if (proxied?.plan.kind === "guarded") return proxied.plan.format.errors;
   return "anthropic-version" in headers ? anthropicErrors : openaiErrors;
 }

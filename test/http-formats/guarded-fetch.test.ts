@@ -146,9 +146,9 @@ describe("guardedFetch", () => {
   it("sends nothing that it cannot read, unless it is told to", async () => {
     const cases: [string, unknown, RegExp][] = [
       ["/files", { text: "forbidden" }, /POST \/v1\/files is not known to guard.*set unguarded to "pass"/],
-      ["/embeddings", { input: [1, 2, 3] }, /^input\.0: the numbers of tokens/],
-      ["/embeddings", { input: [[1, 2, 3]] }, /^input\.0: the numbers of tokens/],
-      ["/completions", { prompt: [15_496] }, /^prompt\.0: the numbers of tokens/],
+      ["/embeddings", { input: [1, 2, 3] }, /^input\.0: token ids/],
+      ["/embeddings", { input: [[1, 2, 3]] }, /^input\.0: token ids/],
+      ["/completions", { prompt: [15_496] }, /^prompt\.0: token ids/],
     ];
     for (const [path, body, text] of cases) {
       const { post, sent } = await guarded({});

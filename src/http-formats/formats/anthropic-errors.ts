@@ -1,7 +1,7 @@
-import type { WireError } from "../errors.ts";
-import type { ErrorShape } from "../format.ts";
+import type { ReplyError } from "../errors.ts";
+import type { ErrorFormat } from "../format.ts";
 
-/** Errors as Anthropic's API writes them (https://docs.anthropic.com/en/api/errors). */
-export const anthropicErrors: ErrorShape = {
-  body: ({ message, type }: WireError) => ({ type: "error", error: { type, message } }),
+/** The error format of Anthropic's API: https://docs.anthropic.com/en/api/errors. */
+export const anthropicErrors: ErrorFormat = {
+  body: ({ message, type }: ReplyError) => ({ type: "error", error: { type, message } }),
 };

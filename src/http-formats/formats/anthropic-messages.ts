@@ -1,26 +1,26 @@
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, names, recordAt } from "../slots.ts";
+import { findDescriptions, getRecord, parseNames } from "../slots.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
-import { partsOfAnswer } from "./anthropic-parts.ts";
+import { readAnswerParts } from "./anthropic-parts.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 
-const FIELDS = names(
+const FIELDS = parseNames(
   "messages tools system model stream metadata stop_sequences thinking tool_choice service_tier container mcp_servers",
   "output_config output_format betas cache_control inference_geo speed",
 );
 
-/** Anthropic's messages (https://docs.anthropic.com/en/api/messages). */
+/** Anthropic's messages: https://docs.anthropic.com/en/api/messages. */
 export const anthropicMessages: Format = {
   name: "Anthropic messages",
-  // Messages of threads are OpenAI's, and have another shape.
+  // Messages of threads belong to OpenAI's API and have another format.
   path: /(?<!\/threads\/[^/]+)\/messages$/,
   errors: anthropicErrors,
-  fields: FIELDS,
-  request: readRequest,
-  answer: partsOfAnswer,
-  stream: (call, request) => new AnthropicStream(call, request),
-  blocked: {
+  knownFields: FIELDS,
+  readRequest,
+  readAnswer: readAnswerParts,
+  guardStream: (call, request) => new AnthropicStream(call, request),
+  blockedReply: {
     body: (text, request, answer) => ({
       id: "msg_guard",
       type: "message",
@@ -35,25 +35,25 @@ export const anthropicMessages: Format = {
   },
 };
 
-/** Counts the tokens of a message that is not sent to a model. The answer is a number. */
+/** Token counts of messages that are not sent to a model. The answer has no text. */
 export const anthropicTokenCount: Format = {
   name: "Anthropic token counts",
   path: /\/messages\/count_tokens$/,
   errors: anthropicErrors,
-  fields: FIELDS,
-  request: readRequest,
+  knownFields: FIELDS,
+  readRequest,
 };
 
 function readRequest(body: Json): RequestParts {
   const { messages, tools, system } = body;
-  const format = recordAt(recordAt(body, "output_config") ?? body, "format") ?? recordAt(body, "output_format");
+  const format = getRecord(getRecord(body, "output_config") ?? body, "format") ?? getRecord(body, "output_format");
   const given = {
     messages,
     ...(tools !== undefined && { tools }),
     ...(system !== undefined && { system }),
   } as ChatRequest;
   return {
-    texts: [{ source: "tool_definition", slots: descriptions(format) }],
+    texts: [{ source: "tool_definition", slots: findDescriptions(format) }],
     chat: {
       request: given,
       set(request) {

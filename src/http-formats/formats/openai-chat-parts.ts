@@ -1,62 +1,65 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlot, names, recordAt, recordsAt, slotsIn, unknownTexts } from "../slots.ts";
+import { callSlotAt, findSlots, findUnknownTexts, getRecord, getRecords, parseNames } from "../slots.ts";
 
-/** Fields of messages and deltas that are read by themselves, or hold no text: tool calls, and the bytes of a sound. */
+/** Fields of messages and deltas with readers of their own or without text: tool calls, and the bytes of audio. */
 export const NOT_TEXT: ReadonlySet<string> = new Set(["tool_calls", "function_call", "data", "format"]);
 
-/** Fields that say where a text has something from. They arrive whole, also in streams. */
-export const SOURCES: ReadonlySet<string> = new Set(["annotations", "citations"]);
+/** Fields with citations. They are complete even in streams. */
+export const CITATION_FIELDS: ReadonlySet<string> = new Set(["annotations", "citations"]);
 
 /**
- * The choices of an answer.
+ * Reads the choices of an answer.
  *
- * @throws GuardError `GUARD_UPSTREAM` when it has none, and is not an error either.
+ * @throws GuardError `GUARD_UPSTREAM` if it has none and is not an error.
  */
-export function choices(body: Json): Json[] {
+export function readChoices(body: Json): Json[] {
   const { choices } = body;
-  // An error may stand beside what was said before it.
+  // An error may follow choices in the same answer.
   if ((choices === undefined || choices === null) && isRecord(body.error)) return [];
   if (!Array.isArray(choices) || !choices.every(isRecord)) throw upstreamError("The answer has no choices.");
   return choices;
 }
 
-/** The fields of a choice, and those of a body or chunk, that are read by themselves or say nothing. */
-const OF_CHOICE = names("index message delta logprobs finish_reason");
-const OF_BODY = names(
+/** Fields of a choice, and of a body or chunk, with readers of their own or without text. */
+const KNOWN_CHOICE_FIELDS = parseNames("index message delta logprobs finish_reason");
+const KNOWN_BODY_FIELDS = parseNames(
   "id object created model choices usage system_fingerprint service_tier error provider obfuscation",
 );
 
 /**
- * The texts of a body or chunk beside its messages, in fields that OpenAI has not: providers put there what they have searched.
+ * Finds texts in fields of a body or chunk that OpenAI does not define. Some providers put search results there.
  *
- * @throws GuardError `GUARD_UPSTREAM` for a message of another shape than a message.
+ * @throws GuardError `GUARD_UPSTREAM` if a message is not an object.
  */
-export function textsBeside(body: Json, choices: readonly Json[]): TextSlot[] {
+export function findExtraTexts(body: Json, choices: readonly Json[]): TextSlot[] {
   for (const { message, delta } of choices) {
-    for (const said of [message, delta]) {
-      if (said !== undefined && said !== null && !isRecord(said))
-        throw upstreamError("A message of the answer is no object.");
+    for (const value of [message, delta]) {
+      if (value !== undefined && value !== null && !isRecord(value))
+        throw upstreamError("A message of the answer is not an object.");
     }
   }
-  return [...unknownTexts(body, OF_BODY), ...choices.flatMap((choice) => unknownTexts(choice, OF_CHOICE))];
+  return [
+    ...findUnknownTexts(body, KNOWN_BODY_FIELDS),
+    ...choices.flatMap((choice) => findUnknownTexts(choice, KNOWN_CHOICE_FIELDS)),
+  ];
 }
 
-/** The tokens of a text that was changed belong to the text as it was. */
-export function withoutLogprobs(choice: Json): void {
+/** Removes the token probabilities of a changed text, because they are those of the original. */
+export function clearLogprobs(choice: Json): void {
   if (choice.logprobs !== undefined) choice.logprobs = null;
 }
 
 /**
- * Reads a message of an answer: the content with the tool calls, and what stands in each other field by itself.
+ * Reads a message of an answer: the content with the tool calls, and each other field separately.
  *
- * @param onChange is called when a text of the message is replaced.
+ * @param onChange called when a text of the message is replaced.
  */
-export function partsOfMessage(message: Json, onChange: () => void): AnswerPart[] {
-  const groups = new Map<string, AnswerPart>([["content", { texts: [], calls: callsOf(message) }]]);
-  for (const { keys, text, set } of slotsIn(message, NOT_TEXT)) {
-    // Content in parts may have reasoning among them, which is shown by itself.
+export function readMessageParts(message: Json, onChange: () => void): AnswerPart[] {
+  const groups = new Map<string, AnswerPart>([["content", { texts: [], calls: readCalls(message) }]]);
+  for (const { keys, text, set } of findSlots(message, NOT_TEXT)) {
+    // Content with parts may contain reasoning, which is displayed separately.
     const isThinking = keys.includes("thinking");
     const key = isThinking ? "thinking" : String(keys[0]);
     const group = groups.get(key) ?? { texts: [], separator: "\n" };
@@ -72,17 +75,17 @@ export function partsOfMessage(message: Json, onChange: () => void): AnswerPart[
   return [...groups.values()];
 }
 
-/** Reads the tool calls of a message: those of functions, of tools whose input is a text, and the one of the first API. */
-export function callsOf(message: Json): CallSlot[] {
-  const legacy = recordAt(message, "function_call");
+/** Reads the tool calls of a message: functions, custom tools with a text as input, and the legacy `function_call`. */
+export function readCalls(message: Json): CallSlot[] {
+  const legacy = getRecord(message, "function_call");
   return [
-    ...recordsAt(message, "tool_calls").flatMap((call) => {
-      const made = recordAt(call, "function");
-      const custom = recordAt(call, "custom");
-      if (made) return callSlot(made, "arguments", made.name, call.id);
-      if (custom) return callSlot(custom, "input", custom.name, call.id);
-      return callSlot(call, call.arguments === undefined ? "input" : "arguments", call.name, call.id);
+    ...getRecords(message, "tool_calls").flatMap((call) => {
+      const called = getRecord(call, "function");
+      const custom = getRecord(call, "custom");
+      if (called) return callSlotAt(called, "arguments", called.name, call.id);
+      if (custom) return callSlotAt(custom, "input", custom.name, call.id);
+      return callSlotAt(call, call.arguments === undefined ? "input" : "arguments", call.name, call.id);
     }),
-    ...(legacy ? callSlot(legacy, "arguments", legacy.name, undefined) : []),
+    ...(legacy ? callSlotAt(legacy, "arguments", legacy.name, undefined) : []),
   ];
 }

@@ -1,35 +1,35 @@
 import type { GuardedCall } from "../../guard/guard.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { Channels } from "../channels.ts";
-import { upstreamError, type WireError } from "../errors.ts";
+import { type ReplyError, upstreamError } from "../errors.ts";
+import { checkAnswer } from "../exchange-check.ts";
 import type { Json, StreamGuard, TextSlot } from "../format.ts";
-import { judgeAnswer } from "../judge.ts";
-import { parsedObject, recordAt, recordsAt, slotsIn } from "../slots.ts";
+import { findSlots, getRecord, getRecords, parseObject } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
-import { callsOf, NOT_TEXT, SOURCES, textsBeside } from "./openai-chat-parts.ts";
+import { TextChannels } from "../text-channels.ts";
+import { CITATION_FIELDS, findExtraTexts, NOT_TEXT, readCalls } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
 const DONE = "[DONE]";
 
-/** The fields of deltas that do not arrive as pieces of a text. */
-const HELD: ReadonlySet<string> = new Set([...NOT_TEXT, ...SOURCES]);
+/** Fields of deltas that are not pieces of a text. */
+const HELD_FIELDS: ReadonlySet<string> = new Set([...NOT_TEXT, ...CITATION_FIELDS]);
 
-/** Guards the chunks of a chat completion. Tool calls are held until their choice has ended. */
+/** Guards the chunks of a chat completion. Tool calls are held back until their choice ends. */
 export class ChatStream implements StreamGuard {
-  readonly channels: Channels;
+  readonly channels: TextChannels;
   readonly #call: GuardedCall;
-  /** The tool calls of each choice that has not ended. */
-  readonly #held = new Map<number, HeldCalls>();
-  /** The choices that have begun and not ended. */
+  /** The tool calls of each running choice. */
+  readonly #held = new Map<number, CallAssembler>();
+  /** The choices that have started and not ended. */
   readonly #running = new Set<number>();
-  /** What stood beside the deltas last, and how it was shown. */
-  #seen: { given: readonly string[]; shown: readonly string[] } = { given: [], shown: [] };
-  /** What stands in every chunk: id, model, and so on. */
+  /** The latest texts beside the deltas, and the texts that were forwarded instead. */
+  #extras: { given: readonly string[]; shown: readonly string[] } = { given: [], shown: [] };
+  /** The fields of every chunk, such as id and model. */
   #frame: Json;
 
   constructor(call: GuardedCall, request: Json) {
     this.#call = call;
-    this.channels = new Channels(call);
+    this.channels = new TextChannels(call);
     const created = Math.floor(Date.now() / 1000);
     this.#frame = { id: "chatcmpl-guard", object: "chat.completion.chunk", created, model: request.model };
   }
@@ -37,20 +37,20 @@ export class ChatStream implements StreamGuard {
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
     if (event.data.startsWith(DONE)) return [...(await this.finish()), event];
-    const chunk = parsedObject(event.data);
+    const chunk = parseObject(event.data);
     if (!Array.isArray(chunk.choices)) {
       if (isRecord(chunk.error)) return [event];
       throw upstreamError("A chunk of the answer has no choices.");
     }
     const all: unknown[] = chunk.choices;
-    if (!all.every(isRecord)) throw upstreamError("A choice of the answer is no object.");
-    await this.#beside(textsBeside(chunk, all));
+    if (!all.every(isRecord)) throw upstreamError("A choice of the answer is not an object.");
+    await this.#checkExtras(findExtraTexts(chunk, all));
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     const before: SseEvent[] = [];
     const kept: Json[] = [];
     for (const choice of all) {
-      const { events, isEmpty } = await this.#choice(choice);
+      const { events, isEmpty } = await this.#guardChoice(choice);
       before.push(...events);
       if (!isEmpty) kept.push(choice);
     }
@@ -60,100 +60,100 @@ export class ChatStream implements StreamGuard {
 
   async finish(): Promise<readonly SseEvent[]> {
     const events = await this.channels.end();
-    for (const index of [...this.#held.keys()]) events.push(...(await this.#calls(index)));
+    for (const index of [...this.#held.keys()]) events.push(...(await this.#releaseCalls(index)));
     return events;
   }
 
   replace(text: string): readonly SseEvent[] {
     const ended = [...(this.#running.size > 0 ? this.#running : [0])];
     return [
-      ...ended.map((index, place) => {
+      ...ended.map((index, position) => {
         const delta = this.#running.size > 0 ? { content: text } : { role: "assistant", content: text };
-        return this.#chunk(index, place === 0 ? delta : {});
+        return this.#chunk(index, position === 0 ? delta : {});
       }),
       ...ended.map((index) => this.#chunk(index, {}, "content_filter")),
       { data: DONE },
     ];
   }
 
-  fail(error: WireError): readonly SseEvent[] {
+  fail(error: ReplyError): readonly SseEvent[] {
     return [jsonEvent(openaiErrors.body(error)), { data: DONE }];
   }
 
-  /** Judges what stands beside the deltas. Some providers repeat it with every chunk, where once is enough. */
-  async #beside(slots: readonly TextSlot[]): Promise<void> {
+  /** Checks the texts beside the deltas. Some providers repeat them in every chunk, but they are checked once. */
+  async #checkExtras(slots: readonly TextSlot[]): Promise<void> {
     const texts = slots.map(({ text }) => text);
-    if (slots.length > 0 && JSON.stringify(texts) === JSON.stringify(this.#seen.given)) {
-      for (const [place, slot] of slots.entries()) slot.set(this.#seen.shown[place] as string);
+    if (slots.length > 0 && JSON.stringify(texts) === JSON.stringify(this.#extras.given)) {
+      for (const [position, slot] of slots.entries()) slot.set(this.#extras.shown[position] as string);
       return;
     }
     const shown = [...texts];
-    const noted = slots.map(({ text, set }, place) => ({
+    const recorded = slots.map(({ text, set }, position) => ({
       text,
       set(changed: string) {
-        shown[place] = changed;
+        shown[position] = changed;
         set(changed);
       },
     }));
-    await judgeAnswer(this.#call, [{ texts: noted, separator: "\n" }]);
-    if (slots.length > 0) this.#seen = { given: texts, shown };
+    await checkAnswer(this.#call, [{ texts: recorded, separator: "\n" }]);
+    if (slots.length > 0) this.#extras = { given: texts, shown };
   }
 
-  /** Puts what may be shown into a choice of a chunk, and returns the events that come before that chunk. */
-  async #choice(choice: Json): Promise<{ events: SseEvent[]; isEmpty: boolean }> {
+  /** Replaces the texts of a choice by those that may be shown, and returns the events that precede its chunk. */
+  async #guardChoice(choice: Json): Promise<{ events: SseEvent[]; isEmpty: boolean }> {
     const index = typeof choice.index === "number" ? choice.index : 0;
-    // Some providers repeat the whole message so far.
+    // Some providers repeat the whole message in every chunk.
     delete choice.message;
-    // The tokens would show what is still held.
+    // The token probabilities would reveal text that is held back.
     if (choice.logprobs) choice.logprobs = null;
     const isLast = choice.finish_reason !== null && choice.finish_reason !== undefined;
-    const delta = recordAt(choice, "delta");
+    const delta = getRecord(choice, "delta");
     const events: SseEvent[] = [];
     this.#running.add(index);
-    // A choice of which everything is held says nothing yet.
+    // A choice whose text is held back is not forwarded yet.
     let isEmpty = !isLast && delta !== undefined && delta.role === undefined && delta.audio === undefined;
     if (delta) {
       const holds = this.#hold(index, delta);
-      const slots = slotsIn(delta, HELD);
+      const slots = findSlots(delta, HELD_FIELDS);
       for (const { keys, text, set } of slots) {
-        const make = (text: string) => this.#chunk(index, along(delta, keys, text) as Json);
-        const released = await this.channels.push(`${index}/${placeOf(delta, keys)}/`, text, make);
-        if (isLast && released !== "") events.push(make(released));
+        const createChunk = (text: string) => this.#chunk(index, keepPath(delta, keys, text) as Json);
+        const released = await this.channels.push(`${index}/${channelPath(delta, keys)}/`, text, createChunk);
+        if (isLast && released !== "") events.push(createChunk(released));
         set(isLast ? "" : released);
         if (released !== "") isEmpty = false;
       }
-      const sources = [...SOURCES].filter((key) => delta[key] !== undefined);
-      for (const key of sources) await judgeAnswer(this.#call, [{ texts: slotsIn(delta[key]), separator: "\n" }]);
+      const sources = [...CITATION_FIELDS].filter((key) => delta[key] !== undefined);
+      for (const key of sources) await checkAnswer(this.#call, [{ texts: findSlots(delta[key]), separator: "\n" }]);
       if (sources.length > 0 || (!holds && slots.length === 0) || hasMore(delta)) isEmpty = false;
     }
     if (isLast) {
       this.#running.delete(index);
-      events.push(...(await this.channels.end(`${index}/`)), ...(await this.#calls(index)));
+      events.push(...(await this.channels.end(`${index}/`)), ...(await this.#releaseCalls(index)));
     }
     return { events, isEmpty };
   }
 
-  /** Takes the pieces of tool calls out of a delta. */
+  /** Moves the pieces of tool calls from a delta to the assembler, and returns whether there were any. */
   #hold(index: number, delta: Json): boolean {
-    const pieces = recordsAt(delta, "tool_calls");
-    const legacy = recordAt(delta, "function_call");
+    const pieces = getRecords(delta, "tool_calls");
+    const legacy = getRecord(delta, "function_call");
     if (delta.tool_calls !== undefined) delete delta.tool_calls;
     if (delta.function_call !== undefined) delete delta.function_call;
     if (pieces.length === 0 && !legacy) return false;
-    const held = this.#held.get(index) ?? new HeldCalls();
+    const held = this.#held.get(index) ?? new CallAssembler();
     this.#held.set(index, held);
     for (const piece of pieces) held.add(piece);
     if (legacy) held.addLegacy(legacy);
     return true;
   }
 
-  /** Judges the tool calls of a choice that has ended. */
-  async #calls(index: number): Promise<SseEvent[]> {
+  /** Checks the tool calls of a choice that has ended, and returns their chunk. */
+  async #releaseCalls(index: number): Promise<SseEvent[]> {
     const held = this.#held.get(index);
     if (!held) return [];
     this.#held.delete(index);
     const { delta } = held;
-    await judgeAnswer(this.#call, [{ texts: [], calls: callsOf(delta) }]);
+    await checkAnswer(this.#call, [{ texts: [], calls: readCalls(delta) }]);
     return [this.#chunk(index, delta)];
   }
 
@@ -162,12 +162,12 @@ export class ChatStream implements StreamGuard {
   }
 }
 
-/** The tool calls of a choice, put together from their pieces. */
-class HeldCalls {
+/** Assembles the tool calls of a choice from their pieces. */
+class CallAssembler {
   readonly #calls = new Map<unknown, Json>();
   #legacy: Json | undefined;
 
-  /** The calls as a delta. */
+  /** The assembled calls as a delta. */
   get delta(): Json {
     return {
       ...(this.#calls.size > 0 && { tool_calls: [...this.#calls.values()] }),
@@ -176,44 +176,44 @@ class HeldCalls {
   }
 
   add(piece: Json): void {
-    // Without an index, a call arrives whole.
+    // A call without an index is complete.
     const key = piece.index ?? piece.id ?? this.#calls.size;
     const call = this.#calls.get(key);
-    if (call) addPiece(call, piece);
+    if (call) mergePiece(call, piece);
     else this.#calls.set(key, piece);
   }
 
   addLegacy(piece: Json): void {
-    if (this.#legacy) addPiece(this.#legacy, piece);
+    if (this.#legacy) mergePiece(this.#legacy, piece);
     else this.#legacy = piece;
   }
 }
 
-/** Adds a piece to what has arrived: arguments go on, and everything else is said once. */
-function addPiece(whole: Json, piece: Json): void {
+/** Merges a piece into a call: arguments are appended, and other fields are set once. */
+function mergePiece(whole: Json, piece: Json): void {
   for (const [key, value] of Object.entries(piece)) {
-    // It would lead to what all objects inherit, and no call has such a field.
+    // The key would change the prototype, and no call has such a field.
     if (key === "__proto__") continue;
     const known = whole[key];
-    if (isRecord(known) && isRecord(value)) addPiece(known, value);
+    if (isRecord(known) && isRecord(value)) mergePiece(known, value);
     else if ((key === "arguments" || key === "input") && typeof known === "string" && typeof value === "string") {
       whole[key] = known + value;
     } else if (known === undefined || known === null || known === "") whole[key] = value;
   }
 }
 
-/** The fields of items of a delta that say what the item is. */
-const OF_ITEM = ["type", "index", "id", "format"];
+/** Fields that identify an item of a delta. */
+const ITEM_FIELDS = ["type", "index", "id", "format"];
 
-/** Whether a value still has a string when its texts are held, such as an image or what is encrypted. */
+/** Whether a value has strings that are not held back, such as an image or an encrypted value. */
 function hasMore(value: unknown): boolean {
   if (typeof value === "string") return value !== "";
   if (Array.isArray(value)) return value.some(hasMore);
-  return isRecord(value) && Object.entries(value).some(([key, item]) => !OF_ITEM.includes(key) && hasMore(item));
+  return isRecord(value) && Object.entries(value).some(([key, item]) => !ITEM_FIELDS.includes(key) && hasMore(item));
 }
 
-/** Names the place of a text in a delta. Items of lists are told apart by their index or type, since each delta has only some. */
-function placeOf(delta: Json, keys: readonly (string | number)[]): string {
+/** Names the channel of a text in a delta. List items are identified by their index or type, because a delta has only some items. */
+function channelPath(delta: Json, keys: readonly (string | number)[]): string {
   const names: unknown[] = [];
   let value: unknown = delta;
   for (const key of keys) {
@@ -223,12 +223,12 @@ function placeOf(delta: Json, keys: readonly (string | number)[]): string {
   return names.join("/");
 }
 
-/** A value that has nothing but the text at the end of `keys`, and the types and ids on the way. */
-function along(value: unknown, keys: readonly (string | number)[], text: string): unknown {
+/** Returns a copy of a value with nothing but the text at the end of `keys`, and the types and ids on its path. */
+function keepPath(value: unknown, keys: readonly (string | number)[], text: string): unknown {
   const [key, ...rest] = keys;
   if (key === undefined) return text;
-  const inner = along((value as Record<string | number, unknown>)[key], rest, text);
+  const inner = keepPath((value as Record<string | number, unknown>)[key], rest, text);
   if (Array.isArray(value)) return [inner];
-  const kept = Object.entries(value as Json).filter(([name]) => OF_ITEM.includes(name));
+  const kept = Object.entries(value as Json).filter(([name]) => ITEM_FIELDS.includes(name));
   return { ...Object.fromEntries(kept), [key]: inner };
 }

@@ -1,35 +1,35 @@
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { upstreamError } from "../errors.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
-import { choices, partsOfMessage, textsBeside, withoutLogprobs } from "./openai-chat-parts.ts";
+import { findDescriptions, findSlots, getRecord, parseNames } from "../slots.ts";
+import { clearLogprobs, findExtraTexts, readChoices, readMessageParts } from "./openai-chat-parts.ts";
 import { ChatStream } from "./openai-chat-stream.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
-/** OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), which many other providers speak. */
+/** OpenAI's chat completions (https://platform.openai.com/docs/api-reference/chat), which many other providers support. */
 export const openaiChat: Format = {
   name: "OpenAI chat completions",
   path: /\/chat\/completions$/,
-  stored: /\/chat\/completions\/[^/]+$/,
+  storedPath: /\/chat\/completions\/[^/]+$/,
   errors: openaiErrors,
-  fields: names(
+  knownFields: parseNames(
     "messages tools functions prediction response_format model models provider stream stream_options user metadata stop n seed",
     "audio function_call logit_bias logprobs top_logprobs modalities moderation parallel_tool_calls prompt_cache_key",
     "prompt_cache_retention reasoning reasoning_effort safety_identifier service_tier store tool_choice verbosity web_search_options",
   ),
-  request: readRequest,
-  answer(body) {
-    const all = choices(body);
+  readRequest,
+  readAnswer(body) {
+    const all = readChoices(body);
     const messages = all.flatMap((choice) => {
-      const message = recordAt(choice, "message");
-      // A choice that was filtered away has none.
-      if (!message && choice.message != null) throw upstreamError("The message of a choice is no object.");
-      return message ? partsOfMessage(message, () => withoutLogprobs(choice)) : [];
+      const message = getRecord(choice, "message");
+      // A filtered choice has no message.
+      if (!message && choice.message != null) throw upstreamError("The message of a choice is not an object.");
+      return message ? readMessageParts(message, () => clearLogprobs(choice)) : [];
     });
-    return [...messages, { texts: textsBeside(body, all), separator: "\n" }];
+    return [...messages, { texts: findExtraTexts(body, all), separator: "\n" }];
   },
-  stream: (call, request) => new ChatStream(call, request),
-  blocked: {
+  guardStream: (call, request) => new ChatStream(call, request),
+  blockedReply: {
     body(text, request, answer) {
       return {
         id: "chatcmpl-guard",
@@ -50,17 +50,17 @@ export const openaiChat: Format = {
   },
 };
 
-/** Reads what stands in the request: messages, tools, and texts beside them. */
+/** Reads messages, tools and the texts beside them. */
 function readRequest(body: Json): RequestParts {
   const { messages, tools, functions } = body;
   const lists = { tools, functions };
   const all = Object.values(lists).flatMap((list) => (Array.isArray(list) ? list : []));
-  const format = recordAt(body, "response_format");
-  const prediction = recordAt(body, "prediction");
+  const format = getRecord(body, "response_format");
+  const prediction = getRecord(body, "prediction");
   return {
     texts: [
-      { source: "tool_definition", slots: descriptions(format?.json_schema) },
-      { source: "user", slots: prediction ? slotsIn(prediction) : [] },
+      { source: "tool_definition", slots: findDescriptions(format?.json_schema) },
+      { source: "user", slots: prediction ? findSlots(prediction) : [] },
     ],
     chat: {
       request: {

@@ -1,38 +1,38 @@
 import type { GuardedCall } from "../../guard/guard.ts";
-import { Channels } from "../channels.ts";
-import { unreadable, type WireError } from "../errors.ts";
+import { invalidRequest, type ReplyError } from "../errors.ts";
 import type { Format, FormatOptions, Json, StreamGuard, TextSlot } from "../format.ts";
-import { names, parsedObject, slot } from "../slots.ts";
+import { parseNames, parseObject, slotAt } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
-import { choices, withoutLogprobs } from "./openai-chat-parts.ts";
+import { TextChannels } from "../text-channels.ts";
+import { clearLogprobs, readChoices } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
-/** OpenAI's completions of a text (https://platform.openai.com/docs/api-reference/completions). */
+/** OpenAI's text completions: https://platform.openai.com/docs/api-reference/completions. */
 export const openaiCompletions: Format = {
   name: "OpenAI completions",
   path: /\/completions$/,
   errors: openaiErrors,
-  fields: names(
+  knownFields: parseNames(
     "prompt suffix model models provider stream stream_options user metadata stop n seed logit_bias logprobs",
   ),
-  request: (body, options) => ({
+  readRequest: (body, options) => ({
     texts: [
-      { source: "user", slots: slot(body, "suffix") },
-      { source: "user", slots: textsAt(body, "prompt", options) },
+      { source: "user", slots: slotAt(body, "suffix") },
+      { source: "user", slots: readTexts(body, "prompt", options) },
     ],
   }),
-  answer: (body) =>
-    choices(body).map((choice) => ({
-      texts: slot(choice, "text").map(({ text, set }) => ({
+  readAnswer: (body) =>
+    readChoices(body).map((choice) => ({
+      texts: slotAt(choice, "text").map(({ text, set }) => ({
         text,
         set(changed: string) {
           set(changed);
-          withoutLogprobs(choice);
+          clearLogprobs(choice);
         },
       })),
     })),
-  stream: (call, request) => new CompletionStream(call, request),
-  blocked: {
+  guardStream: (call, request) => new CompletionStream(call, request),
+  blockedReply: {
     body: (text, request, answer) => ({
       id: "cmpl-guard",
       object: "text_completion",
@@ -45,15 +45,15 @@ export const openaiCompletions: Format = {
 };
 
 /**
- * The texts at a key of a request: one, or a list of them.
+ * Reads the text or the list of texts at a key of a request.
  *
- * @throws GuardValidationError for the numbers of tokens, which nobody can read who has not the tokenizer of the model.
+ * @throws GuardValidationError for token ids, which cannot be read without the tokenizer of the model.
  */
-export function textsAt(body: Json, key: string, { unguarded }: FormatOptions): TextSlot[] {
+export function readTexts(body: Json, key: string, { unguarded }: FormatOptions): TextSlot[] {
   const value = body[key];
   if (value === undefined || value === null) return [];
-  if (typeof value === "string") return slot(body, key);
-  if (!Array.isArray(value)) throw unreadable(key, "expected a text or a list of texts");
+  if (typeof value === "string") return slotAt(body, key);
+  if (!Array.isArray(value)) throw invalidRequest(key, "expected a text or a list of texts");
   return value.flatMap((text, index) => {
     if (typeof text === "string") {
       const set = (changed: string) => {
@@ -62,19 +62,19 @@ export function textsAt(body: Json, key: string, { unguarded }: FormatOptions): 
       return [{ text, set }];
     }
     if (unguarded === "pass") return [];
-    const message = 'the numbers of tokens cannot be checked; send a text, or set unguarded to "pass"';
-    throw unreadable(`${key}.${index}`, message);
+    const message = 'token ids cannot be checked; send a text, or set unguarded to "pass"';
+    throw invalidRequest(`${key}.${index}`, message);
   });
 }
 
 /** Guards the chunks of a completion. */
 class CompletionStream implements StreamGuard {
-  readonly channels: Channels;
+  readonly channels: TextChannels;
   readonly #running = new Set<number>();
   #frame: Json;
 
   constructor(call: GuardedCall, request: Json) {
-    this.channels = new Channels(call);
+    this.channels = new TextChannels(call);
     const created = Math.floor(Date.now() / 1000);
     this.#frame = { id: "cmpl-guard", object: "text_completion", created, model: request.model };
   }
@@ -82,8 +82,8 @@ class CompletionStream implements StreamGuard {
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
     if (event.data.startsWith("[DONE]")) return [...(await this.finish()), event];
-    const chunk = parsedObject(event.data);
-    const all = choices(chunk);
+    const chunk = parseObject(event.data);
+    const all = readChoices(chunk);
     if (!Array.isArray(chunk.choices)) return [event];
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
@@ -91,7 +91,7 @@ class CompletionStream implements StreamGuard {
     const kept: Json[] = [];
     for (const choice of all) {
       const index = typeof choice.index === "number" ? choice.index : 0;
-      // The tokens would show what is still held.
+      // The token probabilities would reveal text that is held back.
       if (choice.logprobs) choice.logprobs = null;
       this.#running.add(index);
       const text = typeof choice.text === "string" ? choice.text : "";
@@ -116,12 +116,12 @@ class CompletionStream implements StreamGuard {
   replace(text: string): readonly SseEvent[] {
     const ended = [...(this.#running.size > 0 ? this.#running : [0])];
     return [
-      ...ended.map((index, place) => this.#chunk(index, place === 0 ? text : "", "content_filter")),
+      ...ended.map((index, position) => this.#chunk(index, position === 0 ? text : "", "content_filter")),
       { data: "[DONE]" },
     ];
   }
 
-  fail(error: WireError): readonly SseEvent[] {
+  fail(error: ReplyError): readonly SseEvent[] {
     return [jsonEvent(openaiErrors.body(error)), { data: "[DONE]" }];
   }
 

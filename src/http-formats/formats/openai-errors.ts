@@ -1,20 +1,20 @@
-import type { ErrorShape } from "../format.ts";
+import type { ErrorFormat } from "../format.ts";
 
-/** What OpenAI says of an error. */
+/** The fields of an error in OpenAI's API. */
 export interface OpenaiError {
   message: string;
   type: string;
-  /** The field of the request that is at fault. */
+  /** The invalid field of the request. */
   param?: string | null;
   code: string | null;
 }
 
-/** The body of an error of OpenAI's API (https://platform.openai.com/docs/guides/error-codes). */
+/** Creates the body of an error of OpenAI's API: https://platform.openai.com/docs/guides/error-codes. */
 export function openaiErrorBody({ message, type, param = null, code }: OpenaiError): Record<string, unknown> {
   return { error: { message, type, param, code } };
 }
 
-/** Errors as OpenAI's API writes them. */
-export const openaiErrors: ErrorShape = {
+/** The error format of OpenAI's API. */
+export const openaiErrors: ErrorFormat = {
   body: ({ message, type, code }) => openaiErrorBody({ message, type, code }),
 };

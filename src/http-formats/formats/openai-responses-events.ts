@@ -1,37 +1,37 @@
 import type { Json } from "../format.ts";
-import { recordAt, recordsAt } from "../slots.ts";
+import { getRecord, getRecords } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 
-/** The fields of events that have a whole text, after its pieces. */
-export const WHOLE = ["text", "refusal", "transcript"];
+/** Fields of events with a complete text, after its pieces. */
+export const TEXT_FIELDS = ["text", "refusal", "transcript"];
 
-/** The fields of events that have the whole arguments of a call, after their pieces. */
-const WHOLE_ARGUMENTS = ["arguments", "input", "code"];
+/** Fields of events with the complete arguments of a call, after their pieces. */
+const ARGUMENT_FIELDS = ["arguments", "input", "code"];
 
-/** A call of a tool that has not ended: its events so far. */
-export type Held = { event: SseEvent; data: Json }[];
+/** The events so far of a tool call that has not ended. */
+export type HeldEvents = { event: SseEvent; data: Json }[];
 
-/** The text of all messages of a response, as some servers add it. */
-export function outputText(response: Json): string {
-  const parts = recordsAt(response, "output").flatMap((item) => recordsAt(item, "content"));
+/** Joins the text of all messages of a response, which some servers add as `output_text`. */
+export function joinOutputText(response: Json): string {
+  const parts = getRecords(response, "output").flatMap((item) => getRecords(item, "content"));
   return parts.map(({ type, text }) => (type === "output_text" ? text : "")).join("");
 }
 
-/** The channel of an event: its item, and the part of it. */
-export function keyOf({ output_index = 0, content_index, summary_index }: Json, type: string): string {
+/** Returns the channel of an event: its item and part. */
+export function channelKey({ output_index = 0, content_index, summary_index }: Json, type: string): string {
   const list = type.includes("summary") ? "summary" : "content";
   return `${output_index}/${list}/${summary_index ?? content_index ?? 0}/`;
 }
 
-/** Puts a whole text into the field of an event or part that has one. */
-export function putText(holder: Json, text: string): void {
-  for (const key of WHOLE) if (typeof holder[key] === "string") holder[key] = text;
+/** Replaces the complete text of an event or part. */
+export function setTexts(holder: Json, text: string): void {
+  for (const key of TEXT_FIELDS) if (typeof holder[key] === "string") holder[key] = text;
   if (Array.isArray(holder.logprobs)) holder.logprobs = [];
 }
 
-/** The events of a call that was judged: its arguments come in one piece. */
-export function released(held: Held, item: Json): SseEvent[] {
-  const key = WHOLE_ARGUMENTS.find((key) => typeof item[key] === "string");
+/** Returns the events of a checked call, with its arguments in one piece. */
+export function releaseCall(held: HeldEvents, item: Json): SseEvent[] {
+  const key = ARGUMENT_FIELDS.find((key) => typeof item[key] === "string");
   const args = key === undefined ? undefined : item[key];
   let hasPiece = false;
   return held.flatMap(({ event, data }) => {
@@ -44,9 +44,9 @@ export function released(held: Held, item: Json): SseEvent[] {
     if (type.endsWith(".done") && key !== undefined && typeof data[key] === "string") {
       return [jsonEvent({ ...data, [key]: args }, event)];
     }
-    const begun = recordAt(data, "item");
+    const begun = getRecord(data, "item");
     if (begun) {
-      // What the call says at its beginning is said by its end, where it was judged.
+      // The arguments at the start are dropped, because the end has the checked ones.
       const kept = Object.entries(begun).filter(([name]) => name !== key);
       const start = { ...Object.fromEntries(kept), ...(key !== undefined && key in begun && { [key]: "" }) };
       return [jsonEvent({ ...data, item: key === undefined ? { ...item, status: begun.status } : start }, event)];
@@ -55,19 +55,19 @@ export function released(held: Held, item: Json): SseEvent[] {
   });
 }
 
-/** An event that is named after the type of its data. */
-export function named(data: Json & { type?: unknown }): SseEvent {
+/** Creates an event with the name of its data's type. */
+export function namedEvent(data: Json & { type?: unknown }): SseEvent {
   return jsonEvent(data, { event: String(data.type) });
 }
 
-/** A message of an answer that says a text. */
-export function messageItem(text: string) {
+/** Creates a message of an answer with a text. */
+export function createMessageItem(text: string) {
   const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];
   return { id: "msg_guard", type: "message", role: "assistant", status: "completed", content };
 }
 
-/** A response with the fields that every response has. */
-export function responseLike({ model }: Json, answer: Json = {}): Json {
+/** Creates a response with all required fields. */
+export function createResponse({ model }: Json, answer: Json = {}): Json {
   return {
     id: "resp_guard",
     object: "response",

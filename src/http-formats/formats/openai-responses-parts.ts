@@ -1,10 +1,10 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlot, recordsAt, slot, slotsIn } from "../slots.ts";
+import { callSlotAt, findSlots, getRecords, slotAt } from "../slots.ts";
 
-/** Where the arguments of a call stand, by the type of its item. */
-const ARGUMENTS: ReadonlyMap<string, string> = new Map(
+/** The fields with the arguments of a call, by the type of its item. */
+const ARGUMENT_FIELDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     function_call: "arguments",
     custom_tool_call: "input",
@@ -21,67 +21,67 @@ const ARGUMENTS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Calls that say at once what they look for, and run at OpenAI. Their events tell how far they are. */
-const RUNS_ELSEWHERE = new Set(["web_search_call", "file_search_call"]);
+/** Calls that run at OpenAI. Their arguments are complete from the start, and their events report progress. */
+const PROVIDER_CALLS = new Set(["web_search_call", "file_search_call"]);
 
-/** Items that are read by themselves, or hold no words of the model, such as what was encrypted. */
-const KNOWN = new Set([
+/** Items with readers of their own or without text of the model, such as encrypted ones. */
+const KNOWN_ITEMS = new Set([
   "message",
   "reasoning",
   "image_generation_call",
   "mcp_list_tools",
   "compaction",
-  ...ARGUMENTS.keys(),
+  ...ARGUMENT_FIELDS.keys(),
 ]);
 
-/** Whether an item is a call whose arguments arrive in pieces, or which the client runs. */
+/** Whether an item is a call whose arguments are streamed or that the client runs. */
 export function isHeldCall(item: Json): boolean {
-  return typeof item.type === "string" && ARGUMENTS.has(item.type) && !RUNS_ELSEWHERE.has(item.type);
+  return typeof item.type === "string" && ARGUMENT_FIELDS.has(item.type) && !PROVIDER_CALLS.has(item.type);
 }
 
 /**
- * Reads an answer of the Responses API: all messages with all calls, and everything else by itself.
+ * Reads an answer of the Responses API: all messages with all calls, and everything else separately.
  *
- * @throws GuardError `GUARD_UPSTREAM` when it has no output, and is not an error either.
+ * @throws GuardError `GUARD_UPSTREAM` if it has no output and is not an error.
  */
-export function partsOfResponse(body: Json): AnswerPart[] {
+export function readResponseParts(body: Json): AnswerPart[] {
   const { output } = body;
   if (output === undefined && isRecord(body.error)) return [];
   if (!Array.isArray(output) || !output.every(isRecord)) throw upstreamError("The answer has no output.");
-  return [...partsOfItems(output), { texts: slot(body, "output_text") }];
+  return [...readItemParts(output), { texts: slotAt(body, "output_text") }];
 }
 
 /** Reads items of an answer. */
-export function partsOfItems(items: readonly Json[]): AnswerPart[] {
+export function readItemParts(items: readonly Json[]): AnswerPart[] {
   const texts: TextSlot[] = [];
   const calls: CallSlot[] = [];
-  const beside: AnswerPart[] = [];
+  const extras: AnswerPart[] = [];
   for (const item of items) {
     const type = typeof item.type === "string" ? item.type : "";
-    const key = ARGUMENTS.get(type);
-    if (key !== undefined) calls.push(...callSlot(item, key, item.name ?? type.replace(/_call$/, ""), item.call_id));
+    const key = ARGUMENT_FIELDS.get(type);
+    if (key !== undefined) calls.push(...callSlotAt(item, key, item.name ?? type.replace(/_call$/, ""), item.call_id));
     if (type === "message") {
-      for (const part of recordsAt(item, "content")) {
-        texts.push(...slot(part, "text").map((text) => withoutTokens(text, part)), ...slot(part, "refusal"));
-        beside.push(besidePart(part));
+      for (const part of getRecords(item, "content")) {
+        texts.push(...slotAt(part, "text").map((text) => clearLogprobs(text, part)), ...slotAt(part, "refusal"));
+        extras.push(readPartExtras(part));
       }
     } else if (type === "reasoning") {
       for (const list of ["summary", "content"]) {
-        beside.push({ texts: recordsAt(item, list).flatMap((part) => slot(part, "text")), separator: "\n" });
+        extras.push({ texts: getRecords(item, list).flatMap((part) => slotAt(part, "text")), separator: "\n" });
       }
-    } else if (type === "image_generation_call") beside.push({ texts: slot(item, "revised_prompt") });
-    else if (!KNOWN.has(type)) beside.push({ texts: slotsIn(item), separator: "\n" });
+    } else if (type === "image_generation_call") extras.push({ texts: slotAt(item, "revised_prompt") });
+    else if (!KNOWN_ITEMS.has(type)) extras.push({ texts: findSlots(item), separator: "\n" });
   }
-  return [{ texts, calls }, ...beside];
+  return [{ texts, calls }, ...extras];
 }
 
-/** What a part of a message says beside its text: where it has something from. */
-export function besidePart(part: Json): AnswerPart {
-  return { texts: slotsIn(part.annotations), separator: "\n" };
+/** Reads the citations of a part of a message. */
+export function readPartExtras(part: Json): AnswerPart {
+  return { texts: findSlots(part.annotations), separator: "\n" };
 }
 
-/** The tokens of a text that was changed belong to the text as it was. */
-function withoutTokens({ text, set }: TextSlot, part: Json): TextSlot {
+/** Removes the token probabilities of a part when its text changes, because they are those of the original. */
+function clearLogprobs({ text, set }: TextSlot, part: Json): TextSlot {
   return {
     text,
     set(changed) {

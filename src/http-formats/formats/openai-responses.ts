@@ -1,12 +1,12 @@
 import type { ChatRequest, Message } from "../../scan/chat-request.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { descriptions, names, recordAt, slotsIn } from "../slots.ts";
+import { findDescriptions, findSlots, getRecord, parseNames } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";
-import { messageItem, responseLike } from "./openai-responses-events.ts";
-import { partsOfResponse } from "./openai-responses-parts.ts";
-import { ResponseEvents } from "./openai-responses-stream.ts";
+import { createMessageItem, createResponse } from "./openai-responses-events.ts";
+import { readResponseParts } from "./openai-responses-parts.ts";
+import { ResponseStream } from "./openai-responses-stream.ts";
 
-const FIELDS = names(
+const FIELDS = parseNames(
   "input instructions tools text model models provider stream stream_options user metadata background conversation",
   "include moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning",
   "safety_identifier service_tier store tool_choice truncation",
@@ -16,46 +16,46 @@ const FIELDS = names(
 export const openaiResponses: Format = {
   name: "OpenAI responses",
   path: /\/responses$/,
-  stored: /\/responses\/[^/]+(?:\/cancel)?$/,
+  storedPath: /\/responses\/[^/]+(?:\/cancel)?$/,
   errors: openaiErrors,
-  fields: FIELDS,
-  request: readRequest,
-  answer: partsOfResponse,
-  stream: (call, request) => new ResponseEvents(call, request),
-  blocked: {
+  knownFields: FIELDS,
+  readRequest,
+  readAnswer: readResponseParts,
+  guardStream: (call, request) => new ResponseStream(call, request),
+  blockedReply: {
     body: (text, request, answer) => ({
-      ...responseLike(request, answer),
+      ...createResponse(request, answer),
       status: "incomplete",
       incomplete_details: { reason: "content_filter" },
-      output: [messageItem(text)],
+      output: [createMessageItem(text)],
     }),
   },
 };
 
-/** Counts the tokens of a request. The answer is a number. */
+/** Token counts of requests. The answer has no text. */
 export const openaiTokenCount: Format = {
   name: "OpenAI token counts",
   path: /\/responses\/input_tokens$/,
   errors: openaiErrors,
-  fields: FIELDS,
-  request: readRequest,
+  knownFields: FIELDS,
+  readRequest,
 };
 
 function readRequest(body: Json): RequestParts {
   const { input, instructions, tools } = body;
-  const format = recordAt(recordAt(body, "text") ?? {}, "format");
-  const prompt = recordAt(body, "prompt");
+  const format = getRecord(getRecord(body, "text") ?? {}, "format");
+  const prompt = getRecord(body, "prompt");
   const isList = Array.isArray(input) && input.length > 0;
   const given = {
-    // Without an input there are still instructions and tools to judge.
+    // Without an input, there may still be instructions and tools to check.
     messages: isList ? (input as Message[]) : [{ role: "user", content: typeof input === "string" ? input : "" }],
     ...(tools !== undefined && { tools }),
     ...(instructions !== undefined && { system: instructions }),
   } as ChatRequest;
   return {
     texts: [
-      { source: "tool_definition", slots: descriptions(format) },
-      { source: "user", slots: slotsIn(prompt?.variables) },
+      { source: "tool_definition", slots: findDescriptions(format) },
+      { source: "user", slots: findSlots(prompt?.variables) },
     ],
     chat: {
       request: given,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { blockedMessage, GuardBlockedError } from "../../guard/blocked.ts";
 import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
+import { checkAnswer, checkRequest } from "../../http-formats/exchange-check.ts";
 import type { Format, Json } from "../../http-formats/format.ts";
-import { formatOf } from "../../http-formats/formats.ts";
-import { judgeAnswer, judgeRequest } from "../../http-formats/judge.ts";
+import { findFormat } from "../../http-formats/formats.ts";
 import { Problem } from "../../http-server/problem.ts";
 import type { Outcome } from "../../scan/outcome.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
@@ -66,7 +66,7 @@ export const portkey: Dialect = {
 };
 
 function formatFor({ requestType }: Body): Format {
-  const format = Object.hasOwn(PATHS, requestType) ? formatOf(PATHS[requestType] as string) : undefined;
+  const format = Object.hasOwn(PATHS, requestType) ? findFormat(PATHS[requestType] as string) : undefined;
   if (format) return format;
   const detail = `must be one of ${Object.keys(PATHS).join(", ")}`;
   throw new Problem(422, "The body has the wrong shape.", { errors: [{ pointer: "/requestType", detail }] });
@@ -77,10 +77,10 @@ async function beforeCall(hook: Body, { call, vaults, restores }: DialectCall): 
   // Ignore a vault field of the client.
   const { [VAULT]: clientVault, ...request } = hook.request.json;
   const before = JSON.stringify(request);
-  const parts = format.request?.(request, { unguarded: "refuse" }) ?? {};
+  const parts = format.readRequest?.(request, { unguarded: "refuse" }) ?? {};
   return decide(call, async (observed) => {
-    await judgeRequest(observed, parts);
-    if (restores && format.answer && call.vault.size > 0) request[VAULT] = vaults.seal(call.vault);
+    await checkRequest(observed, parts);
+    if (restores && format.readAnswer && call.vault.size > 0) request[VAULT] = vaults.seal(call.vault);
     return clientVault === undefined && JSON.stringify(request) === before ? undefined : { request: { json: request } };
   });
 }
@@ -90,19 +90,19 @@ async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<Di
   const { json: answer, statusCode } = hook.response ?? {};
   // Errors of the provider are no output of a model.
   if (typeof statusCode === "number" && statusCode >= 400) return passed([]);
-  if (!format.answer) return passed([]);
+  if (!format.readAnswer) return passed([]);
   if (!answer || hook.request.isStreamingRequest) {
     return { body: refused("The answer was blocked by guard: the gateway does not pass on streams.") };
   }
   const { [VAULT]: token, ...request } = hook.request.json;
-  const { texts = [], chat } = format.request?.(request, { unguarded: "pass" }) ?? {};
+  const { texts = [], chat } = format.readRequest?.(request, { unguarded: "pass" }) ?? {};
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
   const vault = typeof token === "string" ? { vault: vaults.open(token) } : {};
   const call = begin({ sent: chat?.request ?? { messages: [{ role: "user", content: prompt }] }, ...vault });
   const before = JSON.stringify(answer);
-  const parts = format.answer(answer as Json);
+  const parts = format.readAnswer(answer as Json);
   return decide(call, async (observed) => {
-    await judgeAnswer(observed, parts);
+    await checkAnswer(observed, parts);
     return JSON.stringify(answer) === before ? undefined : { response: { json: answer } };
   });
 }

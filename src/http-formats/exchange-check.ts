@@ -6,11 +6,11 @@ import { GuardError } from "../support/errors.ts";
 import type { AnswerPart, RequestParts } from "./format.ts";
 
 /**
- * Judges what was read of a request, and puts back what may be sent.
+ * Checks the parts of a request and writes back the texts that may be sent.
  *
- * @throws GuardBlockedError when it must not be sent.
+ * @throws GuardBlockedError if the request must not be sent.
  */
-export async function judgeRequest(call: GuardedCall, { texts = [], chat }: RequestParts): Promise<void> {
+export async function checkRequest(call: GuardedCall, { texts = [], chat }: RequestParts): Promise<void> {
   for (const { source, slots } of texts) {
     if (slots.length === 0) continue;
     const checked = await call.texts(
@@ -18,8 +18,8 @@ export async function judgeRequest(call: GuardedCall, { texts = [], chat }: Requ
       source,
     );
     throwIfBlocked("request", checked.report);
-    sameLength(checked.texts, slots);
-    for (const [index, slot] of slots.entries()) change(slot, checked.texts[index] as string);
+    assertSameLength(checked.texts, slots);
+    for (const [index, slot] of slots.entries()) setText(slot, checked.texts[index] as string);
   }
   if (!chat) return;
   const { report, request } = await call.request(chat.request);
@@ -28,33 +28,33 @@ export async function judgeRequest(call: GuardedCall, { texts = [], chat }: Requ
 }
 
 /**
- * Judges the parts of an answer, and puts back what may be shown.
+ * Checks the parts of an answer and writes back the texts that may be shown.
  *
- * @throws GuardBlockedError when nothing of it may be shown.
+ * @throws GuardBlockedError if the answer must not be shown.
  */
-export async function judgeAnswer(call: GuardedCall, parts: readonly AnswerPart[]): Promise<void> {
-  for (const part of parts) await judgePart(call, part);
+export async function checkAnswer(call: GuardedCall, parts: readonly AnswerPart[]): Promise<void> {
+  for (const part of parts) await checkPart(call, part);
 }
 
-async function judgePart(call: GuardedCall, { texts, separator = "", calls = [] }: AnswerPart): Promise<void> {
+async function checkPart(call: GuardedCall, { texts, separator = "", calls = [] }: AnswerPart): Promise<void> {
   const shown = texts.filter(({ text }) => text !== "");
   if (shown.length === 0 && calls.length === 0) return;
   const text = shown.map(({ text }) => text).join(separator);
   const toolCalls = calls.map(({ call }) => call);
   const checked = await call.answer({ text, ...(toolCalls.length > 0 && { toolCalls }) });
   throwIfBlocked("answer", checked.report);
-  sameLength(checked.toolCalls, calls);
+  assertSameLength(checked.toolCalls, calls);
   for (const [index, slot] of calls.entries()) {
     const args = checked.toolCalls[index]?.function.arguments as string;
     if (args !== slot.call.function.arguments) slot.set(args);
   }
   if (checked.text === text) return;
-  const strings = editedStrings(joined(shown, separator), checked.edits);
-  for (const [index, slot] of shown.entries()) change(slot, strings[index] ?? "");
+  const strings = editedStrings(joinTexts(shown, separator), checked.edits);
+  for (const [index, slot] of shown.entries()) setText(slot, strings[index] ?? "");
 }
 
-/** The texts of a part as the strings of one text. */
-function joined(slots: AnswerPart["texts"], separator: string): Pick<MessageText, "text" | "pieces"> {
+/** Joins the texts of a part to one text with pieces. */
+function joinTexts(slots: AnswerPart["texts"], separator: string): Pick<MessageText, "text" | "pieces"> {
   let start = 0;
   const pieces = slots.map(({ text }) => {
     const piece = { start, end: start + text.length, path: "" };
@@ -64,12 +64,12 @@ function joined(slots: AnswerPart["texts"], separator: string): Pick<MessageText
   return { text: slots.map(({ text }) => text).join(separator), pieces };
 }
 
-function change(slot: AnswerPart["texts"][number], text: string): void {
+function setText(slot: AnswerPart["texts"][number], text: string): void {
   if (text !== slot.text) slot.set(text);
 }
 
-function sameLength(checked: readonly unknown[], given: readonly unknown[]): void {
+function assertSameLength(checked: readonly unknown[], given: readonly unknown[]): void {
   if (checked.length !== given.length) {
-    throw new GuardError("GUARD_UNREACHABLE", "guard returned another number of texts than it was given.");
+    throw new GuardError("GUARD_UNREACHABLE", "guard returned a different number of texts than it was given.");
   }
 }
