@@ -10,30 +10,30 @@ export const BanSubstrings = defineScanner({
   type: "BanSubstrings",
   summary: "Blocks texts that contain one of the substrings, or all of them.",
   description:
-    "With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a whole " +
-    "run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the substrings may be " +
-    "found in the text or in what it says.",
+    "With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of base64. The " +
+    "first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may be in the text or in a " +
+    "decoded view.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
-    substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, taken literally."),
+    substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, matched literally."),
     matchType: z.enum(["str", "word"]).default("str").describe("str: anywhere. word: whole words only."),
     caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
     redact: z.boolean().default(false).describe("Replaces the first occurrence of each substring by [REDACTED]."),
     redactAll: z
       .boolean()
       .default(false)
-      .describe("Replaces every occurrence, as llm-guard 0.3.16 does; implies redact."),
-    containsAll: z.boolean().default(false).describe("Only a text that contains all of the substrings fails."),
+      .describe("Replaces every occurrence, as llm-guard 0.3.16 does. Implies redact."),
+    containsAll: z.boolean().default(false).describe("A text fails only if it contains all substrings."),
   }),
   conversation: { window: true },
   differences: [
     {
       with: ["redact"],
-      text: "`redact` replaces the first occurrence of each substring, as llm-guard's documentation says. llm-guard itself replaces every one, which is `redact_all` here.",
+      text: "`redact` replaces the first occurrence of each substring, as llm-guard's documentation says. llm-guard itself replaces every occurrence, which is `redact_all` here.",
     },
   ],
-  findings: [{ type: "substring", label: "The substring as it is configured." }],
+  findings: [{ type: "substring", label: "The substring as configured." }],
   examples: {
     options: { substrings: ["project falcon"], redact: true },
     passes: ["The falcon is the fastest bird."],
@@ -50,7 +50,7 @@ export const BanSubstrings = defineScanner({
     return {
       sanitizes,
       leavesFindings: sanitizes && !redactAll,
-      // All of several substrings may stand anywhere, so that only the whole answer tells.
+      // With containsAll, only the whole answer tells whether all substrings occur.
       ...(containsAll ? {} : { streaming: { reads: "spans", span, across: span } as const }),
       check: ruleCheck(set, (text, scan) => {
         if (!scan) return passed(text);

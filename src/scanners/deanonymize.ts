@@ -11,54 +11,53 @@ import { defineScanner } from "./definition.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import { withEdits } from "./parts/redaction.ts";
 
-/** UTF-16 code units of a text, times placeholders, up to which to look for each of them here takes less than to call the addon. */
-const AT_ONCE = 400_000;
+/** Up to this product of UTF-16 code units and placeholders, searching here is faster than calling the addon. */
+const MAX_SEARCH = 400_000;
 
 export const Deanonymize = defineScanner({
   type: "Deanonymize",
-  summary: "Puts the originals from a vault in the place of their placeholders. Every text passes.",
-  description: `The vault is its own, where it was given one, or else that of the call: \`scanOutput(scanners, prompt, output, { vault })\`.
-Without either there is nothing to restore: the text stays as it is, with no findings.
+  summary: "Replaces placeholders by their originals from a vault. Every text passes.",
+  description: `The scanner uses the vault of its options, or otherwise the vault of the call: \`scanOutput(scanners, prompt, output, { vault })\`.
+Without a vault there is nothing to restore: the text is unchanged, without findings.
 
-An output that is JSON stays JSON: quotes and line breaks of an original are escaped. Of a stream nobody knows that before its end, so
-there they are restored as they are.
+An output that is JSON stays JSON: quotes and line breaks of an original are escaped. In a stream, originals are inserted unchanged,
+because nobody knows before its end whether it is JSON.
 
 Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
 
-- Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values of others.
-  Here the vault is the call's: an output whose request does not bring it stays as it is.
+- Its API has one vault for all callers and forgets nothing, so an output is restored without a vault in the request, even from values
+  of others. Here an output is restored only from the vault of its request.
 - It replaces one placeholder after the other, so a restored value that looks like a placeholder is replaced again, and "Ann" is
-  found within "Anna Lee". Here all are replaced in one pass, and of placeholders that overlap the longer one.
-- It takes placeholders for regular expressions under \`case_insensitive\`, and \`[REDACTED_PERSON_1]\` matches single letters of any word.
-- Its \`fuzzy\` takes \`[REDACTED_PERSON_2]\` for a misspelt \`[REDACTED_PERSON_1]\`, and any three letters for a name of three.
-  Here digits have to be right, a placeholder may differ in one of four characters, and what could be one
-  placeholder as well as another stays.`,
+  found within "Anna Lee". Here all are replaced in one pass, and the longer one of overlapping placeholders wins.
+- With \`case_insensitive\`, it reads placeholders as regular expressions, so \`[REDACTED_PERSON_1]\` matches single letters of any word.
+- With \`fuzzy\`, it takes \`[REDACTED_PERSON_2]\` for a misspelt \`[REDACTED_PERSON_1]\`, and any three letters for a name of three letters.
+  Here digits must be exact, one of four characters may differ, and an ambiguous placeholder is left alone.`,
   sides: { output: {} },
   options: () => ({
     vault: z
       .custom<Vault>(
         (value) => value instanceof Vault,
-        "expected the Vault that Anonymize filled; a file cannot give one",
+        "expected the Vault that Anonymize filled, which only a program can give",
       )
       .optional()
       .describe(
-        "The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one.",
+        "The Vault that Anonymize filled, read at every scan. Default: the vault of the call. Only a program can give one.",
       )
       .meta({ typescript: "Vault", typescriptFrom: "scan/vault.ts", programOnly: true }),
     matchingStrategy: z
       .enum(["exact", "case_insensitive", "fuzzy", "combined_exact_fuzzy"])
       .default("exact")
       .describe(
-        "exact: placeholders as they are. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, none of them a " +
-          "digit. combined_exact_fuzzy: the same, as exact ones always come first.",
+        "exact: placeholders as written. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, but no digits. " +
+          "combined_exact_fuzzy: the same as fuzzy, which always prefers exact placeholders.",
       ),
   }),
   differences: [
     {
-      text: "It needs the `vault` of the reply to the prompt. llm-guard's API has one vault for all callers, so that one of them could be shown the values of another. Without a vault placeholders stay, and the log says so once.",
+      text: "The request must contain the `vault` of the reply to the prompt. llm-guard's API has one vault for all callers, so one caller can see values of another. Without a vault, placeholders stay, and the log says so once.",
     },
   ],
-  findings: [{ type: "placeholder", label: "The placeholder as the vault has it." }],
+  findings: [{ type: "placeholder", label: "The placeholder as it is in the vault." }],
   examples: {
     options: { vault: new Vault([["[REDACTED_PERSON_1]", "Ada Lovelace"]]) },
     passes: [
@@ -70,7 +69,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
   create: ({ options }) => ({
     sanitizes: true,
     vaultScope: options.vault === undefined ? "call" : "own",
-    // Fakes may have several words, and may stand across the end of a sentence, as "Dr. Smith".
+    // Fakes may have several words, and may extend over the end of a sentence, such as "Dr. Smith".
     streaming: {
       reads: "spans",
       span: ({ vault }) => longestPlaceholder(options.vault ?? vault),
@@ -82,10 +81,10 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       if (entries.length === 0) return passed(text);
       const placeholders = entries.map(([placeholder]) => placeholder);
       const values = entries.map(([, original]) => original);
-      // While an answer arrives, nothing tells yet whether all of it will be JSON.
+      // While an answer is streamed, nobody knows whether all of it will be JSON.
       const escaped = context.arriving || !mayBeJson(text) ? values : values.map(inJson);
       const originals = escaped.some((value, index) => value !== values[index]) && isJson(text) ? escaped : values;
-      if (matchingStrategy === "exact" && text.length * entries.length <= AT_ONCE) {
+      if (matchingStrategy === "exact" && text.length * entries.length <= MAX_SEARCH) {
         const found = occurrences(text, placeholders);
         return found.length === 0
           ? passed(text)
@@ -98,10 +97,10 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
   }),
 });
 
-/** Where a placeholder is in a text, and its index. */
+/** A placeholder in a text, and its index in the vault. */
 type Occurrence = [start: number, end: number, placeholder: number];
 
-/** The placeholders in a text, in its order; of those that overlap the first one, and of those that begin together the longest. */
+/** Returns the placeholders in a text, in order. The first one of overlapping placeholders counts, and the longest one if they begin together. */
 function occurrences(text: string, placeholders: readonly string[]): Occurrence[] {
   const all: Occurrence[] = [];
   for (const [index, { length }] of placeholders.entries()) {
@@ -146,7 +145,7 @@ function verdict(
   };
 }
 
-/** Whether a text begins as JSON does. */
+/** Whether a text begins like JSON. */
 function mayBeJson(text: string): boolean {
   return /^\s*[[{]/.test(text);
 }
@@ -161,12 +160,12 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A value as it stands within a string of JSON: quotes and line breaks in it do not end that string. */
+/** Returns a value as it is written inside a JSON string, with escaped quotes and line breaks. */
 function inJson(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** The length of the longest placeholder of several words, such as the fake of a name. */
+/** Returns the length of the longest placeholder of several words, such as the fake of a name. */
 function longestPlaceholder(vault: Vault | undefined): number {
   return longestOf((vault?.entries() ?? []).map(([placeholder]) => placeholder));
 }

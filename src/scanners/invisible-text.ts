@@ -8,7 +8,7 @@ import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./definition.ts";
 
-/** The kinds of invisible characters. `Kind` of guard-core says which characters each of them has. */
+/** The kinds of invisible characters. `Kind` of guard-core lists their characters. */
 const KINDS = [
   "joiners",
   "zero_width_spaces",
@@ -25,32 +25,32 @@ const KINDS = [
 
 export const InvisibleText = defineScanner({
   type: "InvisibleText",
-  summary: "Finds and removes characters that a reader does not see and a model does.",
+  summary: "Finds and removes characters that readers cannot see but models read.",
   description:
-    "These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, letters that look " +
-    "like nothing, and runs of variation selectors.\n\n" +
-    "What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the tags of " +
-    "flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside of words; zero-width " +
-    "spaces in scripts without spaces, such as Thai; a byte order mark at the start.",
+    "These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, blank letters, and " +
+    "runs of variation selectors.\n\n" +
+    "Characters that a script needs are kept: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the " +
+    "tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens within words; " +
+    "zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.",
   sides: { input: {}, output: {} },
   options: () => ({
     allow: z
       .array(z.enum(KINDS))
       .default([])
       .describe(
-        "Kinds that may stand anywhere. private_use are the icons of fonts and the bullets of word processors, zero_width_spaces " +
-          "come with text from web pages. joiners, tags and variation_selectors can carry whole messages.",
+        "Kinds that are allowed anywhere. private_use are icons of fonts and bullets of word processors. zero_width_spaces come with text " +
+          "from web pages. joiners, tags and variation_selectors can carry whole messages.",
       ),
   }),
   differences: [
     {
-      text: "What writing needs stays, such as joiners in Persian words and in emoji; llm-guard removes it. `allow` names more kinds that may stand.",
+      text: "Characters that a script needs are kept, such as joiners in Persian words and in emoji. llm-guard removes them. `allow` keeps more kinds.",
     },
     {
-      text: "Letters that look like nothing (U+3164, U+034F, ...) and runs of variation selectors are found; llm-guard misses them.",
+      text: "Blank letters (U+3164, U+034F, ...) and runs of variation selectors are found. llm-guard misses them.",
     },
   ],
-  findings: [{ type: "invisible", label: "The kind of character, as `allow` names it." }],
+  findings: [{ type: "invisible", label: "The kind of character, as in `allow`." }],
   examples: {
     passes: [
       "Ein ganz gewöhnlicher Satz.",

@@ -7,14 +7,14 @@ export const NoRefusalLight = defineScanner({
   type: "NoRefusalLight",
   summary: "Fails outputs in which the model refuses to answer, by phrases.",
   description:
-    'llm-guard 0.3.16 looks for 28 substrings, among them "Sorry", "As an", "Hello!" and "OpenAI", which ordinary answers hold too, ' +
-    "and knows the typewriter's apostrophe only. The phrases here say that something will not be done. They find about as many " +
-    "refusals, and take a fifth as many ordinary answers for one. A refusal without such a phrase is found by NoRefusal only.",
+    'llm-guard 0.3.16 looks for 28 substrings, such as "Sorry", "As an", "Hello!" and "OpenAI", which ordinary answers contain too, ' +
+    "and knows the straight apostrophe only. The phrases here say that something will not be done. They find about as many refusals, with " +
+    "a fifth of the false positives. Only NoRefusal finds refusals without such a phrase.",
   sides: { output: {} },
   options: () => ({}),
   differences: [
     {
-      text: "It knows phrases that say that something will not be done. An answer that only apologizes or greets is no refusal.",
+      text: "Its phrases say that something will not be done. An answer that only apologizes or greets is not a refusal.",
     },
   ],
   findings: [{ type: "refusal", label: "Always `refusal`." }],

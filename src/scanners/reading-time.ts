@@ -9,21 +9,21 @@ export const ReadingTime = defineScanner({
   type: "ReadingTime",
   summary: "Fails texts that take too long to read.",
   description:
-    "Words are read at 200 a minute, as in llm-guard 0.3.16. Chinese, Japanese, Thai, Lao, Khmer and Burmese, which llm-guard takes " +
-    "for one word between two spaces, are counted in characters: 255 a minute for Chinese and 357 for Japanese (Trauzettel-Klosinski " +
-    "and Dietz 2012, IReST), 620 for the others (200 words of 3.1 characters).\n\n" +
-    "What remains of a text that is cut stays as it is; llm-guard also replaced its line breaks by spaces.",
+    "The reading speed is 200 words per minute, as in llm-guard 0.3.16. Chinese, Japanese, Thai, Lao, Khmer and Burmese are counted in " +
+    "characters: 255 per minute for Chinese and 357 for Japanese (Trauzettel-Klosinski and Dietz 2012, IReST), and 620 for the others " +
+    "(200 words of 3.1 characters). llm-guard counts their text between two spaces as one word.\n\n" +
+    "Truncation keeps line breaks. llm-guard replaces them by spaces.",
   sides: { output: {} },
   options: () => ({
-    maxTime: z.number().min(0).describe("The most minutes that reading the text may take."),
-    truncate: z.boolean().default(false).describe("Cuts texts that take longer, after the last word that fits."),
+    maxTime: z.number().min(0).describe("The most minutes of reading time."),
+    truncate: z.boolean().default(false).describe("Truncates longer texts after the last word that fits."),
   }),
   differences: [
     {
-      text: "Chinese and other scripts without spaces are counted in characters, because they have no words to count by spaces, and the white space of what remains stays as it is.",
+      text: "Chinese and other scripts without spaces are counted in characters, and truncation keeps white space.",
     },
   ],
-  findings: [{ type: "reading-time", label: "The minutes that the text takes, and how many it may take." }],
+  findings: [{ type: "reading-time", label: "The reading time of the text and the limit, in minutes." }],
   examples: {
     options: { maxTime: 0.02, truncate: true },
     passes: ["Just four words here."],

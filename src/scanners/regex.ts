@@ -8,22 +8,21 @@ import { defineScanner } from "./definition.ts";
 import { longestMatch } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
-/** The longest match that is held as a whole where letters may stand apart. */
+/** The longest match that a stream holds back as a whole if letters may be spaced out. */
 const LONGEST_DISGUISED = 128;
 
 export const Regex = defineScanner({
   type: "Regex",
-  summary: "Blocks texts that match a pattern, or lets only texts pass that match one.",
+  summary: "Blocks texts that match a pattern, or passes only texts that match one.",
   description:
-    "Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\\N{BULLET}` and `(?a)`, is an error at the start, " +
-    "and so is what Python does not know and others read differently, such as `\\h`.\n\n" +
-    "Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an error, never a " +
-    "pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later patterns would match; here " +
-    "all patterns are applied.\n\n" +
-    "With `deobfuscate`, a match in what the text says otherwise redacts all of the piece that says it, such as a whole run of " +
-    "base64. With `search` and `fullmatch`, a pattern counts in the text as it is first; with `all`, what only repeats a match in " +
-    "the text as it is is left out. Scanning a redacted text again leaves its [REDACTED] as they are, even where a pattern such as " +
-    "`[A-Z]+` matches a part of one; the text still fails then.",
+    "Patterns have the syntax and meaning of Python's `re`. Unsupported syntax, such as `\\N{BULLET}` and `(?a)`, is an error at start, " +
+    "and so is syntax that Python does not know and others read differently, such as `\\h`.\n\n" +
+    "Patterns run in linear time. A pattern with look-around or back-references runs under a step limit. Reaching the limit is an error, " +
+    "never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves matches of later patterns in the text. Here all " +
+    "patterns are applied.\n\n" +
+    "With `deobfuscate`, a match in a decoded view redacts the whole encoded piece, such as a run of base64. With `search` and " +
+    "`fullmatch`, a match in the text itself comes first. With `all`, matches in views that repeat a match in the text are skipped. " +
+    "Redacting a text again leaves [REDACTED] unchanged, even if a pattern such as `[A-Z]+` matches a part of it, but the text still fails.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
@@ -35,7 +34,7 @@ export const Regex = defineScanner({
     isBlocked: z
       .boolean()
       .default(true)
-      .describe("true: a match fails the text. false: a text without any match fails."),
+      .describe("true: a text with a match fails. false: a text without a match fails."),
     matchType: z
       .enum(["search", "fullmatch", "all"])
       .default("search")
@@ -45,13 +44,13 @@ export const Regex = defineScanner({
   differences: [
     {
       without: ["matchType"],
-      text: "The first match of each pattern is found (`search`), as llm-guard's documentation says; on input llm-guard itself finds all of them, which is `match_type: all` here.",
+      text: "The first match of each pattern is found (`search`), as llm-guard's documentation says. On input, llm-guard itself finds all matches, which is `match_type: all` here.",
     },
     {
-      text: "Every pattern is applied. llm-guard stops at the first one that matches, and leaves in the text what the others would match.",
+      text: "Every pattern is applied. llm-guard stops at the first pattern that matches, and leaves matches of the others in the text.",
     },
     {
-      text: "Names of characters (`\\N{BULLET}`) and the flag `(?a)` of Python are errors at the start, never read as something else.",
+      text: "Python's character names (`\\N{BULLET}`) and flag `(?a)` are errors at start, never read as something else.",
     },
   ],
   findings: [{ type: "pattern", label: "The pattern." }],
@@ -63,9 +62,8 @@ export const Regex = defineScanner({
   create({ options }) {
     const { patterns, isBlocked, redact, matchType, deobfuscate } = options;
     if (deobfuscate && !isBlocked) {
-      // Views are additional texts to search. If patterns had to match, a text could pass because of one of its views, although the
-      // text as it is written does not match.
-      const message = "goes with blocked patterns only; a text that must match has to match as it is";
+      // Views are additional texts. If a match were required, a text without a match could pass because of one of its views.
+      const message = "requires isBlocked: a required match must be in the text itself";
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
@@ -92,7 +90,7 @@ export const Regex = defineScanner({
   },
 });
 
-/** Rejects a scan whose pattern could not be searched for. Such a scan must never let a text pass. */
+/** Rejects the scan if a pattern could not be searched for. Such a scan must never pass a text. */
 function refuse(error: unknown): never {
   const issue = issueOf(error);
   throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Abortable } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
 import { TimeSlice } from "../support/time-slice.ts";
@@ -16,17 +17,17 @@ import { withEdits } from "./parts/redaction.ts";
 
 export const Sensitive = defineScanner({
   type: "Sensitive",
-  summary: "Fails answers with personal data, and takes it out when told to.",
+  summary: "Fails answers with personal data, and can redact it.",
   description:
-    "It finds what Anonymize finds (see there for `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), but for placeholders and fakes in " +
-    "the vault of the call: those are nobody's.",
+    "It finds the same as Anonymize (which describes `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), except for placeholders and fakes in " +
+    "the vault of the call.",
   sides: { output: {} },
   options: () => ({
     ...personalDataOptions,
     redact: z
       .boolean()
       .default(false)
-      .describe("Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>."),
+      .describe("Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>."),
   }),
   differences: [...personalDataDifferences],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
@@ -48,7 +49,7 @@ export const Sensitive = defineScanner({
         return {
           isValid: false,
           score: detector.score(scan),
-          ...withEdits(options.redact ? await typeEdits(scan, context.signal) : []),
+          ...withEdits(options.redact ? await typeEdits(scan, context) : []),
           findings: findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
@@ -58,6 +59,6 @@ export const Sensitive = defineScanner({
 });
 
 /** Returns edits that replace each finding by its type. */
-function typeEdits({ findings }: PiiScan, signal: AbortSignal | undefined): Promise<Edit[]> {
+function typeEdits({ findings }: PiiScan, { signal }: Abortable): Promise<Edit[]> {
   return editsInSlices(findings, ({ entity }) => `<${entity}>`, new TimeSlice(signal));
 }

@@ -6,27 +6,26 @@ import { defineScanner } from "./definition.ts";
 import { redactions, withEdits } from "./parts/redaction.ts";
 
 /**
- * The shortest passage that is looked at, in words. Rules of a few words, such as "You are a helpful assistant", stand in thousands
- * of prompts and in ordinary answers. This number and the defaults below are a choice, not measured.
+ * The shortest passage that counts, in words. Rules of a few words, such as "You are a helpful assistant", occur in thousands of prompts
+ * and in ordinary answers. This number and the defaults below are chosen, not measured.
  */
-const SHORTEST = 8;
+const MIN_PASSAGE = 8;
 
-/** The length of a word with the space behind it, at most on average: few languages have longer words. */
-const WORD = 12;
+/** An upper bound of the average length of a word with a space, in UTF-16 code units. Few languages have longer words. */
+const WORD_LENGTH = 12;
 
 export const SystemPromptLeak = defineScanner({
   type: "SystemPromptLeak",
   summary: "Fails texts that repeat passages of the system prompt.",
   description:
-    "A text fails when it repeats `minimum_words` consecutive words of a system prompt, or twice as many in passages of at least " +
-    `${SHORTEST} words, in any order; or all of a shorter system prompt that has at least ${SHORTEST} words. Case, accents, ` +
-    "punctuation and white space make no difference, and a character of a script without spaces counts as half a word. What the text " +
-    "says when disguises such as base64, rot13 and reversed writing are undone counts too. Translations and summaries are not " +
-    "found.\n\n" +
-    "What users have written themselves is no leak, also when the system prompt has it. Facts for users in a system prompt, such as " +
-    "opening hours, are found when an answer repeats them word by word: raise `minimum_words` where answers have to do so.\n\n" +
-    "System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without any, a text " +
-    "passes, and its coverage says that nothing of it was looked at. As an input scanner, it reads the arguments of tool calls.",
+    "A text fails if it repeats `minimum_words` consecutive words of a system prompt, twice as many words in passages of at least " +
+    `${MIN_PASSAGE} words, in any order, or the whole of a shorter system prompt with at least ${MIN_PASSAGE} words. Case, accents, ` +
+    "punctuation and white space are ignored, and a character of a script without spaces counts as half a word. Decoded views count too: " +
+    "base64, rot13, reversed writing and other disguises. Translations and summaries are not found.\n\n" +
+    "Words of users are no leak, even if the system prompt contains them. Facts for users in a system prompt, such as opening hours, are " +
+    "found if an answer repeats them word by word: raise `minimum_words` if answers have to do so.\n\n" +
+    "System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without a system prompt, a " +
+    "text passes, and its coverage says that nothing was scanned. As an input scanner, it reads the arguments of tool calls.",
   sides: { input: {}, output: {} },
   options: () => ({
     systemPrompt: z
@@ -34,15 +33,15 @@ export const SystemPromptLeak = defineScanner({
       .min(1)
       .optional()
       .describe(
-        "A system prompt, for texts that are scanned without their conversation. It is looked for besides those.",
+        "A system prompt, for texts that are scanned without their conversation. It is used in addition to those of the conversation.",
       ),
     minimumWords: z
       .number()
       .int()
-      .min(SHORTEST)
+      .min(MIN_PASSAGE)
       .default(12)
-      .describe("The fewest consecutive words of a system prompt that fail a text."),
-    redact: z.boolean().default(false).describe("Replaces the repeated passages of a text that fails by [REDACTED]."),
+      .describe("How many consecutive words of a system prompt make a text fail."),
+    redact: z.boolean().default(false).describe("Replaces the repeated passages of a failing text by [REDACTED]."),
   }),
   conversation: { sources: ["tool_call"], dependsOnOthers: true },
   findings: [{ type: "system-prompt-leak", label: "How many words of the system prompt are repeated: `14 words`." }],
@@ -67,17 +66,17 @@ export const SystemPromptLeak = defineScanner({
   create({ options: { systemPrompt, minimumWords, redact } }) {
     return {
       sanitizes: redact,
-      streaming: { reads: "spans", span: minimumWords * WORD, across: minimumWords * WORD, before: 1024 },
+      streaming: { reads: "spans", span: minimumWords * WORD_LENGTH, across: minimumWords * WORD_LENGTH, before: 1024 },
       async check(text, context) {
         const { system, user } = textsOf(context, systemPrompt);
         if (system.length === 0) {
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
-        const options = { minimum: SHORTEST, except: user, deobfuscate: true, signal: context.signal };
+        const options = { minimum: MIN_PASSAGE, except: user, deobfuscate: true, signal: context.signal };
         const { passages, others } = await findOverlap(text, system, options);
         const isLong = passages.some(({ words }) => words >= minimumWords);
-        const isMuch = others.some(({ words, of }) => words >= Math.min(2 * minimumWords, Math.max(of, SHORTEST)));
-        if (!isLong && !isMuch) return passed(text);
+        const isLarge = others.some(({ words, of }) => words >= Math.min(2 * minimumWords, Math.max(of, MIN_PASSAGE)));
+        if (!isLong && !isLarge) return passed(text);
         const findings = passages.map(({ start, end, words, view }): Finding => {
           const found = { start, end, type: "system-prompt-leak", text: text.slice(start, end), score: 1 };
           return { ...found, label: `${words} words`, ...(view === undefined ? {} : { view }) };

@@ -6,15 +6,15 @@ import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./definition.ts";
 
-/** Counts the tokens of a text that exceeds a limit, and says where it must be cut. */
+/** Returns the number of tokens of a text that exceeds the limit, and the offset where it must be cut. */
 type Counter = ReturnType<TokenEncoding["counter"]>;
 
 export const TokenLimit = defineScanner({
   type: "TokenLimit",
-  summary: "Fails texts of more tokens than a limit, and cuts them to it.",
+  summary: "Fails texts with more tokens than a limit, and truncates them to the limit.",
   description:
-    "What remains is whole tokens and whole characters. A text of exactly `limit` tokens passes, as the documentation of llm-guard " +
-    "says too; llm-guard 0.3.16 itself fails it.",
+    "A truncated text consists of whole tokens and whole characters. A text of exactly `limit` tokens passes, as llm-guard's documentation " +
+    "says. llm-guard 0.3.16 itself fails it.",
   sides: { input: {} },
   options: () => ({
     limit: z
@@ -23,17 +23,17 @@ export const TokenLimit = defineScanner({
       .min(1)
       .max(2 ** 31)
       .default(4096)
-      .describe("The most tokens that pass."),
+      .describe("The most tokens of a text that passes."),
     encodingName: z.string().min(1).default("cl100k_base").describe("A tiktoken encoding, such as o200k_base."),
-    modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is taken instead."),
-    tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json, taken instead."),
+    modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is used instead."),
+    tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json that is used instead."),
   }),
   differences: [
     {
-      text: "A text of exactly `limit` tokens passes, as llm-guard's documentation says, and no character is cut in two.",
+      text: "A text of exactly `limit` tokens passes, as llm-guard's documentation says, and no character is split.",
     },
   ],
-  findings: [{ type: "token-limit", label: "The number of tokens, and how many there may be." }],
+  findings: [{ type: "token-limit", label: "The number of tokens, and the limit." }],
   examples: {
     options: { limit: 5 },
     passes: ["Hello there!"],
@@ -42,8 +42,8 @@ export const TokenLimit = defineScanner({
   create({ options: { limit, tokenizer, modelName, encodingName } }) {
     let loading: Promise<Counter> | undefined;
     let loaded: Counter | undefined;
-    /** UTF-16 code units of the longest text that surely keeps to the limit. One takes at most three bytes of UTF-8. */
-    let surelyWithin = 0;
+    /** The UTF-16 code units of the longest text that cannot exceed the limit. A code unit has at most three bytes in UTF-8. */
+    let safeLength = 0;
     const load = (): Promise<Counter> => {
       const [path, source, name] = tokenizer
         ? (["tokenizer", "file", tokenizer] as const)
@@ -52,12 +52,12 @@ export const TokenLimit = defineScanner({
           : (["encodingName", "encoding", encodingName] as const);
       loading ??= native(() => addon.loadEncoding(source, name)).then(
         (encoding) => {
-          surelyWithin = encoding.surelyWithin(limit) / 3;
+          safeLength = encoding.surelyWithin(limit) / 3;
           loaded = encoding.counter(limit);
           return loaded;
         },
         (error: unknown) => {
-          // The failed attempt is forgotten, so that the next call tries again.
+          // The next call tries again.
           loading = undefined;
           const bad = error instanceof GuardError && error.code === "GUARD_VALIDATION";
           throw bad ? new GuardValidationError([{ path, message: error.message }], { cause: error }) : error;
@@ -66,7 +66,7 @@ export const TokenLimit = defineScanner({
       return loading;
     };
     const count = (counter: Counter, text: string, context: ScanContext) => {
-      if (text.length <= surelyWithin || text.trim() === "") return passed(text);
+      if (text.length <= safeLength || text.trim() === "") return passed(text);
       const excess = native(() => counter(text), context);
       return andThen(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
     };

@@ -1,4 +1,4 @@
-import { addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
+import { type Abortable, addon, native, type PiiFinding, type PlaceholderMatching } from "../../native.ts";
 import { applyEdits, type Edit } from "../../scan/edits.ts";
 import type { Vault, VaultEntry } from "../../scan/vault.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
@@ -7,35 +7,35 @@ import { editsInSlices, type PiiScan } from "../parts/personal-data.ts";
 import type { FakeValues } from "./fake-values.ts";
 import { Placeholders } from "./placeholders.ts";
 
-/** How many times new fakes are made for values whose fake turned out to be in the text already. */
-const ROUNDS = 3;
+/** How often new fakes are made for values whose fake is already in the text. */
+const MAX_ROUNDS = 3;
 
-/** The edits that take personal data out of a text. */
+/** The edits that replace the personal data of a text. */
 interface Anonymized {
   edits: Edit[];
-  /** The new entries that the vault has to keep. */
+  /** The new entries for the vault. */
   entries: VaultEntry[];
 }
 
 /**
  * Returns an edit for each finding, and adds the original values to the vault.
  *
- * @param fakes the source of invented values; without it, placeholders are used.
+ * @param fakes creates invented values. Without it, placeholders are used.
  */
 export async function anonymize(
   text: string,
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues | undefined,
-  signal?: AbortSignal,
+  context: Abortable,
 ): Promise<Edit[]> {
-  const slice = new TimeSlice(signal);
-  // Another scan may add to the vault while this one waits for its turn. What replaces values must also be new to what it added, so
-  // it is chosen again then.
+  const slice = new TimeSlice(context.signal);
+  // Another scan may add entries to the vault while this one waits for its time slice. The replacements must differ from those entries, so
+  // they are chosen again.
   for (;;) {
     const { size } = vault;
     const anonymized =
-      (fakes && (await withFakes(text, scan, vault, fakes, slice, signal))) ??
+      (fakes && (await withFakes(text, scan, vault, fakes, slice, context))) ??
       (await withPlaceholders(text, scan, vault, slice));
     if (slice.isOver) await slice.next();
     if (vault.size !== size) continue;
@@ -45,7 +45,7 @@ export async function anonymize(
   }
 }
 
-/** Replaces all findings. `fakes` holds the fakes for those values that have one; all others get placeholders. */
+/** Replaces all findings: by their `fakes`, and the others by placeholders. */
 async function withPlaceholders(
   text: string,
   scan: PiiScan,
@@ -66,14 +66,14 @@ async function withPlaceholders(
   return { edits: await editsInSlices(scan.findings, replacement, slice), entries };
 }
 
-/** Replaces all findings by fakes where possible. It returns undefined when the text could not be restored from them. */
+/** Replaces findings by fakes if possible. It returns undefined if the text could not be restored from the fakes. */
 async function withFakes(
   text: string,
   scan: PiiScan,
   vault: Vault,
   fakes: FakeValues,
   slice: TimeSlice,
-  signal?: AbortSignal,
+  context: Abortable,
 ): Promise<Anonymized | undefined> {
   const lower = (value: string) => value.toLowerCase();
   const placeholders = new Placeholders(vault.entries(), scan.numbers);
@@ -86,7 +86,7 @@ async function withFakes(
     if (placeholders.known(finding, value) === undefined) missing.set(value, finding);
   }
   const chosen = new Map<string, string>();
-  for (let round = 0; round < ROUNDS && missing.size > 0; round++) {
+  for (let round = 0; round < MAX_ROUNDS && missing.size > 0; round++) {
     const made: [value: string, fake: string][] = [];
     for (const [value, finding] of missing) {
       if (slice.isOver) await slice.next();
@@ -96,29 +96,28 @@ async function withFakes(
       made.push([value, fake]);
     }
     const candidates = made.map(([, fake]) => fake);
-    const found = new Set((await occurrences(text, candidates, "case_insensitive", signal)).map(({ rule }) => rule));
+    const found = new Set((await occurrences(text, candidates, "case_insensitive", context)).map(({ rule }) => rule));
     for (const [index, [value, fake]] of made.entries()) if (!found.has(index)) chosen.set(value, fake);
     missing = new Map(
       made.flatMap(([value], index) => (found.has(index) ? [[value, missing.get(value) as PiiFinding]] : [])),
     );
   }
   const anonymized = await withPlaceholders(text, scan, vault, slice, chosen);
-  return (await canRestore(text, scan, vault, anonymized, signal)) ? anonymized : undefined;
+  return (await canRestore(text, scan, vault, anonymized, context)) ? anonymized : undefined;
 }
 
 /**
- * Tells whether Deanonymize would find in the new text exactly the placeholders and fakes that were put there or were there before,
- * and nothing else.
+ * Tells whether Deanonymize would find in the rewritten text exactly the placeholders and fakes that are meant, and nothing else.
  */
 async function canRestore(
   text: string,
   scan: PiiScan,
   vault: Vault,
   { edits, entries }: Anonymized,
-  signal: AbortSignal | undefined,
+  context: Abortable,
 ): Promise<boolean> {
   const originals = new Map([...vault.entries(), ...entries]);
-  const found = await occurrences(applyEdits(text, edits), [...originals.keys()], "exact", signal);
+  const found = await occurrences(applyEdits(text, edits), [...originals.keys()], "exact", context);
   const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
   const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
   places.sort((one, other) => one.start - other.start);
@@ -133,8 +132,8 @@ async function canRestore(
   });
 }
 
-async function occurrences(text: string, values: string[], matching: PlaceholderMatching, signal?: AbortSignal) {
-  const { matches } = await native(() => addon.restorePlaceholders(text, values, values, matching), { signal });
+async function occurrences(text: string, values: string[], matching: PlaceholderMatching, context: Abortable) {
+  const { matches } = await native(() => addon.restorePlaceholders(text, values, values, matching), context);
   return mapRows(matches, 3, (column) => ({ start: column(0), end: column(1), rule: column(2) }));
 }
 

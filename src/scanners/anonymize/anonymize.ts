@@ -16,48 +16,51 @@ import { FakeValues } from "./fake-values.ts";
 export const Anonymize = defineScanner({
   type: "Anonymize",
   summary:
-    "Replaces personal data by placeholders such as `[REDACTED_EMAIL_ADDRESS_1]`, or by invented values, and keeps the originals in a vault, from which Deanonymize restores them.",
-  description: `The vault is its own, where it was given one, or else that of the call: \`scanPrompt(scanners, prompt, { vault })\`. A value
-keeps its placeholder as long as the vault lives. Placeholders and fakes in it are left alone, so scanning a text again changes
-nothing. What the text itself has that looks like a placeholder is no one's: its number is not given away.
+    "Replaces personal data by placeholders such as `[REDACTED_EMAIL_ADDRESS_1]`, or by invented values. The originals are kept in a vault, from which Deanonymize restores them.",
+  description: `The scanner uses the vault of its options, or otherwise the vault of the call: \`scanPrompt(scanners, prompt, { vault })\`. A value
+keeps its placeholder as long as the vault lives. Placeholders and fakes of the vault are not replaced again, so scanning a text twice
+changes nothing. If a text already contains something like a placeholder, no value gets its number.
 
-Invented values keep the format, the checksum, and the country, issuer or region of what they replace; names and addresses
-are those of the language, or of the script. None is a part of the text, nor another value of the vault.
+Invented values keep the format, the checksum, and the country, issuer or region of the original. Names and addresses are those of the
+language, or of the script. An invented value never occurs in the text, and never equals another value of the vault.
 
 What llm-guard 0.3.16 does differently:
 
-- It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for all that
-  identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and for all types of your
-  own. \`LOCATION\`, \`ORGANIZATION\`, \`NRP\`, \`AGE\`, \`ZIP_CODE\`, \`DOMAIN_NAME\`, \`URL\`, \`DATE_TIME\` and those of patterns such as \`DATE_RE\` are looked for only where
-  \`entityTypes\` names them, or is \`all\`.
-- Its defaults have \`US_SSN_RE\` and \`CREDIT_CARD_RE\` too, which go by the form alone. Here \`US_SSN\` and \`CREDIT_CARD\` go by rule and
-  checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of that form are found only where
-  \`entityTypes\` names \`US_SSN_RE\` or \`CREDIT_CARD_RE\`. A \`US_SSN\` without a word such as "SSN" nearby has a score of 0.7, so not with the \`threshold\` of 0.75 that the file of llm-guard's API has.
-- It adds \`CUSTOM\` to the list that it was given, and \`regex_patterns\` take the place of its own.
-- Its numbers are those of how many placeholders there are, also where the text or the vault has that one already.
-- It gives one value another fake at every place, and of two values with one fake only the first can be restored.`,
+- It looks for thirteen types by default, and for patterns of the user only if their types are listed. Here everything that identifies a
+  person is looked for, in all languages: people, contact data, numbers of cards, accounts and documents, and all of your own types.
+  \`LOCATION\`, \`ORGANIZATION\`, \`NRP\`, \`AGE\`, \`ZIP_CODE\`, \`DOMAIN_NAME\`, \`URL\`, \`DATE_TIME\` and types of patterns such as \`DATE_RE\` are looked
+  for only if \`entityTypes\` names them, or is \`all\`.
+- Its default types include \`US_SSN_RE\` and \`CREDIT_CARD_RE\`, which check the format alone. Here \`US_SSN\` and \`CREDIT_CARD\` check rules and
+  checksums. Next to words such as "credit card number", the format of a card number is enough. Other numbers of that format are found
+  only if \`entityTypes\` names \`US_SSN_RE\` or \`CREDIT_CARD_RE\`. A \`US_SSN\` without a word such as "SSN" nearby has a score of 0.7, which is
+  below the \`threshold\` of 0.75 in the file of llm-guard's API.
+- It adds \`CUSTOM\` to the given list of types, and \`regex_patterns\` replace its own patterns.
+- It numbers placeholders by their count, even if the text or the vault already contains that number.
+- It gives a value another fake at every place, and of two values with one fake, only the first one can be restored.`,
   sides: { input: {} },
   options: () => ({
     vault: z
-      .custom<Vault>((value) => value instanceof Vault, "expected a Vault; a file cannot give one")
+      .custom<Vault>((value) => value instanceof Vault, "expected a Vault, which only a program can give")
       .optional()
-      .describe("Where originals are kept, for Deanonymize. Default: the vault of the call. A file cannot give one.")
+      .describe(
+        "Where originals are kept, for Deanonymize. Default: the vault of the call. Only a program can give one.",
+      )
       .meta({ typescript: "Vault", typescriptFrom: "scan/vault.ts", programOnly: true }),
     hiddenNames: z
       .array(z.string().trim().min(1))
       .default([])
-      .describe("Names that are always replaced, as whole words in any case: [REDACTED_CUSTOM_1]."),
+      .describe("Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1]."),
     allowedNames: z
       .array(z.string().trim().min(1))
       .default([])
       .describe("Values that are never replaced, in any case."),
     ...personalDataOptions,
-    preamble: z.string().default("").describe("Text to put before a text in which something was replaced."),
+    preamble: z.string().default("").describe("Text that is inserted before a text with replaced values."),
     useFaker: z
       .boolean()
       .default(false)
       .describe(
-        "Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs the package @faker-js/faker.",
+        "Replaces values by invented values of the same kind and format instead of placeholders, if possible. Requires the package @faker-js/faker.",
       ),
   }),
   differences: [...personalDataDifferences],
@@ -70,7 +73,7 @@ What llm-guard 0.3.16 does differently:
     const { hiddenNames: hidden, allowedNames: allowed, useFaker, language, preamble } = options;
     const known = new Set(hidden.map((name) => name.toLowerCase()));
     const issues = allowed.flatMap((name, index) =>
-      known.has(name.toLowerCase()) ? [{ path: `allowedNames.${index}`, message: "is one of hiddenNames too" }] : [],
+      known.has(name.toLowerCase()) ? [{ path: `allowedNames.${index}`, message: "is also one of hiddenNames" }] : [],
     );
     if (issues.length > 0) throw new GuardValidationError(issues);
     const detector = new PersonalDataDetector(options, engine, { hidden, allowed });
@@ -90,7 +93,7 @@ What llm-guard 0.3.16 does differently:
         const vault = options.vault ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context);
         if (scan.findings.length === 0) return passed(text);
-        const edits = await anonymize(text, scan, vault, await loadFakes(), context.signal);
+        const edits = await anonymize(text, scan, vault, await loadFakes(), context);
         return {
           isValid: false,
           score: detector.score(scan),

@@ -5,10 +5,10 @@ import { GuardValidationError } from "../../support/errors.ts";
 import { unmetNeed } from "../../support/optional-packages.ts";
 import type { PersonalDataDetector } from "../parts/personal-data.ts";
 
-/** How many times another value is made when the one before is already taken. */
-const ATTEMPTS = 20;
+/** How many values are created until one is not taken. */
+const MAX_ATTEMPTS = 20;
 /** The largest range that `randomInt` accepts. */
-const SEEDS = 2 ** 48 - 1;
+const SEED_RANGE = 2 ** 48 - 1;
 
 /** The languages that have their own names and addresses. */
 const LOCALES = {
@@ -30,7 +30,7 @@ const LOCALES = {
 
 type Locale = keyof typeof LOCALES;
 
-/** Words for groups of people in English, by what they tell: where people come from, what they believe, what they think of politics. */
+/** English words for groups of people, by kind: origin, religion, politics. */
 const GROUPS: readonly (readonly string[])[] = [
   [
     "Austrian",
@@ -57,13 +57,13 @@ const GROUPS: readonly (readonly string[])[] = [
     "Socialist",
   ],
 ];
-/** Words for believers and for politics that are none of the above, and so no peoples. */
-const NO_PEOPLE =
+/** Other words for religions and politics, which are no peoples. */
+const NOT_PEOPLES =
   /^(?:jew|jewish|christian|mormon|atheist|agnostic|pagan|sunni|shia|tory|tories|greens|gop|.*(?:ism|ity|party|wing))$/i;
 
-/** Another group of the kind that an English word names, in the same number and case. It returns undefined for other words. */
+/** Returns another group of the same kind, in the same number and case, or undefined for a word that is no group. */
 function otherGroup(value: string, english: Faker): string | undefined {
-  if (!/^[A-Za-z]{4,}$/.test(value) || NO_PEOPLE.test(value)) return undefined;
+  if (!/^[A-Za-z]{4,}$/.test(value) || NOT_PEOPLES.test(value)) return undefined;
   const isOne = (word: string) => [word, `${word}s`].includes(capitalized(value));
   const isPeople = /(?:an|ese|ish|i|ian|ch|er|wegian)s?$/.test(value);
   const kind = GROUPS.find((words) => words.some(isOne)) ?? (isPeople ? GROUPS[0] : undefined);
@@ -77,10 +77,7 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-/**
- * Makes fakes for the types whose values consist of words. Values of all other types are made to look like the value that they
- * replace.
- */
+/** Creates fakes of types whose values consist of words. Fakes of other types have the format of the value that they replace. */
 const WORDS: Record<string, (local: Faker, english: Faker, value: string) => string | undefined> = {
   // These domains belong to nobody (RFC 2606).
   EMAIL_ADDRESS: (_, english) => english.internet.exampleEmail().toLowerCase(),
@@ -95,7 +92,7 @@ const WORDS: Record<string, (local: Faker, english: Faker, value: string) => str
   NRP: (_, english, value) => otherGroup(value, english),
 };
 
-/** Makes fake values of the same kind and format as the values that they replace. */
+/** Creates fake values of the same kind and format as the values that they replace. */
 export class FakeValues {
   readonly #detector: PersonalDataDetector;
   readonly #fakers: ReadonlyMap<Locale, Faker>;
@@ -112,11 +109,9 @@ export class FakeValues {
   }
 
   /**
-   * Loads the names and addresses of a language. Without a language, it loads those of the languages that can be told by the script
-   * of a value.
+   * Loads the names and addresses of a language. Without a language, it loads those of languages that the script of a value identifies.
    *
-   * @throws GuardValidationError when the package that has them is not installed. It is an optional package because it is a tenth
-   *   of guard's size and few users need it.
+   * @throws GuardValidationError if the optional package @faker-js/faker is not installed.
    */
   static async load(detector: PersonalDataDetector, language: string | undefined): Promise<FakeValues> {
     const known = language !== undefined && Object.hasOwn(LOCALES, language) ? (language as Locale) : undefined;
@@ -128,11 +123,10 @@ export class FakeValues {
   }
 
   /**
-   * Makes a value that is not taken yet. It returns undefined for types of which no values can be made, and when every attempt made
-   * a value that is taken.
+   * Returns a fake that is not taken. It returns undefined for a type without fakes, and if every attempt created a taken value.
    */
   of(finding: PiiFinding, value: string, isTaken: (fake: string) => boolean): string | undefined {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const fake = this.#make(finding, value);
       if (fake === undefined) return undefined;
       if (fake !== "" && !isTaken(fake)) return fake;
@@ -142,13 +136,13 @@ export class FakeValues {
 
   #make(finding: PiiFinding, value: string): string | undefined {
     const words = Object.hasOwn(WORDS, finding.entity) ? WORDS[finding.entity] : undefined;
-    if (!words) return this.#detector.lookalike(finding, value, randomInt(SEEDS));
+    if (!words) return this.#detector.lookalike(finding, value, randomInt(SEED_RANGE));
     const english = this.#fakers.get("en") as Faker;
-    return words(this.#fakers.get(this.#language ?? byScript(value)) ?? english, english, value);
+    return words(this.#fakers.get(this.#language ?? localeOfScript(value)) ?? english, english, value);
   }
 }
 
-function byScript(value: string): Locale {
+function localeOfScript(value: string): Locale {
   if (/\p{Script=Han}/u.test(value)) return "zh";
   return /\p{Script=Cyrillic}/u.test(value) ? "ru" : "en";
 }

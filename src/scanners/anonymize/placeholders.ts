@@ -2,25 +2,22 @@ import type { PiiFinding } from "../../native.ts";
 import type { VaultEntry } from "../../scan/vault.ts";
 import type { PiiScan } from "../parts/personal-data.ts";
 
-/**
- * Numbers of placeholders in a text that are not below this do not raise the numbers that follow. Otherwise a text with a huge
- * number would make all later numbers huge.
- */
-const HIGHEST = 1_000_000;
+/** Placeholders of a text with this number or a higher one do not raise later numbers. Otherwise one huge number would make all of them huge. */
+const MAX_NUMBER = 1_000_000;
 
 /**
- * Numbers values. The same value of the same type has the same placeholder for as long as the vault lives, and no new placeholder
- * is one that the text already contains.
+ * Assigns placeholders to values. A value of a type keeps its placeholder as long as the vault lives, and a new placeholder never occurs
+ * in the text.
  */
 export class Placeholders {
-  /** The placeholders by type and value. Fakes are stored by value alone, because nobody can tell the type of a fake. */
+  /** The placeholders by type and value. Fakes are stored by value alone, because their type is unknown. */
   readonly #known = new Map<string, string>();
   readonly #last = new Map<string, number>();
   readonly #taken = new Set<string>();
 
   /**
    * @param entries the entries of the vault.
-   * @param numbers the numbers of the parts of the text that look like placeholders.
+   * @param numbers the numbers of everything in the text that looks like a placeholder.
    */
   constructor(entries: Iterable<VaultEntry>, numbers: PiiScan["numbers"]) {
     for (const [placeholder, value] of entries) {
@@ -29,17 +26,17 @@ export class Placeholders {
       if (type !== undefined) this.#count(type, Number(number));
     }
     for (const { entity, number } of numbers) {
-      if (number < HIGHEST) this.#count(entity, number);
+      if (number < MAX_NUMBER) this.#count(entity, number);
       else this.#taken.add(key(String(number), entity));
     }
   }
 
-  /** Returns the placeholder or the fake that a value already has. */
+  /** Returns the existing placeholder or fake of a value. */
   known({ entity }: PiiFinding, value: string): string | undefined {
     return this.#known.get(key(value, entity)) ?? this.#known.get(key(value));
   }
 
-  /** Gives a value the fake, or a new placeholder when there is no fake. */
+  /** Assigns the fake to a value, or a new placeholder if there is no fake. */
   add({ entity }: PiiFinding, value: string, fake?: string): string {
     const placeholder = fake ?? this.#next(entity);
     this.#known.set(key(value, fake === undefined ? entity : undefined), placeholder);
@@ -60,7 +57,7 @@ export class Placeholders {
   }
 }
 
-/** Makes a key from a type and a value. A type has no spaces, so the first space is the border between the two. */
+/** Returns a key of a type and a value. A type has no spaces, so the first space separates them. */
 function key(value: string, type = ""): string {
   return `${type} ${value}`;
 }

@@ -15,48 +15,49 @@ import { REDACTED } from "../parts/redaction.ts";
 import { matchesOf, matchVerdict, ruleCheck, ruleVerdict } from "../parts/rule-scanner.ts";
 import { russianForms } from "./russian-forms.ts";
 
-/** The entity type that a model must give a name for it to count as a competitor. */
+/** The entity type of names that count as competitors. */
 const ORGANIZATION = "ORGANIZATION";
 
 const names = z.array(z.string().regex(/\S/, "expected a name")).min(1);
 
 export const BanCompetitors = defineScanner({
   type: "BanCompetitors",
-  summary: "Blocks texts that name a competitor, as whole words in any case; Russian names in every grammatical case.",
+  summary:
+    "Blocks texts that name a competitor: whole words in any letter case, and Russian names in any grammatical case.",
   description:
-    "llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs the model, " +
-    "and misses what the model does not see.\n\n" +
-    "A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a line, and in " +
-    "`Acme-Corp`. A hyphen in a name stands for itself.",
+    "llm-guard asks a model for all organisations of a text and compares them with the list letter by letter. It requires the model, and " +
+    "misses names that the model does not find.\n\n" +
+    "A space in a name matches any white space and a hyphen: Acme Corp is found in `Acme  Corp`, over a line break, and in `Acme-Corp`. A " +
+    "hyphen in a name matches only a hyphen.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
-    competitors: names.describe("Names of competitors; Russian ones are found in every case."),
+    competitors: names.describe("Names of competitors. Russian names are found in any grammatical case."),
     aliases: z
       .record(z.string(), names)
       .default({})
-      .describe("Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor."),
+      .describe("Other names by competitor, such as Acme Corporation: [Acme, ACM]. Findings name the competitor."),
     caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
     redact: z.boolean().default(true).describe(`Replaces every name by ${REDACTED}.`),
     model: nerModelOption
       .optional()
       .describe(
-        "A model that finds organisations (embedded:<name>, a folder, an ONNX file, owner/name of the hub or a plugin), by which a name counts only where it means " +
-          "one: Apple, not an apple. It is asked of texts with a name only. Default: none, names alone count.",
+        "A model that finds organisations (embedded:<name>, a folder, an ONNX file, owner/name of the hub or a plugin). A name then counts " +
+          "only if it means an organisation: Apple, not an apple. The model reads only texts with a name. Default: none, every name counts.",
       ),
-    threshold: z.number().min(0).max(1).default(0.5).describe("With model: least score of an organisation."),
-    chunkSize: ofLlmGuard(z.number().int().min(1).optional(), "; names are looked for in all of a text at once here."),
-    chunkOverlapSize: ofLlmGuard(z.number().int().min(0).optional(), "; nothing is cut here, so nothing overlaps."),
+    threshold: z.number().min(0).max(1).default(0.5).describe("With model: the least score of an organisation."),
+    chunkSize: ofLlmGuard(z.number().int().min(1).optional(), "; here names are looked for in the whole text at once."),
+    chunkOverlapSize: ofLlmGuard(z.number().int().min(0).optional(), "; here nothing is cut, so nothing overlaps."),
     ...engineOptions(),
   }),
   conversation: { window: true },
   differences: [
     {
       without: ["model", "modelPath"],
-      text: "Names are found in any case and without a model. llm-guard asks a model for organisations, and misses what that does not see; `model` tells Apple from an apple.",
+      text: "Names are found in any case and without a model. llm-guard asks a model for organisations, and misses names that the model does not find. `model` tells Apple from an apple.",
     },
   ],
-  findings: [{ type: "competitor", label: "The competitor, whatever name of it was found." }],
+  findings: [{ type: "competitor", label: "The competitor, whichever of its names was found." }],
   examples: {
     options: { competitors: ["Acme"], aliases: { Acme: ["Acme Corporation"] } },
     passes: ["We compared three suppliers."],
@@ -68,7 +69,7 @@ export const BanCompetitors = defineScanner({
     if (unknown !== undefined) {
       throw new GuardValidationError([{ path: `aliases.${unknown}`, message: "it is not one of the competitors" }]);
     }
-    /** Maps each form of a name to its competitor. */
+    /** The competitors by the forms of their names. */
     const forms = new Map<string, string>();
     for (const competitor of competitors) {
       for (const name of [competitor, ...(Object.hasOwn(aliases, competitor) ? (aliases[competitor] ?? []) : [])]) {
@@ -81,7 +82,7 @@ export const BanCompetitors = defineScanner({
     }
     const name = options.model;
     const model =
-      name === undefined ? undefined : withPathPrefix("model", () => organisationsOf(name, maxLength, engine));
+      name === undefined ? undefined : withPathPrefix("model", () => organisationModel(name, maxLength, engine));
     const set = new addon.SubstringSet([...forms.keys()], {
       ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: false },
     });
@@ -98,12 +99,12 @@ export const BanCompetitors = defineScanner({
       close: async () => model?.close(),
       check: ruleCheck(set, (text, scan, context: ScanContext) => {
         if (!scan) return passed(text);
-        return model ? amongOrganisations(text, scan, model, context) : ruleVerdict(text, scan, report);
+        return model ? organisationVerdict(text, scan, model, context) : ruleVerdict(text, scan, report);
       }),
     };
 
-    /** Returns the verdict on a text in which a name counts only when the model says that it means an organisation. */
-    async function amongOrganisations(
+    /** Returns the verdict on a text in which only names of organisations count, by the model. */
+    async function organisationVerdict(
       text: string,
       scan: RuleScan,
       model: NerModel,
@@ -112,7 +113,7 @@ export const BanCompetitors = defineScanner({
       const found = await model.find(text, "BanCompetitors", context);
       checkFindsOrganisations(model);
       const organisations = found.filter(({ entity, score }) => entity === ORGANIZATION && score >= threshold);
-      // A disguised name always counts: its author meant the name, and a model cannot see it in the text as it is written.
+      // A disguised name always counts: its author meant the name, and the model cannot read the disguise.
       const counts = overlapTest(organisations);
       const all = matchesOf(scan).filter((match) => match.view !== undefined || counts(match));
       return all.length === 0 ? passed(text) : matchVerdict(text, all, report);
@@ -120,7 +121,7 @@ export const BanCompetitors = defineScanner({
   },
 });
 
-function organisationsOf(path: string | CustomNerModel, maxLength: number | undefined, engine: Engine): NerModel {
+function organisationModel(path: string | CustomNerModel, maxLength: number | undefined, engine: Engine): NerModel {
   const [options] = recognizerConf.parse(path);
   const model = new NerModel(options as NonNullable<typeof options>, engine, maxLength);
   checkFindsOrganisations(model);
@@ -128,8 +129,7 @@ function organisationsOf(path: string | CustomNerModel, maxLength: number | unde
 }
 
 /**
- * Checks that a model finds organisations. For a model of the hub this is known only after its download, so unknown types are
- * accepted until then.
+ * Checks that a model finds organisations. The types of a model of the hub are unknown until its download, and accepted until then.
  */
 function checkFindsOrganisations({ types }: NerModel): void {
   if (!types || types.has(ORGANIZATION)) return;

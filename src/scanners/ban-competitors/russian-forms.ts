@@ -1,9 +1,9 @@
-/** Matches a word of Russian letters that is inflected. It does not match an abbreviation in capitals, such as МТС. */
+/** Matches a Russian word that can be inflected, but no abbreviation in capitals, such as МТС. */
 const INFLECTED = /^[А-ЯЁа-яё-]*[а-яё]$/u;
 
 /**
- * The endings of the singular, by the ending of the nominative. `cut` is the number of letters that are cut off first (Zaliznyak,
- * "Grammatical Dictionary of Russian").
+ * The singular endings by the ending of the nominative. `cut` is how many letters are removed first (Zaliznyak, "Grammatical Dictionary of
+ * Russian").
  */
 const ENDINGS: readonly [nominative: RegExp, cut: number, endings: readonly string[]][] = [
   [/ия$/u, 1, ["и", "ю", "ей"]],
@@ -19,9 +19,8 @@ const ENDINGS: readonly [nominative: RegExp, cut: number, endings: readonly stri
 ];
 
 /**
- * Returns a name with its Russian case forms: Яндекс, Яндекса, Яндексу, Яндексом, Яндексе. In a name of several words the first or
- * the last word is inflected: Альфа Банка, Почты России. A name that is not Russian has only one form. The result may contain forms
- * that do not exist.
+ * Returns a name and its Russian case forms: Яндекс, Яндекса, Яндексу, Яндексом, Яндексе. In a name of several words, the first or the
+ * last word is inflected: Альфа Банка, Почты России. A name that is not Russian has one form. Some forms may not exist in Russian.
  */
 export function russianForms(name: string): string[] {
   const words = name.split(" ");

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Abortable } from "../../native.ts";
 import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { decodeNumbers } from "../../text/encoded-numbers.ts";
@@ -9,24 +10,23 @@ import { redactions, withEdits } from "../parts/redaction.ts";
 import {
   CANARY,
   NO_CANARY,
+  spellings,
+  startWithMarker,
   TOKEN_LENGTH,
+  type TokenSpelling,
   tokensIn,
-  type WrittenToken,
-  withMarker,
-  writtenForms,
 } from "./canary-token.ts";
 
 /**
- * The fewest consecutive characters of a token that count as the token.
+ * The fewest consecutive characters of a token that count as a leak.
  *
- * Ten have 50 bits, and a token has seven such runs in each of four ways of writing it, so that ten given characters are one of them
- * with a probability of at most 28 × 2^-50. A text of n letters and digits that does not know the token therefore fails with a
- * probability below n × 2^-45: 2^-30 for 32,000 of them, 2^-25 for a million, whatever they are. Each of its decoded views adds as
- * much for its own length.
+ * Ten characters have 50 bits, and a token has seven such runs in each of four spellings, so ten given characters are one of them with a
+ * probability of at most 28 × 2^-50. A text of n letters and digits that does not know the token fails with a probability below
+ * n × 2^-45: 2^-30 for 32,000 characters, and 2^-25 for a million. Each decoded view adds as much for its own length.
  */
-const LEAST = 10;
+const MIN_RUN = 10;
 
-/** A place where a token was found. */
+/** A place that gives away a token. */
 interface Leak extends Span {
   characters: number;
   view?: string;
@@ -34,26 +34,26 @@ interface Leak extends Span {
 
 export const Canary = defineScanner({
   type: "Canary",
-  summary: "Fails texts that give away a canary: a random token that was planted in the system prompt.",
+  summary: "Fails texts that leak a canary: a random token that was planted in the system prompt.",
   description:
-    "`plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the order never to " +
-    "repeat it. An answer or a tool call that has it shows that the system prompt leaks.\n\n" +
-    `At least ${LEAST} consecutive ones of the 16 characters fail a text, in either case, whatever stands between them, and also in ` +
-    "base64, hexadecimal digits, percent encoding, rot13, backwards, in look-alike letters and in the other disguises that guard " +
-    "undoes, and as numbers of characters: decimal, hexadecimal, octal and binary. The marker alone is no leak. A text of a million " +
-    "random characters fails by chance with a probability of about 2^-25, and each decoded view of it adds as much.\n\n" +
-    "Canaries come from the system and developer messages of the conversation, where they are recognized by their marker, and from " +
-    "`canaries`. Without any, a text passes, and its coverage says that nothing of it was looked at. As an input scanner, it reads " +
-    "the arguments of tool calls.",
+    "`plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the instruction never to " +
+    "repeat it. An answer or a tool call that contains it shows that the system prompt leaks.\n\n" +
+    `A text fails if it contains at least ${MIN_RUN} consecutive characters of the 16, in any case and with anything between them. Base64, ` +
+    "hexadecimal digits, percent-encoding, rot13, reversed writing, look-alike letters and the other disguises that guard undoes count " +
+    "too, and so do character codes: decimal, hexadecimal, octal and binary. The marker alone is no leak. A text of a million random " +
+    "characters fails by chance with a probability of about 2^-25, and each decoded view adds as much.\n\n" +
+    "Canaries come from the system and developer messages of the conversation, where their marker identifies them, and from `canaries`. " +
+    "Without canaries, a text passes, and its coverage says that nothing was scanned. As an input scanner, it reads the arguments of " +
+    "tool calls.",
   sides: { input: {}, output: {} },
   options: () => ({
     canaries: z
       .array(z.string().regex(CANARY, NO_CANARY))
       .default([])
       .describe(
-        "Canaries, for texts that are scanned without their conversation. They are looked for besides those of the conversation.",
+        "Canaries, for texts that are scanned without their conversation. They are looked for in addition to those of the conversation.",
       ),
-    redact: z.boolean().default(false).describe("Replaces what was found in a text that fails by [REDACTED]."),
+    redact: z.boolean().default(false).describe("Replaces leaked canaries by [REDACTED]."),
   }),
   conversation: { sources: ["tool_call"], dependsOnOthers: true },
   findings: [{ type: "canary", label: "How much of the token was found: `16 of 16 characters`." }],
@@ -75,14 +75,14 @@ export const Canary = defineScanner({
   create({ options: { canaries, redact } }) {
     return {
       sanitizes: redact,
-      // A token may be spelled out, with something between its characters.
+      // A token may be written with something between its characters.
       streaming: { reads: "spans", span: 256, across: 128 },
       async check(text, context) {
         const tokens = tokensIn([...canaries, ...systemTexts(context)]);
         if (tokens.length === 0) {
           return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
         }
-        const leaks = await leaksOf(text, tokens.flatMap(writtenForms), context.signal);
+        const leaks = await findLeaks(text, tokens.flatMap(spellings), context);
         if (leaks.length === 0) return passed(text);
         const findings = leaks.map(({ start, end, characters, view }): Finding => {
           const label = `${characters} of ${TOKEN_LENGTH} characters`;
@@ -105,31 +105,31 @@ function systemTexts({ conversation }: ScanContext): string[] {
   return conversation?.texts.filter(({ source }) => source === "system").map(({ text }) => text) ?? [];
 }
 
-/** Finds tokens in a text, in its views, and in the numbers that it has. */
-async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: AbortSignal): Promise<Leak[]> {
-  const options = { minimum: LEAST, count: "letters", signal } as const;
+/** Finds tokens in a text, in its views, and in its character codes. */
+async function findLeaks(text: string, forms: readonly TokenSpelling[], { signal }: Abortable): Promise<Leak[]> {
+  const options = { minimum: MIN_RUN, count: "letters", signal } as const;
   const wanted = forms.map((form) => form.text);
-  const readings = await decodeNumbers(text, LEAST, { signal });
+  const codes = await decodeNumbers(text, MIN_RUN, { signal });
   const [written, ...decoded] = await Promise.all([
     findOverlap(text, wanted, { ...options, deobfuscate: true }),
-    ...readings.map((reading) => findOverlap(reading.text, wanted, options)),
+    ...codes.map((decoded) => findOverlap(decoded.text, wanted, options)),
   ]);
   const leaks = written.passages.map(({ start, end, words, other, view }): Leak => {
-    const disguises = [view ?? spacedOut(text.slice(start, end)), forms[other]?.view];
-    const isTurned = forms[other]?.view !== undefined;
-    return leak({ start: isTurned ? start : withMarker(text, start), end }, words, disguises);
+    const disguises = [view ?? spacedView(text.slice(start, end)), forms[other]?.view];
+    const isDisguised = forms[other]?.view !== undefined;
+    return leak({ start: isDisguised ? start : startWithMarker(text, start), end }, words, disguises);
   });
   for (const [index, { passages }] of decoded.entries()) {
-    const reading = readings[index];
-    if (!reading) continue;
+    const code = codes[index];
+    if (!code) continue;
     const isKnown = overlapTest(leaks);
     let reached = 0;
     for (const { start, end, words, other } of passages) {
-      const span = reading.locate({ start, end });
-      // The views know several ways of writing numbers, too.
+      const span = code.locate({ start, end });
+      // The views decode some character codes, too.
       if (span.start < reached || isKnown(span)) continue;
       reached = span.end;
-      leaks.push(leak(span, words, [reading.view, forms[other]?.view]));
+      leaks.push(leak(span, words, [code.view, forms[other]?.view]));
     }
   }
   return leaks;
@@ -137,11 +137,11 @@ async function leaksOf(text: string, forms: readonly WrittenToken[], signal?: Ab
 
 function leak(span: Span, letters: number, disguises: readonly (string | undefined)[]): Leak {
   const view = disguises.filter((name) => name !== undefined).join(">");
-  // Forms that look alike may follow one another within one passage.
+  // Spellings that look alike may follow one another in one passage.
   return { ...span, characters: Math.min(letters, TOKEN_LENGTH), ...(view === "" ? {} : { view }) };
 }
 
-/** Returns the name of the view for a passage with something between its letters. */
-function spacedOut(passage: string): string | undefined {
+/** Returns the name of the view of a passage with something between its letters. */
+function spacedView(passage: string): string | undefined {
   return /^[0-9A-Za-z]+$/.test(passage) ? undefined : "spaced";
 }

@@ -30,30 +30,33 @@ import type {
 export type * from "./options.ts";
 
 /**
- * Replaces personal data by placeholders such as `[REDACTED_EMAIL_ADDRESS_1]`, or by invented values, and keeps the
- * originals in a vault, from which Deanonymize restores them.
+ * Replaces personal data by placeholders such as `[REDACTED_EMAIL_ADDRESS_1]`, or by invented values. The originals are
+ * kept in a vault, from which Deanonymize restores them.
  *
- * The vault is its own, where it was given one, or else that of the call: `scanPrompt(scanners, prompt, { vault })`. A
- * value keeps its placeholder as long as the vault lives. Placeholders and fakes in it are left alone, so scanning a
- * text again changes nothing. What the text itself has that looks like a placeholder is no one's: its number is not
- * given away.
+ * The scanner uses the vault of its options, or otherwise the vault of the call: `scanPrompt(scanners, prompt, { vault
+ * })`. A value keeps its placeholder as long as the vault lives. Placeholders and fakes of the vault are not replaced
+ * again, so scanning a text twice changes nothing. If a text already contains something like a placeholder, no value
+ * gets its number.
  *
- * Invented values keep the format, the checksum, and the country, issuer or region of what they replace; names and
- * addresses are those of the language, or of the script. None is a part of the text, nor another value of the vault.
+ * Invented values keep the format, the checksum, and the country, issuer or region of the original. Names and addresses
+ * are those of the language, or of the script. An invented value never occurs in the text, and never equals another
+ * value of the vault.
  *
  * What llm-guard 0.3.16 does differently:
  *
- * - It looks for thirteen types by default, and so for no pattern of the user unless its type is listed. Here it is for
- *   all that identifies a person, in all languages: people, contact data, numbers of cards, accounts and documents, and
- *   for all types of your own. `LOCATION`, `ORGANIZATION`, `NRP`, `AGE`, `ZIP_CODE`, `DOMAIN_NAME`, `URL`, `DATE_TIME`
- *   and those of patterns such as `DATE_RE` are looked for only where `entityTypes` names them, or is `all`.
- * - Its defaults have `US_SSN_RE` and `CREDIT_CARD_RE` too, which go by the form alone. Here `US_SSN` and `CREDIT_CARD`
- *   go by rule and checksum; beside words such as "credit card number", the form of a card is enough. Other numbers of
- *   that form are found only where `entityTypes` names `US_SSN_RE` or `CREDIT_CARD_RE`. A `US_SSN` without a word such
- *   as "SSN" nearby has a score of 0.7, so not with the `threshold` of 0.75 that the file of llm-guard's API has.
- * - It adds `CUSTOM` to the list that it was given, and `regex_patterns` take the place of its own.
- * - Its numbers are those of how many placeholders there are, also where the text or the vault has that one already.
- * - It gives one value another fake at every place, and of two values with one fake only the first can be restored.
+ * - It looks for thirteen types by default, and for patterns of the user only if their types are listed. Here
+ *   everything that identifies a person is looked for, in all languages: people, contact data, numbers of cards,
+ *   accounts and documents, and all of your own types. `LOCATION`, `ORGANIZATION`, `NRP`, `AGE`, `ZIP_CODE`,
+ *   `DOMAIN_NAME`, `URL`, `DATE_TIME` and types of patterns such as `DATE_RE` are looked for only if `entityTypes`
+ *   names them, or is `all`.
+ * - Its default types include `US_SSN_RE` and `CREDIT_CARD_RE`, which check the format alone. Here `US_SSN` and
+ *   `CREDIT_CARD` check rules and checksums. Next to words such as "credit card number", the format of a card number is
+ *   enough. Other numbers of that format are found only if `entityTypes` names `US_SSN_RE` or `CREDIT_CARD_RE`. A
+ *   `US_SSN` without a word such as "SSN" nearby has a score of 0.7, which is below the `threshold` of 0.75 in the file
+ *   of llm-guard's API.
+ * - It adds `CUSTOM` to the given list of types, and `regex_patterns` replace its own patterns.
+ * - It numbers placeholders by their count, even if the text or the vault already contains that number.
+ * - It gives a value another fake at every place, and of two values with one fake, only the first one can be restored.
  */
 export const Anonymize = registry.Anonymize.classes.input as unknown as ScannerClass<
   AnonymizeOptions,
@@ -75,13 +78,13 @@ export const BanCode = registry.BanCode.classes.input as unknown as ScannerClass
 export type BanCode = InstanceType<typeof BanCode>;
 
 /**
- * Blocks texts that name a competitor, as whole words in any case; Russian names in every grammatical case.
+ * Blocks texts that name a competitor: whole words in any letter case, and Russian names in any grammatical case.
  *
- * llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs
- * the model, and misses what the model does not see.
+ * llm-guard asks a model for all organisations of a text and compares them with the list letter by letter. It requires
+ * the model, and misses names that the model does not find.
  *
- * A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a
- * line, and in `Acme-Corp`. A hyphen in a name stands for itself.
+ * A space in a name matches any white space and a hyphen: Acme Corp is found in `Acme  Corp`, over a line break, and in
+ * `Acme-Corp`. A hyphen in a name matches only a hyphen.
  */
 export const BanCompetitors = registry.BanCompetitors.classes.input as unknown as ConfiguredScannerClass<
   BanCompetitorsOptions,
@@ -92,9 +95,9 @@ export type BanCompetitors = InstanceType<typeof BanCompetitors>;
 /**
  * Blocks texts that contain one of the substrings, or all of them.
  *
- * With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a
- * whole run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the
- * substrings may be found in the text or in what it says.
+ * With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of
+ * base64. The first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may
+ * be in the text or in a decoded view.
  */
 export const BanSubstrings = registry.BanSubstrings.classes.input as unknown as ConfiguredScannerClass<
   BanSubstringsOptions,
@@ -131,19 +134,19 @@ export const Bias = registry.Bias.classes.input as unknown as ScannerClass<
 export type Bias = InstanceType<typeof Bias>;
 
 /**
- * Fails texts that give away a canary: a random token that was planted in the system prompt.
+ * Fails texts that leak a canary: a random token that was planted in the system prompt.
  *
- * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the order
- * never to repeat it. An answer or a tool call that has it shows that the system prompt leaks.
+ * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the
+ * instruction never to repeat it. An answer or a tool call that contains it shows that the system prompt leaks.
  *
- * At least 10 consecutive ones of the 16 characters fail a text, in either case, whatever stands between them, and also
- * in base64, hexadecimal digits, percent encoding, rot13, backwards, in look-alike letters and in the other disguises
- * that guard undoes, and as numbers of characters: decimal, hexadecimal, octal and binary. The marker alone is no leak.
- * A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded view of it
- * adds as much.
+ * A text fails if it contains at least 10 consecutive characters of the 16, in any case and with anything between them.
+ * Base64, hexadecimal digits, percent-encoding, rot13, reversed writing, look-alike letters and the other disguises
+ * that guard undoes count too, and so do character codes: decimal, hexadecimal, octal and binary. The marker alone is
+ * no leak. A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded
+ * view adds as much.
  *
- * Canaries come from the system and developer messages of the conversation, where they are recognized by their marker,
- * and from `canaries`. Without any, a text passes, and its coverage says that nothing of it was looked at. As an input
+ * Canaries come from the system and developer messages of the conversation, where their marker identifies them, and
+ * from `canaries`. Without canaries, a text passes, and its coverage says that nothing was scanned. As an input
  * scanner, it reads the arguments of tool calls.
  */
 export const Canary = registry.Canary.classes.input as unknown as ScannerClass<
@@ -215,14 +218,14 @@ export const Gibberish = registry.Gibberish.classes.input as unknown as ScannerC
 export type Gibberish = InstanceType<typeof Gibberish>;
 
 /**
- * Finds and removes characters that a reader does not see and a model does.
+ * Finds and removes characters that readers cannot see but models read.
  *
- * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points,
- * letters that look like nothing, and runs of variation selectors.
+ * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, blank
+ * letters, and runs of variation selectors.
  *
- * What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the
- * tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside
- * of words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
+ * Characters that a script needs are kept: joiners in emoji and in words of scripts whose letters join, such as Persian
+ * and Hindi; the tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft
+ * hyphens within words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
  */
 export const InvisibleText = registry.InvisibleText.classes.input as unknown as ScannerClass<
   InvisibleTextOptions,
@@ -281,19 +284,19 @@ export const PromptInjection = registry.PromptInjection.classes.input as unknown
 export type PromptInjection = InstanceType<typeof PromptInjection>;
 
 /**
- * Blocks texts that match a pattern, or lets only texts pass that match one.
+ * Blocks texts that match a pattern, or passes only texts that match one.
  *
- * Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\N{BULLET}` and `(?a)`, is an
- * error at the start, and so is what Python does not know and others read differently, such as `\h`.
+ * Patterns have the syntax and meaning of Python's `re`. Unsupported syntax, such as `\N{BULLET}` and `(?a)`, is an
+ * error at start, and so is syntax that Python does not know and others read differently, such as `\h`.
  *
- * Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an
- * error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later
- * patterns would match; here all patterns are applied.
+ * Patterns run in linear time. A pattern with look-around or back-references runs under a step limit. Reaching the
+ * limit is an error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves matches of
+ * later patterns in the text. Here all patterns are applied.
  *
- * With `deobfuscate`, a match in what the text says otherwise redacts all of the piece that says it, such as a whole
- * run of base64. With `search` and `fullmatch`, a pattern counts in the text as it is first; with `all`, what only
- * repeats a match in the text as it is is left out. Scanning a redacted text again leaves its [REDACTED] as they are,
- * even where a pattern such as `[A-Z]+` matches a part of one; the text still fails then.
+ * With `deobfuscate`, a match in a decoded view redacts the whole encoded piece, such as a run of base64. With `search`
+ * and `fullmatch`, a match in the text itself comes first. With `all`, matches in views that repeat a match in the text
+ * are skipped. Redacting a text again leaves [REDACTED] unchanged, even if a pattern such as `[A-Z]+` matches a part of
+ * it, but the text still fails.
  */
 export const Regex = registry.Regex.classes.input as unknown as ConfiguredScannerClass<
   RegexOptions,
@@ -305,8 +308,8 @@ export type Regex = InstanceType<typeof Regex>;
  * Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings,
  * configuration and prose, and random strings in quotes.
  *
- * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first
- * occurrence of a secret only; here every occurrence is replaced.
+ * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are ignored. llm-guard 0.3.16 replaces only the
+ * first occurrence of a secret. Here every occurrence is replaced.
  */
 export const Secrets = registry.Secrets.classes.input as unknown as ScannerClass<
   SecretsOptions,
@@ -333,18 +336,16 @@ export type Sentiment = InstanceType<typeof Sentiment>;
 /**
  * Fails texts that repeat passages of the system prompt.
  *
- * A text fails when it repeats `minimum_words` consecutive words of a system prompt, or twice as many in passages of at
- * least 8 words, in any order; or all of a shorter system prompt that has at least 8 words. Case, accents, punctuation
- * and white space make no difference, and a character of a script without spaces counts as half a word. What the text
- * says when disguises such as base64, rot13 and reversed writing are undone counts too. Translations and summaries are
- * not found.
+ * A text fails if it repeats `minimum_words` consecutive words of a system prompt, twice as many words in passages of
+ * at least 8 words, in any order, or the whole of a shorter system prompt with at least 8 words. Case, accents,
+ * punctuation and white space are ignored, and a character of a script without spaces counts as half a word. Decoded
+ * views count too: base64, rot13, reversed writing and other disguises. Translations and summaries are not found.
  *
- * What users have written themselves is no leak, also when the system prompt has it. Facts for users in a system
- * prompt, such as opening hours, are found when an answer repeats them word by word: raise `minimum_words` where
- * answers have to do so.
+ * Words of users are no leak, even if the system prompt contains them. Facts for users in a system prompt, such as
+ * opening hours, are found if an answer repeats them word by word: raise `minimum_words` if answers have to do so.
  *
- * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without
- * any, a text passes, and its coverage says that nothing of it was looked at. As an input scanner, it reads the
+ * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without a
+ * system prompt, a text passes, and its coverage says that nothing was scanned. As an input scanner, it reads the
  * arguments of tool calls.
  */
 export const SystemPromptLeak = registry.SystemPromptLeak.classes.input as unknown as ScannerClass<
@@ -354,10 +355,10 @@ export const SystemPromptLeak = registry.SystemPromptLeak.classes.input as unkno
 export type SystemPromptLeak = InstanceType<typeof SystemPromptLeak>;
 
 /**
- * Fails texts of more tokens than a limit, and cuts them to it.
+ * Fails texts with more tokens than a limit, and truncates them to the limit.
  *
- * What remains is whole tokens and whole characters. A text of exactly `limit` tokens passes, as the documentation of
- * llm-guard says too; llm-guard 0.3.16 itself fails it.
+ * A truncated text consists of whole tokens and whole characters. A text of exactly `limit` tokens passes, as
+ * llm-guard's documentation says. llm-guard 0.3.16 itself fails it.
  */
 export const TokenLimit = registry.TokenLimit.classes.input as unknown as ScannerClass<
   TokenLimitOptions,

@@ -11,10 +11,10 @@ import type { InjectionClassifier } from "../../scanners/prompt-injection/custom
 export interface AnonymizeOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** Where originals are kept, for Deanonymize. Default: the vault of the call. A file cannot give one. */
+  /** Where originals are kept, for Deanonymize. Default: the vault of the call. Only a program can give one. */
   vault?: Vault | undefined;
   /**
-   * Names that are always replaced, as whole words in any case: [REDACTED_CUSTOM_1].
+   * Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1].
    * @default []
    */
   hiddenNames?: string[] | undefined;
@@ -24,14 +24,14 @@ export interface AnonymizeOptions {
    */
   allowedNames?: string[] | undefined;
   /**
-   * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
-   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found.
+   * Types to look for, or all. Default: people, contact data and identifying numbers, but not LOCATION, ORGANIZATION,
+   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and types of patterns such as PRICE_RE. Your own types are always
+   * looked for.
    * @default []
    */
   entityTypes?: "all" | string[] | undefined;
   /**
-   * Patterns of your own, beside the embedded ones.
+   * Your own patterns, in addition to the embedded ones.
    * @default []
    */
   regexPatterns?:
@@ -45,19 +45,19 @@ export interface AnonymizeOptions {
       }[]
     | undefined;
   /**
-   * Functions (text) => [{ start, end, type, score }] that find more; in a file, plugins that export one.
+   * Functions (text) => [{ start, end, type, score }] that find more. In a file: plugins that export such a function.
    * @default []
    */
   recognizers?: readonly Recognizer[] | undefined;
   /**
    * Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX
    * file, owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations.
-   * []: such names are not found.
+   * []: no model, so such names are not found.
    * @default "embedded:ner"
    */
   recognizerConf?: NerModelConf | readonly NerModelConf[] | undefined;
   /**
-   * Least score of what counts as found.
+   * The least score of a finding.
    * @default 0.5
    */
   threshold?: number | undefined;
@@ -93,16 +93,16 @@ export interface AnonymizeOptions {
   onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
-  /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
+  /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
   /**
-   * Text to put before a text in which something was replaced.
+   * Text that is inserted before a text with replaced values.
    * @default ""
    */
   preamble?: string | undefined;
   /**
-   * Replaces values by invented ones of the same kind and format, where there are such, in place of placeholders. Needs
-   * the package @faker-js/faker.
+   * Replaces values by invented values of the same kind and format instead of placeholders, if possible. Requires the
+   * package @faker-js/faker.
    * @default false
    */
   useFaker?: boolean | undefined;
@@ -234,7 +234,7 @@ export interface BanCodeOutputOptions {
 
 /** The options of BanCompetitors. */
 export interface BanCompetitorsOptions {
-  /** Names of competitors; Russian ones are found in every case. */
+  /** Names of competitors. Russian names are found in any grammatical case. */
   competitors: string[];
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
@@ -246,7 +246,7 @@ export interface BanCompetitorsOptions {
    */
   deobfuscate?: boolean | undefined;
   /**
-   * Other names by competitor, such as Acme Corporation: [Acme, ACM]; findings name the competitor.
+   * Other names by competitor, such as Acme Corporation: [Acme, ACM]. Findings name the competitor.
    * @default {}
    */
   aliases?: Record<string, string[]> | undefined;
@@ -261,19 +261,19 @@ export interface BanCompetitorsOptions {
    */
   redact?: boolean | undefined;
   /**
-   * A model that finds organisations (embedded:<name>, a folder, an ONNX file, owner/name of the hub or a plugin), by
-   * which a name counts only where it means one: Apple, not an apple. It is asked of texts with a name only. Default:
-   * none, names alone count.
+   * A model that finds organisations (embedded:<name>, a folder, an ONNX file, owner/name of the hub or a plugin). A
+   * name then counts only if it means an organisation: Apple, not an apple. The model reads only texts with a name.
+   * Default: none, every name counts.
    */
   model?: string | CustomNerModel | undefined;
   /**
-   * With model: least score of an organisation.
+   * With model: the least score of an organisation.
    * @default 0.5
    */
   threshold?: number | undefined;
-  /** Of llm-guard; names are looked for in all of a text at once here. */
+  /** Of llm-guard; here names are looked for in the whole text at once. */
   chunkSize?: number | undefined;
-  /** Of llm-guard; nothing is cut here, so nothing overlaps. */
+  /** Of llm-guard; here nothing is cut, so nothing overlaps. */
   chunkOverlapSize?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
@@ -309,7 +309,7 @@ export interface BanCompetitorsOptions {
 
 /** The options of BanSubstrings. */
 export interface BanSubstringsOptions {
-  /** Texts to look for, taken literally. */
+  /** Texts to look for, matched literally. */
   substrings: string[];
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
@@ -336,12 +336,12 @@ export interface BanSubstringsOptions {
    */
   redact?: boolean | undefined;
   /**
-   * Replaces every occurrence, as llm-guard 0.3.16 does; implies redact.
+   * Replaces every occurrence, as llm-guard 0.3.16 does. Implies redact.
    * @default false
    */
   redactAll?: boolean | undefined;
   /**
-   * Only a text that contains all of the substrings fails.
+   * A text fails only if it contains all substrings.
    * @default false
    */
   containsAll?: boolean | undefined;
@@ -604,13 +604,13 @@ export interface CanaryOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Canaries, for texts that are scanned without their conversation. They are looked for besides those of the
+   * Canaries, for texts that are scanned without their conversation. They are looked for in addition to those of the
    * conversation.
    * @default []
    */
   canaries?: string[] | undefined;
   /**
-   * Replaces what was found in a text that fails by [REDACTED].
+   * Replaces leaked canaries by [REDACTED].
    * @default false
    */
   redact?: boolean | undefined;
@@ -697,11 +697,13 @@ export interface DataExfiltrationOptions {
 export interface DeanonymizeOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** The Vault that Anonymize filled, read at every scan. Default: that of the call. A file cannot give one. */
+  /**
+   * The Vault that Anonymize filled, read at every scan. Default: the vault of the call. Only a program can give one.
+   */
   vault?: Vault | undefined;
   /**
-   * exact: placeholders as they are. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, none of
-   * them a digit. combined_exact_fuzzy: the same, as exact ones always come first.
+   * exact: placeholders as written. case_insensitive: in any case. fuzzy: up to 3 characters may be wrong, but no
+   * digits. combined_exact_fuzzy: the same as fuzzy, which always prefers exact placeholders.
    * @default "exact"
    */
   matchingStrategy?: "exact" | "case_insensitive" | "fuzzy" | "combined_exact_fuzzy" | undefined;
@@ -994,8 +996,8 @@ export interface InvisibleTextOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Kinds that may stand anywhere. private_use are the icons of fonts and the bullets of word processors,
-   * zero_width_spaces come with text from web pages. joiners, tags and variation_selectors can carry whole messages.
+   * Kinds that are allowed anywhere. private_use are icons of fonts and bullets of word processors. zero_width_spaces
+   * come with text from web pages. joiners, tags and variation_selectors can carry whole messages.
    * @default []
    */
   allow?:
@@ -1443,12 +1445,12 @@ export interface PromptInjectionOptions {
 
 /** The options of ReadingTime. */
 export interface ReadingTimeOptions {
-  /** The most minutes that reading the text may take. */
+  /** The most minutes of reading time. */
   maxTime: number;
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Cuts texts that take longer, after the last word that fits.
+   * Truncates longer texts after the last word that fits.
    * @default false
    */
   truncate?: boolean | undefined;
@@ -1468,7 +1470,7 @@ export interface RegexOptions {
    */
   deobfuscate?: boolean | undefined;
   /**
-   * true: a match fails the text. false: a text without any match fails.
+   * true: a text with a match fails. false: a text without a match fails.
    * @default true
    */
   isBlocked?: boolean | undefined;
@@ -1567,22 +1569,22 @@ export interface SecretsOptions {
    */
   deobfuscate?: boolean | undefined;
   /**
-   * all: ******. partial: first two and last two characters, as in ab..yz. hash: MD5 of the secret.
+   * all: ******. partial: the first two and the last two characters, such as ab..yz. hash: the MD5 hash of the secret.
    * @default "all"
    */
   redactMode?: "all" | "partial" | "hash" | undefined;
   /**
-   * Rules of your own, which win over the embedded ones.
+   * Your own rules, which take precedence over the embedded ones.
    * @default []
    */
   rules?: { id: string; pattern: string; service?: string; keywords?: string[]; entropy?: number }[] | undefined;
   /**
-   * Ids of embedded rules that are not to be applied.
+   * Ids of embedded rules that are not applied.
    * @default []
    */
   disabledRules?: string[] | undefined;
   /**
-   * Regular expressions of values that are no secrets.
+   * Regular expressions of values that are not secrets.
    * @default []
    */
   allow?: string[] | undefined;
@@ -1593,14 +1595,14 @@ export interface SensitiveOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION,
-   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are
-   * always found.
+   * Types to look for, or all. Default: people, contact data and identifying numbers, but not LOCATION, ORGANIZATION,
+   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and types of patterns such as PRICE_RE. Your own types are always
+   * looked for.
    * @default []
    */
   entityTypes?: "all" | string[] | undefined;
   /**
-   * Patterns of your own, beside the embedded ones.
+   * Your own patterns, in addition to the embedded ones.
    * @default []
    */
   regexPatterns?:
@@ -1614,19 +1616,19 @@ export interface SensitiveOptions {
       }[]
     | undefined;
   /**
-   * Functions (text) => [{ start, end, type, score }] that find more; in a file, plugins that export one.
+   * Functions (text) => [{ start, end, type, score }] that find more. In a file: plugins that export such a function.
    * @default []
    */
   recognizers?: readonly Recognizer[] | undefined;
   /**
    * Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX
    * file, owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations.
-   * []: such names are not found.
+   * []: no model, so such names are not found.
    * @default "embedded:ner"
    */
   recognizerConf?: NerModelConf | readonly NerModelConf[] | undefined;
   /**
-   * Least score of what counts as found.
+   * The least score of a finding.
    * @default 0.5
    */
   threshold?: number | undefined;
@@ -1662,10 +1664,10 @@ export interface SensitiveOptions {
   onnxFilename?: string | null | undefined;
   /** Of llm-guard; models always run on ONNX Runtime here. */
   useOnnx?: boolean | undefined;
-  /** Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all. */
+  /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
   /**
-   * Replaces what was found by its type in angle brackets: <EMAIL_ADDRESS>.
+   * Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>.
    * @default false
    */
   redact?: boolean | undefined;
@@ -1701,15 +1703,18 @@ export interface SentimentOutputOptions {
 export interface SystemPromptLeakOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** A system prompt, for texts that are scanned without their conversation. It is looked for besides those. */
+  /**
+   * A system prompt, for texts that are scanned without their conversation. It is used in addition to those of the
+   * conversation.
+   */
   systemPrompt?: string | undefined;
   /**
-   * The fewest consecutive words of a system prompt that fail a text.
+   * How many consecutive words of a system prompt make a text fail.
    * @default 12
    */
   minimumWords?: number | undefined;
   /**
-   * Replaces the repeated passages of a text that fails by [REDACTED].
+   * Replaces the repeated passages of a failing text by [REDACTED].
    * @default false
    */
   redact?: boolean | undefined;
@@ -1720,7 +1725,7 @@ export interface TokenLimitOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * The most tokens that pass.
+   * The most tokens of a text that passes.
    * @default 4096
    */
   limit?: number | undefined;
@@ -1729,9 +1734,9 @@ export interface TokenLimitOptions {
    * @default "cl100k_base"
    */
   encodingName?: string | undefined;
-  /** An OpenAI model, whose encoding is taken instead. */
+  /** An OpenAI model, whose encoding is used instead. */
   modelName?: string | null | undefined;
-  /** Path of a tokenizer.json, taken instead. */
+  /** Path of a tokenizer.json that is used instead. */
   tokenizer?: string | undefined;
 }
 

@@ -48,13 +48,13 @@ export const BanCode = registry.BanCode.classes.output as unknown as ScannerClas
 export type BanCode = InstanceType<typeof BanCode>;
 
 /**
- * Blocks texts that name a competitor, as whole words in any case; Russian names in every grammatical case.
+ * Blocks texts that name a competitor: whole words in any letter case, and Russian names in any grammatical case.
  *
- * llm-guard asks a model for all organisations of a text and compares those with the list letter by letter: it needs
- * the model, and misses what the model does not see.
+ * llm-guard asks a model for all organisations of a text and compares them with the list letter by letter. It requires
+ * the model, and misses names that the model does not find.
  *
- * A space in a name stands for any white space and for a hyphen: Acme Corp is found in `Acme  Corp`, over the end of a
- * line, and in `Acme-Corp`. A hyphen in a name stands for itself.
+ * A space in a name matches any white space and a hyphen: Acme Corp is found in `Acme  Corp`, over a line break, and in
+ * `Acme-Corp`. A hyphen in a name matches only a hyphen.
  */
 export const BanCompetitors = registry.BanCompetitors.classes.output as unknown as ConfiguredScannerClass<
   BanCompetitorsOptions,
@@ -65,9 +65,9 @@ export type BanCompetitors = InstanceType<typeof BanCompetitors>;
 /**
  * Blocks texts that contain one of the substrings, or all of them.
  *
- * With `deobfuscate`, a substring that only the decoded text contains redacts all of the piece that says it, such as a
- * whole run of base64; the first occurrence is the one that begins first, disguised or not; and each of all the
- * substrings may be found in the text or in what it says.
+ * With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of
+ * base64. The first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may
+ * be in the text or in a decoded view.
  */
 export const BanSubstrings = registry.BanSubstrings.classes.output as unknown as ConfiguredScannerClass<
   BanSubstringsOptions,
@@ -104,19 +104,19 @@ export const Bias = registry.Bias.classes.output as unknown as ScannerClass<
 export type Bias = InstanceType<typeof Bias>;
 
 /**
- * Fails texts that give away a canary: a random token that was planted in the system prompt.
+ * Fails texts that leak a canary: a random token that was planted in the system prompt.
  *
- * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the order
- * never to repeat it. An answer or a tool call that has it shows that the system prompt leaks.
+ * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the
+ * instruction never to repeat it. An answer or a tool call that contains it shows that the system prompt leaks.
  *
- * At least 10 consecutive ones of the 16 characters fail a text, in either case, whatever stands between them, and also
- * in base64, hexadecimal digits, percent encoding, rot13, backwards, in look-alike letters and in the other disguises
- * that guard undoes, and as numbers of characters: decimal, hexadecimal, octal and binary. The marker alone is no leak.
- * A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded view of it
- * adds as much.
+ * A text fails if it contains at least 10 consecutive characters of the 16, in any case and with anything between them.
+ * Base64, hexadecimal digits, percent-encoding, rot13, reversed writing, look-alike letters and the other disguises
+ * that guard undoes count too, and so do character codes: decimal, hexadecimal, octal and binary. The marker alone is
+ * no leak. A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded
+ * view adds as much.
  *
- * Canaries come from the system and developer messages of the conversation, where they are recognized by their marker,
- * and from `canaries`. Without any, a text passes, and its coverage says that nothing of it was looked at. As an input
+ * Canaries come from the system and developer messages of the conversation, where their marker identifies them, and
+ * from `canaries`. Without canaries, a text passes, and its coverage says that nothing was scanned. As an input
  * scanner, it reads the arguments of tool calls.
  */
 export const Canary = registry.Canary.classes.output as unknown as ScannerClass<
@@ -169,26 +169,26 @@ export const DataExfiltration = registry.DataExfiltration.classes.output as unkn
 export type DataExfiltration = InstanceType<typeof DataExfiltration>;
 
 /**
- * Puts the originals from a vault in the place of their placeholders. Every text passes.
+ * Replaces placeholders by their originals from a vault. Every text passes.
  *
- * The vault is its own, where it was given one, or else that of the call: `scanOutput(scanners, prompt, output, { vault
- * })`. Without either there is nothing to restore: the text stays as it is, with no findings.
+ * The scanner uses the vault of its options, or otherwise the vault of the call: `scanOutput(scanners, prompt, output,
+ * { vault })`. Without a vault there is nothing to restore: the text is unchanged, without findings.
  *
- * An output that is JSON stays JSON: quotes and line breaks of an original are escaped. Of a stream nobody knows that
- * before its end, so there they are restored as they are.
+ * An output that is JSON stays JSON: quotes and line breaks of an original are escaped. In a stream, originals are
+ * inserted unchanged, because nobody knows before its end whether it is JSON.
  *
  * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
  *
- * - Its API has one vault for all callers and forgets nothing, so an output is restored without more, also from values
- *   of others. Here the vault is the call's: an output whose request does not bring it stays as it is.
+ * - Its API has one vault for all callers and forgets nothing, so an output is restored without a vault in the request,
+ *   even from values of others. Here an output is restored only from the vault of its request.
  * - It replaces one placeholder after the other, so a restored value that looks like a placeholder is replaced again,
- *   and "Ann" is found within "Anna Lee". Here all are replaced in one pass, and of placeholders that overlap the
- *   longer one.
- * - It takes placeholders for regular expressions under `case_insensitive`, and `[REDACTED_PERSON_1]` matches single
+ *   and "Ann" is found within "Anna Lee". Here all are replaced in one pass, and the longer one of overlapping
+ *   placeholders wins.
+ * - With `case_insensitive`, it reads placeholders as regular expressions, so `[REDACTED_PERSON_1]` matches single
  *   letters of any word.
- * - Its `fuzzy` takes `[REDACTED_PERSON_2]` for a misspelt `[REDACTED_PERSON_1]`, and any three letters for a name of
- *   three. Here digits have to be right, a placeholder may differ in one of four characters, and what could be one
- *   placeholder as well as another stays.
+ * - With `fuzzy`, it takes `[REDACTED_PERSON_2]` for a misspelt `[REDACTED_PERSON_1]`, and any three letters for a name
+ *   of three letters. Here digits must be exact, one of four characters may differ, and an ambiguous placeholder is
+ *   left alone.
  */
 export const Deanonymize = registry.Deanonymize.classes.output as unknown as ScannerClass<
   DeanonymizeOptions,
@@ -235,14 +235,14 @@ export const Gibberish = registry.Gibberish.classes.output as unknown as Scanner
 export type Gibberish = InstanceType<typeof Gibberish>;
 
 /**
- * Finds and removes characters that a reader does not see and a model does.
+ * Finds and removes characters that readers cannot see but models read.
  *
- * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points,
- * letters that look like nothing, and runs of variation selectors.
+ * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, blank
+ * letters, and runs of variation selectors.
  *
- * What writing needs stays: joiners in emoji and in words of scripts whose letters join, such as Persian and Hindi; the
- * tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft hyphens inside
- * of words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
+ * Characters that a script needs are kept: joiners in emoji and in words of scripts whose letters join, such as Persian
+ * and Hindi; the tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft
+ * hyphens within words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
  */
 export const InvisibleText = registry.InvisibleText.classes.output as unknown as ScannerClass<
   InvisibleTextOptions,
@@ -338,10 +338,9 @@ export type NoRefusal = InstanceType<typeof NoRefusal>;
 /**
  * Fails outputs in which the model refuses to answer, by phrases.
  *
- * llm-guard 0.3.16 looks for 28 substrings, among them "Sorry", "As an", "Hello!" and "OpenAI", which ordinary answers
- * hold too, and knows the typewriter's apostrophe only. The phrases here say that something will not be done. They find
- * about as many refusals, and take a fifth as many ordinary answers for one. A refusal without such a phrase is found
- * by NoRefusal only.
+ * llm-guard 0.3.16 looks for 28 substrings, such as "Sorry", "As an", "Hello!" and "OpenAI", which ordinary answers
+ * contain too, and knows the straight apostrophe only. The phrases here say that something will not be done. They find
+ * about as many refusals, with a fifth of the false positives. Only NoRefusal finds refusals without such a phrase.
  */
 export const NoRefusalLight = registry.NoRefusalLight.classes.output as unknown as ScannerClass<
   NoRefusalLightOptions,
@@ -352,11 +351,12 @@ export type NoRefusalLight = InstanceType<typeof NoRefusalLight>;
 /**
  * Fails texts that take too long to read.
  *
- * Words are read at 200 a minute, as in llm-guard 0.3.16. Chinese, Japanese, Thai, Lao, Khmer and Burmese, which
- * llm-guard takes for one word between two spaces, are counted in characters: 255 a minute for Chinese and 357 for
- * Japanese (Trauzettel-Klosinski and Dietz 2012, IReST), 620 for the others (200 words of 3.1 characters).
+ * The reading speed is 200 words per minute, as in llm-guard 0.3.16. Chinese, Japanese, Thai, Lao, Khmer and Burmese
+ * are counted in characters: 255 per minute for Chinese and 357 for Japanese (Trauzettel-Klosinski and Dietz 2012,
+ * IReST), and 620 for the others (200 words of 3.1 characters). llm-guard counts their text between two spaces as one
+ * word.
  *
- * What remains of a text that is cut stays as it is; llm-guard also replaced its line breaks by spaces.
+ * Truncation keeps line breaks. llm-guard replaces them by spaces.
  */
 export const ReadingTime = registry.ReadingTime.classes.output as unknown as ConfiguredScannerClass<
   ReadingTimeOptions,
@@ -365,19 +365,19 @@ export const ReadingTime = registry.ReadingTime.classes.output as unknown as Con
 export type ReadingTime = InstanceType<typeof ReadingTime>;
 
 /**
- * Blocks texts that match a pattern, or lets only texts pass that match one.
+ * Blocks texts that match a pattern, or passes only texts that match one.
  *
- * Patterns mean what they mean in Python's `re`. What guard cannot read so, such as `\N{BULLET}` and `(?a)`, is an
- * error at the start, and so is what Python does not know and others read differently, such as `\h`.
+ * Patterns have the syntax and meaning of Python's `re`. Unsupported syntax, such as `\N{BULLET}` and `(?a)`, is an
+ * error at start, and so is syntax that Python does not know and others read differently, such as `\h`.
  *
- * Patterns run in linear time. One with look-around or back-references runs under a step limit; reaching it is an
- * error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves in the text what later
- * patterns would match; here all patterns are applied.
+ * Patterns run in linear time. A pattern with look-around or back-references runs under a step limit. Reaching the
+ * limit is an error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves matches of
+ * later patterns in the text. Here all patterns are applied.
  *
- * With `deobfuscate`, a match in what the text says otherwise redacts all of the piece that says it, such as a whole
- * run of base64. With `search` and `fullmatch`, a pattern counts in the text as it is first; with `all`, what only
- * repeats a match in the text as it is is left out. Scanning a redacted text again leaves its [REDACTED] as they are,
- * even where a pattern such as `[A-Z]+` matches a part of one; the text still fails then.
+ * With `deobfuscate`, a match in a decoded view redacts the whole encoded piece, such as a run of base64. With `search`
+ * and `fullmatch`, a match in the text itself comes first. With `all`, matches in views that repeat a match in the text
+ * are skipped. Redacting a text again leaves [REDACTED] unchanged, even if a pattern such as `[A-Z]+` matches a part of
+ * it, but the text still fails.
  */
 export const Regex = registry.Regex.classes.output as unknown as ConfiguredScannerClass<
   RegexOptions,
@@ -406,8 +406,8 @@ export type Relevance = InstanceType<typeof Relevance>;
  * Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings,
  * configuration and prose, and random strings in quotes.
  *
- * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first
- * occurrence of a secret only; here every occurrence is replaced.
+ * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are ignored. llm-guard 0.3.16 replaces only the
+ * first occurrence of a secret. Here every occurrence is replaced.
  */
 export const Secrets = registry.Secrets.classes.output as unknown as ScannerClass<
   SecretsOptions,
@@ -416,10 +416,10 @@ export const Secrets = registry.Secrets.classes.output as unknown as ScannerClas
 export type Secrets = InstanceType<typeof Secrets>;
 
 /**
- * Fails answers with personal data, and takes it out when told to.
+ * Fails answers with personal data, and can redact it.
  *
- * It finds what Anonymize finds (see there for `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), but for placeholders and
- * fakes in the vault of the call: those are nobody's.
+ * It finds the same as Anonymize (which describes `US_SSN_RE` and `CREDIT_CARD_RE` of llm-guard), except for
+ * placeholders and fakes in the vault of the call.
  */
 export const Sensitive = registry.Sensitive.classes.output as unknown as ScannerClass<
   SensitiveOptions,
@@ -446,18 +446,16 @@ export type Sentiment = InstanceType<typeof Sentiment>;
 /**
  * Fails texts that repeat passages of the system prompt.
  *
- * A text fails when it repeats `minimum_words` consecutive words of a system prompt, or twice as many in passages of at
- * least 8 words, in any order; or all of a shorter system prompt that has at least 8 words. Case, accents, punctuation
- * and white space make no difference, and a character of a script without spaces counts as half a word. What the text
- * says when disguises such as base64, rot13 and reversed writing are undone counts too. Translations and summaries are
- * not found.
+ * A text fails if it repeats `minimum_words` consecutive words of a system prompt, twice as many words in passages of
+ * at least 8 words, in any order, or the whole of a shorter system prompt with at least 8 words. Case, accents,
+ * punctuation and white space are ignored, and a character of a script without spaces counts as half a word. Decoded
+ * views count too: base64, rot13, reversed writing and other disguises. Translations and summaries are not found.
  *
- * What users have written themselves is no leak, also when the system prompt has it. Facts for users in a system
- * prompt, such as opening hours, are found when an answer repeats them word by word: raise `minimum_words` where
- * answers have to do so.
+ * Words of users are no leak, even if the system prompt contains them. Facts for users in a system prompt, such as
+ * opening hours, are found if an answer repeats them word by word: raise `minimum_words` if answers have to do so.
  *
- * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without
- * any, a text passes, and its coverage says that nothing of it was looked at. As an input scanner, it reads the
+ * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without a
+ * system prompt, a text passes, and its coverage says that nothing was scanned. As an input scanner, it reads the
  * arguments of tool calls.
  */
 export const SystemPromptLeak = registry.SystemPromptLeak.classes.output as unknown as ScannerClass<

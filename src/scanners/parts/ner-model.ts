@@ -11,10 +11,10 @@ import { ofLlmGuard } from "../../support/options.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { type CustomNerModel, customSpanModel, isCustomNerModel, type SpanModel } from "./custom-ner-model.ts";
-import { TYPE } from "./recognizers.ts";
+import { ENTITY_TYPE } from "./recognizers.ts";
 
-/** The type that llm-guard gives to entities that are not looked for. */
-const NOTHING = "O";
+/** The type that llm-guard gives to entities that are ignored. */
+const IGNORED = "O";
 
 /**
  * The meanings of common labels, in capitals. They are taken from llm-guard 0.3.16's NER configurations, and from the labels of
@@ -37,27 +37,27 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   IBAN_CODE: ["IBAN"],
   IP_ADDRESS: ["IP", "IPV4", "IPV6"],
   US_SSN: ["SSN"],
-  [NOTHING]: [
+  [IGNORED]: [
     ...["MISC", "CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "EVENT", "LANGUAGE", "LAW", "PRODUCT"],
     "WORK_OF_ART",
   ],
 };
 const TYPE_OF = new Map(Object.entries(MEANINGS).flatMap(([type, labels]) => labels.map((label) => [label, type])));
 
-/** A sentence, or a piece of a long one, which ends with a word if it can. */
+/** A sentence, or a piece of a long one, which ends with a word if possible. */
 const PIECE = /[\s\S]{1,400}(?=\s|$)|[\s\S]{1,400}/gu;
-/** How many sentences a model is asked about at the same time. */
+/** How many sentences a model reads at the same time. */
 const CONCURRENCY = 8;
 
-/** A text of one short word, which gives a name no context. */
+/** A text of one short word, without context. */
 const ONE_WORD = /^[^\p{L}\p{N}]*(?:\p{L}\p{M}*){1,4}[^\p{L}\p{N}]*$/u;
 /**
- * How sure an embedded model has to be of a name in such a text. Of 173 everyday words of Chinese, Japanese and Korean that stand alone, ner 0.3.0
+ * The least score of a name in such a text, for an embedded model. Of 173 everyday words of Chinese, Japanese and Korean that stand alone, ner 0.3.0
  * takes 25 for names, such as "커피" (coffee), and 22 of them are below this; of 33 names that it finds alone, 29 are above.
  */
-const SURE_OF_ONE_WORD = 0.8;
+const ONE_WORD_THRESHOLD = 0.8;
 
-/** The option that names a model, or is one. */
+/** The option that names a model, or is a model. */
 export const nerModelOption = z
   .custom<string | CustomNerModel>(
     (value) => (typeof value === "string" && value !== "") || isCustomNerModel(value),
@@ -76,28 +76,33 @@ const nerModel = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .describe(
-      "Types by labels of the model, without B- and I-; O for what is not to be found. Others have their usual meaning.",
+      "Types by labels of the model, without B- and I-; O for labels to ignore. Other labels have their usual meaning.",
     ),
-  labelsToIgnore: z.array(z.string()).default([]).describe("Labels and types that are not to be found."),
+  labelsToIgnore: z.array(z.string()).default([]).describe("Labels and types to ignore."),
   presidioSupportedEntities: z
     .array(z.string())
     .optional()
-    .describe("Of the types that are looked for by default, those to look for in this model. Default: all."),
-  idEntityName: z.string().default("ID").describe("A type of which the model is too sure."),
-  idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("What the scores of that type are multiplied by."),
-  threshold: z.number().min(0).max(1).default(0).describe("Least score of what it finds, beside that of the scanner."),
+    .describe("The types that this model looks for, among those that are looked for by default. Default: all."),
+  idEntityName: z.string().default("ID").describe("A type whose scores are too high."),
+  idScoreMultiplier: z.number().min(0).max(1).default(0.4).describe("Factor for the scores of that type."),
+  threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe("The least score of an entity, besides the threshold of the scanner."),
   chunkSize: ofLlmGuard(
     z.number().optional(),
-    "; long texts are read in windows of a length that suits the model here.",
+    "; here long texts are read in windows of a length that suits the model.",
   ),
-  chunkOverlapSize: ofLlmGuard(z.number().optional(), "; windows overlap by a quarter here."),
-  defaultExplanation: ofLlmGuard(z.string().optional(), "; findings name their type here."),
+  chunkOverlapSize: ofLlmGuard(z.number().optional(), "; here windows overlap by a quarter."),
+  defaultExplanation: ofLlmGuard(z.string().optional(), "; here findings name their type."),
 });
 type NerModelOptions = z.output<typeof nerModel>;
 
 /**
- * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, a model that is a program, or an object with the keys of llm-guard's NER
- * configurations. The keys, such as `DEFAULT_MODEL`, may be spelled in any case: `default_model`, `defaultModel`.
+ * A NER model: `embedded:<name>`, a folder, an ONNX file, `owner/name` of the hub, a {@link CustomNerModel}, or an object with the keys of
+ * llm-guard's NER configurations. A key such as `DEFAULT_MODEL` may also be written `default_model` or `defaultModel`.
  */
 export type NerModelConf =
   | string
@@ -119,7 +124,7 @@ function asOptions(value: unknown, index: number, context: z.RefinementCtx): unk
     Object.entries(value).map(([key, item]) => {
       const name = inCamelCase(key);
       const other = spellings.get(name);
-      // Without this error, one of the two values would be silently ignored.
+      // Without this error, one of the two values would be ignored silently.
       if (other !== undefined) {
         context.addIssue({ code: "custom", path: [index, name], message: `is given twice: as ${other} and ${key}` });
       }
@@ -129,12 +134,12 @@ function asOptions(value: unknown, index: number, context: z.RefinementCtx): unk
   );
 }
 
-/** Makes a JSON Schema of one value, or of a list of such values. */
+/** Returns the JSON Schema of one value, or of a list of such values. */
 function oneOrSeveral(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   return { anyOf: [schema, { type: "array", items: schema }] };
 }
 
-/** Makes the option that names one model, several models or none. */
+/** The option that names one model, several models or none. */
 export const recognizerConf = (
   z.preprocess(
     (value, context) => (Array.isArray(value) ? value : [value]).map((item, index) => asOptions(item, index, context)),
@@ -150,18 +155,18 @@ export const recognizerConf = (
   });
 export type RecognizerConf = typeof recognizerConf;
 
-/** A model that finds names of people, places and organisations, or whatever else it was trained to find. */
+/** A model that finds names of people, places and organisations, or other entities that it was trained for. */
 export class NerModel {
   readonly #options: NerModelOptions;
   readonly #model: SpanModel;
-  /** The types that are looked for only when the options of the scanner name them. */
+  /** The types that are looked for only if the options of the scanner name them. */
   readonly #onDemand: ReadonlySet<string>;
-  /** The type for each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
+  /** The type of each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
   #types: ReadonlyMap<string, string> | undefined;
 
   /**
-   * @param maxLength the longest input in tokens, when it has to be shorter than what the model can read.
-   * @throws GuardValidationError when there is no such model, and when it finds nothing that can be looked for.
+   * @param maxLength the longest input in tokens, if it should be shorter than the model's own.
+   * @throws GuardValidationError for a model that does not exist, and for a model without any type that can be looked for.
    */
   constructor(options: NerModelOptions, engine: Engine, maxLength?: number) {
     this.#options = options;
@@ -179,52 +184,50 @@ export class NerModel {
     return this.#types && new Set(this.#types.values());
   }
 
-  /** Tells whether the model looks for a type when the options do not name it. */
+  /** Tells whether the model looks for a type that the options do not name. */
   offers(type: string): boolean {
     return !this.#onDemand.has(type) && (this.#options.presidioSupportedEntities?.includes(type) ?? true);
   }
 
   /**
-   * Loads the model. When nobody calls this, the first text loads it, but that downloads nothing.
+   * Loads the model. If nobody calls this, the first text loads it, but downloads nothing.
    *
-   * @throws GuardValidationError when a downloaded model finds nothing that can be looked for.
+   * @throws GuardValidationError for a downloaded model without any type that can be looked for.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await this.#model.load(signal);
     this.#types ??= this.#typesIfHere();
   }
 
-  /** Finds entities in a text. `recognizer` is the name that its findings have. */
+  /** Finds entities in a text. `recognizer` is the name of the model in the findings. */
   async find(text: string, recognizer: string, context: ScanContext = {}): Promise<PiiFinding[]> {
     const { defaultModel, idEntityName, idScoreMultiplier } = this.#options;
     const isEmbedded = typeof defaultModel === "string" && defaultModel.startsWith(EMBEDDED);
-    const least = isEmbedded && ONE_WORD.test(text) ? SURE_OF_ONE_WORD : 0;
+    const least = isEmbedded && ONE_WORD.test(text) ? ONE_WORD_THRESHOLD : 0;
     const threshold = Math.max(least, this.#options.threshold);
-    const spans = context.arriving ? await this.#bySentence(text, context) : await this.#inWindows(text, context);
+    const spans = context.arriving
+      ? await this.#findBySentence(text, context)
+      : await this.#model.findSpans(text, context);
     this.#types ??= this.#typesIfHere();
     const types = this.#types;
-    return spans.flatMap(({ start, end, kind, score: sureness }) => {
+    return spans.flatMap(({ start, end, kind, score: ownScore }) => {
       const entity = types?.get(kind);
-      const score = entity === idEntityName ? sureness * idScoreMultiplier : sureness;
+      const score = entity === idEntityName ? ownScore * idScoreMultiplier : ownScore;
       return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
     });
   }
 
-  #inWindows(text: string, { signal, answers }: ScanContext): ReturnType<SpanModel["findSpans"]> {
-    return this.#model.findSpans(text, signal, answers);
-  }
-
-  /** Finds the spans of each sentence by itself. A long sentence is read in pieces, which begin at the same places when it grows. */
-  async #bySentence(text: string, context: ScanContext): ReturnType<SpanModel["findSpans"]> {
+  /** Reads each sentence by itself. A long sentence is read in pieces, which keep their offsets while the sentence grows. */
+  async #findBySentence(text: string, context: ScanContext): ReturnType<SpanModel["findSpans"]> {
     const pieces = (await splitSentences(text, context)).flatMap((sentence) =>
       [...sentence.text.matchAll(PIECE)].map(({ 0: piece, index }) => ({ piece, start: sentence.start + index })),
     );
-    // Not all at once: the queue of a model is bounded.
+    // The queue of a model is bounded, so not all pieces are read at once.
     const limit = pLimit(CONCURRENCY);
     const found = await Promise.all(
       pieces.map(({ piece, start }) =>
         limit(async () => {
-          const spans = await this.#inWindows(piece, context);
+          const spans = await this.#model.findSpans(piece, context);
           return spans.map((span) => ({ ...span, start: span.start + start, end: span.end + start }));
         }),
       ),
@@ -250,26 +253,26 @@ function spanModelOf(model: TextModel): SpanModel {
       return folder === undefined ? undefined : native(() => addon.spanKinds(folder));
     },
     load: (signal) => model.load(signal),
-    findSpans: (text, signal, answers) => model.findSpans(text, { signal, answers }),
+    findSpans: (text, context) => model.findSpans(text, context),
     close: () => model.close(),
   };
 }
 
-/** Returns the types that a model finds, by the kinds of spans that it has. */
+/** Returns the types that a model finds, by its kinds of spans. */
 function typesOf(kinds: readonly string[], options: NerModelOptions): ReadonlyMap<string, string> {
   const { labelsToIgnore: ignored, modelToPresidioMapping: mapping } = options;
   const typeOf = (kind: string) => mapping[kind] ?? TYPE_OF.get(kind.toUpperCase()) ?? kind.toUpperCase();
   const types = new Map(
     kinds
       .map((kind) => [kind, typeOf(kind)] as const)
-      .filter(([kind, type]) => type !== NOTHING && !ignored.includes(kind) && !ignored.includes(type)),
+      .filter(([kind, type]) => type !== IGNORED && !ignored.includes(kind) && !ignored.includes(type)),
   );
   const bad = (path: string, message: string) => new GuardValidationError([{ path, message }]);
   if (kinds.length === 0) {
     throw bad("defaultModel", "it judges texts as a whole: it is no model for token classification");
   }
   if (types.size === 0) throw bad("", `all that the model finds is ignored: ${kinds.join(", ")}`);
-  const unusable = [...types].find(([, type]) => !TYPE.test(type));
+  const unusable = [...types].find(([, type]) => !ENTITY_TYPE.test(type));
   if (unusable) throw bad(`modelToPresidioMapping.${unusable[0]}`, "expected a type without spaces and brackets");
   return types;
 }

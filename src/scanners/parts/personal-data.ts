@@ -21,58 +21,64 @@ import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
 import { MODEL_ENTITIES } from "./placeholders.ts";
-import { type Recognizer, recognizedBy, TYPE } from "./recognizers.ts";
+import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizers.ts";
 
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
 const regexPattern = z.strictObject({
   name: z
     .string()
-    .regex(TYPE, "expected a name without spaces and brackets")
+    .regex(ENTITY_TYPE, "expected a name without spaces and brackets")
     .transform((name) => name.toUpperCase())
-    .describe("Type of what it finds, in capitals."),
+    .describe("The type of its findings, in capitals."),
   expressions: z
     .array(z.string().min(1))
     .min(1)
-    .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re, of which any may match."),
-  examples: z.array(z.string()).default([]).describe("Texts in which it must find something; checked at the start."),
-  context: z.array(z.string().min(1)).default([]).describe("Words that, near to a match, add 0.35 to its score."),
-  score: z.number().min(0).max(1).default(0.75).describe("Score of a match."),
-  languages: z.array(z.string()).default([]).describe("Languages that it applies to, such as en. Default: all."),
+    .describe("Regular expressions, in the syntax of Rust's regex crate and Python's re. Any of them may match."),
+  examples: z
+    .array(z.string())
+    .default([])
+    .describe("Texts in which the pattern must find something, checked at start."),
+  context: z.array(z.string().min(1)).default([]).describe("Words that add 0.35 to the score of a match nearby."),
+  score: z.number().min(0).max(1).default(0.75).describe("The score of a match."),
+  languages: z
+    .array(z.string())
+    .default([])
+    .describe("Languages that the pattern applies to, such as en. Default: all."),
 });
 
 const callable = z
   .custom<Recognizer>(
     (value) => typeof value === "function",
-    "expected a function (text) => [{ start, end, type, score }]; a file names a plugin that exports one",
+    "expected a function (text) => [{ start, end, type, score }], or in a file a plugin that exports one",
   )
   .meta({ plugin: "recognizer", jsonSchema: PLUGIN_REFERENCE });
 
-/** How scanners that look for personal data differ from llm-guard's. */
+/** How the scanners of personal data differ from llm-guard's. */
 export const personalDataDifferences: readonly Difference[] = [
   {
     text:
-      "Card numbers and social security numbers are found with their checksums and rules. What llm-guard finds by form alone, its types " +
-      "`US_SSN_RE` and `CREDIT_CARD_RE`, is looked for only where `entity_types` names it: most numbers of that form are something else. " +
-      'Beside words such as "credit card number", the form of a card is enough.',
+      "Card numbers and social security numbers are checked by their checksums and rules. llm-guard's types `US_SSN_RE` and " +
+      "`CREDIT_CARD_RE`, which check the format alone, are looked for only if `entity_types` names them, because most numbers of that " +
+      'format are something else. Next to words such as "credit card number", the format of a card number is enough.',
   },
   {
     without: ["entityTypes"],
     text:
-      "All that identifies a person is looked for, which is more than llm-guard's thirteen types. Names of places, companies and peoples, " +
-      "links and dates are left alone, as there; `entity_types: all` finds them.",
+      "Everything that identifies a person is looked for, which is more than llm-guard's thirteen types. Names of places, companies and " +
+      "peoples, links and dates are ignored, as in llm-guard. `entity_types: all` finds them.",
   },
   {
     with: ["entityTypes"],
-    text: "A type that nothing finds is an error that lists the known ones: a text would pass that nobody has looked at.",
+    text: "A type that nothing finds is an error that lists the known types. Otherwise texts would pass unchecked.",
   },
   {
     without: ["recognizerConf", "modelPath"],
-    text: "Names are found by guard's embedded model. It is not llm-guard's, so other names may be found or missed.",
+    text: "Names are found by guard's embedded model instead of llm-guard's, so the models find and miss different names.",
   },
 ];
 
-/** The options of scanners that look for personal data. */
+/** The options of the scanners of personal data. */
 export const personalDataOptions = {
   entityTypes: z
     .union(
@@ -81,27 +87,29 @@ export const personalDataOptions = {
     )
     .default([])
     .describe(
-      "Types to look for, or all. Default: people, contact data and numbers that identify; not LOCATION, ORGANIZATION, NRP, AGE, " +
-        "ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and those of patterns such as PRICE_RE. Types of your own are always found.",
+      "Types to look for, or all. Default: people, contact data and identifying numbers, but not LOCATION, ORGANIZATION, NRP, AGE, " +
+        "ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and types of patterns such as PRICE_RE. Your own types are always looked for.",
     ),
-  regexPatterns: z.array(regexPattern).default([]).describe("Patterns of your own, beside the embedded ones."),
+  regexPatterns: z.array(regexPattern).default([]).describe("Your own patterns, in addition to the embedded ones."),
   recognizers: z
     .array(callable)
     .default([])
     .meta({ typescript: "readonly Recognizer[]", typescriptFrom: "scanners/parts/recognizers.ts" })
-    .describe("Functions (text) => [{ start, end, type, score }] that find more; in a file, plugins that export one."),
+    .describe(
+      "Functions (text) => [{ start, end, type, score }] that find more. In a file: plugins that export such a function.",
+    ),
   recognizerConf: recognizerConf.describe(
     "Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX file, " +
-      "owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations. []: such names are not found.",
+      "owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations. []: no model, so such names are not found.",
   ),
-  threshold: z.number().min(0).max(1).default(0.5).describe("Least score of what counts as found."),
+  threshold: z.number().min(0).max(1).default(0.5).describe("The least score of a finding."),
   ...engineOptions("recognizerConf"),
   language: z
     .string()
     .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")
     .optional()
     .describe(
-      "Language of the texts, such as en, ru or zh: for words of context and national telephone numbers. Default: all.",
+      "Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all.",
     ),
 };
 
@@ -113,17 +121,17 @@ export interface Names {
   allowed: readonly string[];
 }
 
-/** Finds personal data with the embedded recognizers, with models, with the user's patterns and functions, and by given names. */
+/** Finds personal data by embedded recognizers, models, patterns and functions of the user, and given names. */
 export class PersonalDataDetector {
   readonly #native: PersonalData;
   readonly #options: PersonalDataOptions;
   readonly #known: ReadonlySet<string>;
   /** The types that the embedded recognizers find. */
   readonly #table: readonly string[];
-  /** The models. Once all of them are available locally, the models that find nothing that is looked for are dropped. */
+  /** The models. As soon as all of them are on this machine, those without a wanted type are dropped. */
   #models: readonly NerModel[];
 
-  /** @throws GuardValidationError for options that cannot be used, with their paths. */
+  /** @throws GuardValidationError with the paths of options that cannot be used. */
   constructor(options: PersonalDataOptions, engine: Engine, names: Names = { hidden: [], allowed: [] }) {
     this.#options = options;
     this.#table = addon.piiEntities();
@@ -131,7 +139,7 @@ export class PersonalDataDetector {
     this.#models = options.recognizerConf.map((conf, index) =>
       withPathPrefix(`recognizerConf.${index}`, () => new NerModel(conf, engine, options.modelMaxLength)),
     );
-    this.#chooseModels();
+    this.#dropModels();
     const { entityTypes, threshold, regexPatterns } = options;
     const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
     this.#native = build({
@@ -146,7 +154,7 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** Finds personal data in a text. It finds nothing inside the placeholders of the vault. */
+  /** Finds personal data in a text, but not inside placeholders of the vault. */
   async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
     const { signal } = context;
     const [found, named] = await Promise.all([
@@ -154,7 +162,7 @@ export class PersonalDataDetector {
       Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, context))),
     ]);
     signal?.throwIfAborted();
-    const others = found.flatMap((entities, index) => recognizedBy(`recognizers.${index}`, text, entities));
+    const others = found.flatMap((entities, index) => findingsOfRecognizer(`recognizers.${index}`, text, entities));
     const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
@@ -169,23 +177,22 @@ export class PersonalDataDetector {
     }
   }
 
-  /** Makes another value of the same form as one that a recognizer found. */
+  /** Returns another value of the format that a recognizer found. */
   lookalike({ recognizer }: PiiFinding, value: string, seed: number): string | undefined {
     return this.#native.lookalike(recognizer, value, seed) ?? undefined;
   }
 
   /**
-   * Returns the risk score of a text in which something was found. The score is that of llm-guard, but at least 0.1, so that it
-   * never reads as a pass.
+   * Returns the risk score of a text with findings: that of llm-guard, but at least 0.1, so that it never means a pass.
    */
   score({ highest }: PiiScan): number {
     return Math.max(0.1, riskScore(round(highest, 2), this.#options.threshold));
   }
 
   /**
-   * Loads the models. When nobody calls this, the first text loads them, but that downloads nothing.
+   * Loads the models. If nobody calls this, the first text loads them, but downloads nothing.
    *
-   * @throws GuardValidationError when the options ask for a type that none of the downloaded models finds.
+   * @throws GuardValidationError if none of the downloaded models finds a type of the options.
    */
   async load(signal?: AbortSignal): Promise<void> {
     await Promise.all(
@@ -195,7 +202,7 @@ export class PersonalDataDetector {
         }),
       ),
     );
-    await Promise.all(this.#chooseModels().map((model) => model.close()));
+    await Promise.all(this.#dropModels().map((model) => model.close()));
   }
 
   /** Frees the models. */
@@ -209,12 +216,12 @@ export class PersonalDataDetector {
   }
 
   /**
-   * Drops the models that find nothing that is looked for, as soon as it is known for all models what they find.
+   * Drops the models without a wanted type, as soon as the types of all models are known.
    *
-   * @returns the models that were dropped.
+   * @returns the dropped models.
    * @throws GuardValidationError for a type that nothing finds.
    */
-  #chooseModels(): readonly NerModel[] {
+  #dropModels(): readonly NerModel[] {
     const models = this.#models;
     const types = models.map((model) => model.types);
     if (!types.every((known) => known !== undefined)) return [];
@@ -225,7 +232,7 @@ export class PersonalDataDetector {
     return models.filter((model) => !this.#models.includes(model));
   }
 
-  /** Tells whether a type is looked for. A type that is not offered is looked for only when the options name it, or all. */
+  /** Tells whether a type is looked for. A type that is not offered is looked for only if the options name it, or all. */
   #wants(type: string, isOffered = true): boolean {
     const { entityTypes } = this.#options;
     if (entityTypes === "all") return true;
@@ -233,28 +240,28 @@ export class PersonalDataDetector {
   }
 }
 
-/** Checks that something finds each type of the options. A type that nothing looks for would let every text pass. */
+/** Checks that something finds each type of the options. Otherwise texts would pass unchecked. */
 function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
   if (recognizers.length > 0 || entityTypes === "all") return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
   const known = [...found].sort().join(", ");
   const issues = entityTypes.flatMap((type, index) => {
     if (found.has(type)) return [];
-    const why = MODEL_ENTITIES.includes(type) ? "it needs a model" : `it is not known; known are: ${known}`;
+    const why = MODEL_ENTITIES.includes(type) ? "it needs a model" : `it is unknown; known are: ${known}`;
     return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
   });
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** What is personal in a text. */
+/** The personal data of a text. */
 export interface PiiScan {
-  /** In order, without overlaps. */
+  /** In ascending order and without overlaps. */
   findings: PiiFinding[];
-  /** The highest score of anything found, before findings were merged. */
+  /** The highest score, before findings were merged. */
   highest: number;
-  /** Where placeholders of the vault stand. */
+  /** The placeholders of the vault. */
   known: Span[];
-  /** Numbers of what looks like a placeholder, whoever wrote it. */
+  /** The numbers of everything that looks like a placeholder, whoever wrote it. */
   numbers: { entity: string; number: number }[];
 }
 
@@ -276,12 +283,12 @@ async function scanOf({ findings, highest, known, numbers, names }: NativePiiSca
   };
 }
 
-/** Returns the coverage of a text in which personal data was looked for. */
+/** Returns the coverage of a text that was scanned for personal data. */
 export function coverageOf(text: string, { findings }: PiiScan): Coverage {
   return wholeText(text, 1, Math.max(0, findings.length - MAX_FINDINGS));
 }
 
-/** Converts what was found into the findings of a verdict. */
+/** Returns the findings of a verdict. */
 export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
   return findings.slice(0, MAX_FINDINGS).map(({ start, end, entity, score }) => ({
     start,
@@ -311,7 +318,7 @@ function build(options: ConstructorParameters<typeof PersonalData>[0]): Personal
   return buildNative(() => new addon.PersonalData(options), inOptions);
 }
 
-/** Replaces `patterns`, `hidden` and `allowed`, which are names of the addon, by the names of the options. */
+/** Replaces the addon's names `patterns`, `hidden` and `allowed` by the names of the options. */
 function inOptions(path: string): string {
   return path
     .replace(/^patterns/, "regexPatterns")

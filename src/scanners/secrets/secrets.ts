@@ -21,15 +21,24 @@ const rule = z.strictObject({
   pattern: z
     .string()
     .min(1)
-    .describe("Linear regular expression (syntax of Rust's regex crate); a group (?P<secret>...) is what is secret."),
-  service: z.string().min(1).optional().describe("Service that findings name; such a rule wins over general ones."),
+    .describe("Linear regular expression (syntax of Rust's regex crate). A group (?P<secret>...) marks the secret."),
+  service: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Service named in findings. A rule with a service takes precedence over general rules."),
   keywords: z
     .array(z.string().min(1))
     .default([])
     .describe(
-      "Texts, of which one must be within 1 KiB of the match; ASCII letters in any case. Without them all of a text is searched.",
+      "Texts, of which one must be within 1 KiB of the match, with ASCII letters in any case. Without keywords, the whole text is searched.",
     ),
-  entropy: z.number().min(0).max(8).optional().describe("Least Shannon entropy of the secret, in bits per character."),
+  entropy: z
+    .number()
+    .min(0)
+    .max(8)
+    .optional()
+    .describe("The least Shannon entropy of the secret, in bits per character."),
 });
 
 export const Secrets = defineScanner({
@@ -39,29 +48,29 @@ export const Secrets = defineScanner({
     "configuration and prose, and random strings in quotes.",
   description:
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder that is meant
-    "Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are left alone. llm-guard 0.3.16 replaces the first occurrence " +
-    "of a secret only; here every occurrence is replaced.",
+    "Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are ignored. llm-guard 0.3.16 replaces only the first occurrence " +
+    "of a secret. Here every occurrence is replaced.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
     redactMode: z
       .enum(["all", "partial", "hash"])
       .default("all")
-      .describe("all: ******. partial: first two and last two characters, as in ab..yz. hash: MD5 of the secret."),
-    rules: z.array(rule).default([]).describe("Rules of your own, which win over the embedded ones."),
-    disabledRules: z.array(z.string().min(1)).default([]).describe("Ids of embedded rules that are not to be applied."),
-    allow: z.array(z.string().min(1)).default([]).describe("Regular expressions of values that are no secrets."),
+      .describe(
+        "all: ******. partial: the first two and the last two characters, such as ab..yz. hash: the MD5 hash of the secret.",
+      ),
+    rules: z.array(rule).default([]).describe("Your own rules, which take precedence over the embedded ones."),
+    disabledRules: z.array(z.string().min(1)).default([]).describe("Ids of embedded rules that are not applied."),
+    allow: z.array(z.string().min(1)).default([]).describe("Regular expressions of values that are not secrets."),
   }),
   differences: [
     {
-      text: "Every occurrence of a secret is replaced, not only the first one, and a secret that two rules find is replaced once: what is left in the text would be sent on.",
+      text: "Every occurrence of a secret is replaced, not only the first one, because the rest of the text is sent on. A secret that two rules find is replaced once.",
     },
   ],
-  // In a conversation, the keys of JSON tell what its strings are, and they are no part of the text.
+  // In a conversation, the keys of JSON strings identify credentials, and the keys are not part of the text.
   conversation: { sources: ["user", "tool_call"], dependsOnOthers: true },
-  findings: [
-    { type: "secret", label: "The rule that found it; the service stands in `service`, where the rule knows one." },
-  ],
+  findings: [{ type: "secret", label: "The rule that found it. `service` names the service, if the rule has one." }],
   examples: {
     passes: ["Set AWS_ACCESS_KEY_ID to <your-key> first.", "The password must have at least 12 characters."],
     fails: [{ text: 'password = "Tr0ub4dor&3x9"', sanitized: 'password = "******"' }],
@@ -72,20 +81,24 @@ export const Secrets = defineScanner({
     const compiled = buildNative(() => new addon.SecretRules(options), inOptions);
     const read = (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
-    /** Returns what is found in strings behind their keys. */
-    const readNamed = async (text: string, named: readonly CredentialField[], context: ScanContext): Promise<Found> => {
+    /** Scans strings together with their keys. */
+    const scanFields = async (
+      text: string,
+      fields: readonly CredentialField[],
+      context: ScanContext,
+    ): Promise<Found> => {
       const found: Found = { edits: [], findings: [] };
-      for (const { value, start, line, at } of named) {
+      for (const { value, start, line, at } of fields) {
         const scan = await read(line, context);
-        const inText = (place: number) => start + Math.min(Math.max(place - at, 0), value.length);
+        const inText = (offset: number) => start + Math.min(Math.max(offset - at, 0), value.length);
         const moved = (span: Span) => ({ start: inText(span.start), end: inText(span.end) });
         for (const edit of secretEdits(line, scan, redactMode)) found.edits.push({ ...edit, ...moved(edit) });
         for (const secret of scan.secrets) found.findings.push(findingOf(text, moved(secret), secret));
       }
       return found;
     };
-    /** Returns the verdict on a text, of which the strings behind keys were read before. */
-    const readText = (text: string, { edits, findings }: Found, context: ScanContext) => {
+    /** Scans a text whose credential fields were scanned before. */
+    const scanText = (text: string, { edits, findings }: Found, context: ScanContext) => {
       const edited = new EditedText(text);
       edited.apply(edits);
       return andThen(read(edited.text, context), (scan): Verdict => {
@@ -94,7 +107,7 @@ export const Secrets = defineScanner({
         const spans = edited.originalSpans(scan.secrets);
         for (const [index, secret] of scan.secrets.entries()) {
           const span = spans[index] as Span;
-          // The hash of a secret looks like a secret, too.
+          // The hash of a secret looks like a secret.
           const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
           if (!isReplacement) findings.push(findingOf(text, span, secret));
         }
@@ -112,15 +125,15 @@ export const Secrets = defineScanner({
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
       check(text, context) {
         const { current } = context.conversation ?? {};
-        const named = current && current.source !== "user" ? credentialFields(text, current) : [];
-        if (named.length === 0) return readText(text, { edits: [], findings: [] }, context);
-        return readNamed(text, named, context).then((found) => readText(text, found, context));
+        const fields = current && current.source !== "user" ? credentialFields(text, current) : [];
+        if (fields.length === 0) return scanText(text, { edits: [], findings: [] }, context);
+        return scanFields(text, fields, context).then((found) => scanText(text, found, context));
       },
     };
   },
 });
 
-/** What was found in the strings of a text, in the order of the text. */
+/** The edits and findings of a text, in ascending order. */
 interface Found {
   edits: Edit[];
   findings: Finding[];
@@ -137,7 +150,7 @@ function findingOf(text: string, { start, end }: Span, secret: SecretMatch): Fin
   };
 }
 
-/** Returns the edits that made the redacted text, in which the addon replaced each secret. */
+/** Returns the edits that turn a text into the redacted text of the addon. */
 function secretEdits(text: string, { secrets, rest, redacted }: SecretScan, mode: RedactMode): Edit[] {
   if (redacted == null) return [];
   const others = mapRows(rest ?? [], 2, (column): Span => ({ start: column(0), end: column(1) }));
@@ -150,7 +163,7 @@ function secretEdits(text: string, { secrets, rest, redacted }: SecretScan, mode
   });
 }
 
-/** Returns the length of the text that the addon puts in the place of a secret, in UTF-16 code units. */
+/** Returns the length of the text that replaces a secret, in UTF-16 code units. */
 function replacementLength(secret: string, mode: RedactMode): number {
   if (mode === "hash") return 32;
   const characters = [...secret];
