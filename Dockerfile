@@ -17,7 +17,8 @@ RUN npm install --no-save --no-audit --no-fund --ignore-scripts
 COPY . .
 RUN node scripts/build.mjs && node scripts/pack.mjs platform
 # The image gets the files of the server, its production packages, and the package with the addon and ONNX Runtime.
-RUN npm prune --omit=dev --omit=peer --no-audit --no-fund --ignore-scripts \
+RUN node scripts/pack.mjs image \
+    && npm prune --omit=dev --no-audit --no-fund --ignore-scripts \
     && mkdir /app \
     && mv dist models scanners.yml package.json LICENSE node_modules /app/ \
     && mkdir /app/native \

@@ -1,12 +1,15 @@
-// Writes the tarballs of a release into npm/. `node scripts/pack.mjs main` packs guard-scan, and `node scripts/pack.mjs platform` the package
-// with the addon and the ONNX Runtime library of this platform. Without an argument it packs both.
+// Writes the tarballs of a release into npm/, or into the folder after `--out`. `node scripts/pack.mjs main` packs guard-scan, and
+// `node scripts/pack.mjs platform` the package with the addon and the ONNX Runtime library of this platform. Without an argument it packs
+// both. `node scripts/pack.mjs image` rewrites package.json for the container image.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const out = join(root, "npm");
+const { values, positionals } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
+const out = resolve(values.out ?? join(root, "npm"));
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 /** The fields of npm packages for the targets of package.json. The loader that napi generates looks for these names. */
@@ -52,7 +55,7 @@ function pack(folder, content) {
     shell: process.platform === "win32",
   };
   const [{ filename, size }] = JSON.parse(execFileSync(npm, ["pack", "--json", `./${basename(folder)}`], options));
-  console.log(`${join("npm", filename)}  ${(size / 1e6).toFixed(1)} MB`);
+  console.log(`${relative(root, join(out, filename))}  ${(size / 1e6).toFixed(1)} MB`);
 }
 
 function main() {
@@ -101,7 +104,24 @@ function platform() {
   });
 }
 
-const [part] = process.argv.slice(2);
-mkdirSync(out, { recursive: true });
-if (part !== "platform") main();
-if (part !== "main") platform();
+/** The optional packages that the server and the commands use. Libraries such as SDKs of models come with the program that uses guard. */
+const OF_FEATURES = /^@opentelemetry\/|^@modelcontextprotocol\/|^@huggingface\/hub$|^@fastify\/swagger-ui$|^ioredis$/;
+
+/** Makes the optional packages of features ordinary dependencies, which `npm prune` keeps. */
+function image() {
+  const { devDependencies, peerDependencies, peerDependenciesMeta: _meta, ...content } = manifest;
+  const kept = Object.keys(peerDependencies).filter((name) => OF_FEATURES.test(name));
+  const dependencies = {
+    ...content.dependencies,
+    ...Object.fromEntries(kept.map((name) => [name, devDependencies[name]])),
+  };
+  writeFileSync(join(root, "package.json"), `${JSON.stringify({ ...content, dependencies }, null, 2)}\n`);
+}
+
+const [part] = positionals;
+if (part === "image") image();
+else {
+  mkdirSync(out, { recursive: true });
+  if (part !== "platform") main();
+  if (part !== "main") platform();
+}

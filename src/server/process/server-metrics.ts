@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import { ScanMetrics } from "../../http-server/metrics/scan-metrics.ts";
 import type { Decision } from "../decisions/decisions.ts";
-import type { RedisUse } from "../redis/redis-link.ts";
+import type { RedisUse } from "../redis/redis-use.ts";
 
 /** The counter of reloads. All workers reload together, so their counts must not be added up. */
 export const RELOADS = "guard_reloads_total";

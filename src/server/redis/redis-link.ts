@@ -3,9 +3,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Redis, RedisOptions } from "ioredis";
 import type { RedisSettings } from "../../config/index.ts";
 import { requirePackages } from "../../support/optional-packages.ts";
-
-/** The purpose of a request to Redis, in metrics and the log. */
-export type RedisUse = "cache" | "rate_limit";
+import type { RedisUse } from "./redis-use.ts";
 
 /** During an outage one request in this time tries Redis; the others continue without it at once. */
 const RETRY_MS = 1000;
