@@ -13,9 +13,9 @@ afterAll(() => rmSync(temporary, { recursive: true }));
 
 let tarballs: string[];
 
-/** Runs a command in the user's project, without environment variables of guard. */
+/** Runs a command in the user's project, without environment variables of guard and of the npm that runs the tests. */
 function run(command: string, ...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("GUARD_")));
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:GUARD|npm)_/.test(name)));
   // Windows starts npm.cmd and npx.cmd only in a shell.
   const shell = process.platform === "win32" && command !== process.execPath;
   return spawnSync(command, args, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], shell });
@@ -105,7 +105,7 @@ describe("the packed package", () => {
 describe("a feature whose package is not installed", () => {
   const command = (...args: string[]) => run("npx", "guard-scan", ...args);
   const serve = (config: string) => {
-    writeFileSync(join(project, "scanners.yml"), `input_scanners: []\noutput_scanners: []\n${config}`);
+    writeFileSync(join(project, "scanners.yml"), `input_scanners: [{ type: InvisibleText }]\n${config}`);
     return command("serve", "scanners.yml", "--port", "0");
   };
 
@@ -118,7 +118,7 @@ describe("a feature whose package is not installed", () => {
     ["traces", () => serve("tracing: { exporter: console }"), "npm install @opentelemetry/core@2 "],
     ["audit records over OTLP", () => serve("audit: { to: otlp }"), "npm install @opentelemetry/core@2 "],
     ["Redis", () => serve("cache: { redis: { url: redis://127.0.0.1:1 } }"), "npm install ioredis@6"],
-    ["models of the hub", () => command("models", "pull", "hub:someone/model"), "npm install @huggingface/hub@2"],
+    ["models of the hub", () => command("models", "pull", "someone/model"), "npm install @huggingface/hub@2"],
   ])("names the command that installs it: %s", (_, start, install) => {
     const { status, stderr, stdout } = start();
     expect(status).not.toBe(0);
@@ -129,7 +129,7 @@ describe("a feature whose package is not installed", () => {
     const message = runModule(`
       import { Vault } from "guard-scan/vault";
       import { input } from "guard-scan";
-      await new input.Anonymize(new Vault(), { useFaker: true }).load().catch((error) => console.log(error.message));`);
+      await new input.Anonymize({ vault: new Vault(), useFaker: true }).load().catch((error) => console.log(error.message));`);
     expect(message.trim()).toBe(
       "useFaker: needs the package @faker-js/faker. Install beside guard-scan: npm install @faker-js/faker@9",
     );
@@ -174,7 +174,7 @@ describe("a project that has another version of an optional package", () => {
     const message = runModule(`
       import { Vault } from "guard-scan/vault";
       import { input } from "guard-scan";
-      await new input.Anonymize(new Vault(), { useFaker: true }).load().catch((error) => console.log(error.message));`);
+      await new input.Anonymize({ vault: new Vault(), useFaker: true }).load().catch((error) => console.log(error.message));`);
     expect(message).toContain("guard supports @faker-js/faker >=9, and 8.4.1 is installed.");
   });
 
