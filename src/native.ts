@@ -48,7 +48,7 @@ function loadAddon(): typeof Addon {
       "GUARD_RUNTIME",
       `guard's addon for ${platform} on ${arch} (Node.js ${version}) could not be loaded. Install guard-scan again on this machine, with ` +
         "optional dependencies (npm install --include=optional guard-scan), or build it with npm run build; the packages of one platform " +
-        "do not work on another",
+        "do not work on another, and a bundler has to leave guard-scan external (docs/bundlers.md)",
       { cause },
     );
   }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import type { Rights } from "../../http-server/callers/rights.ts";
 import { Problem } from "../../http-server/problem.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
 import type { ScanService } from "../../service/service.ts";
@@ -72,7 +73,7 @@ export class Profiles {
    *
    * @throws Problem 403 for a profile that the caller may not select, and 422 for one that does not exist.
    */
-  of({ rights }: FastifyRequest, requested: string | undefined): Profile {
+  of({ rights }: { rights: Rights }, requested: string | undefined): Profile {
     const name = requested ?? rights.profile;
     const found = this.#byName.get(name);
     const isAllowed = name === rights.profile || rights.mayChoose === "all" || rights.mayChoose.includes(name);
