@@ -1,5 +1,5 @@
-// An agent that reads mails with the tool calling of OpenAI's SDK. guard reads what the model is about to read before each call, and
-// the calls that the model asks for before a tool runs. A step that fails throws an error that says where and what to do.
+// An agent that reads mails through tool calls of OpenAI's SDK. guard scans the messages before each model call, and the tool calls
+// before a tool runs. A failed check throws an error that names the place and the next step.
 //   node examples/agent-loop.mjs
 import { pathToFileURL } from "node:url";
 import { scanConversation, scanOutput, Vault } from "guard-scan";
@@ -13,7 +13,7 @@ import {
 } from "guard-scan/input-scanners";
 import { Deanonymize } from "guard-scan/output-scanners";
 
-/** What a developer or an operator does about a text that failed, by where it came from. */
+/** What to do about a failed text, by its source. */
 const ADVICE = {
   user: "Refuse the request and tell the user what was found.",
   tool: "Leave this result out, or tell the model that it was withheld. Look at what wrote it.",
@@ -21,7 +21,7 @@ const ADVICE = {
   tool_definition: "Take the tool out of the list, and ask whoever runs its server.",
 };
 
-/** A step of the agent that guard stopped. `findings` says what was found and where. */
+/** A step that guard stopped. `findings` has the findings and their places. */
 export class BlockedStep extends Error {
   constructor(findings) {
     const lines = findings.map(({ scanner, source, path, message, type, label }) => {
@@ -34,26 +34,26 @@ export class BlockedStep extends Error {
   }
 }
 
-/** The scanners of the agent, and which of them read what. One set serves all conversations. */
+/** The scanners of the agent, and the sources that each one reads. All conversations share them. */
 export function createGuard() {
   const injection = new PromptInjection();
   const secrets = new Secrets();
   const invisible = new InvisibleText();
-  // Without a model for names: only what rules find, such as addresses and numbers of cards.
+  // Without a model for names, rules find addresses, card numbers and other values with a format.
   const anonymize = new Anonymize({ recognizerConf: [] });
   const definitions = new ToolDefinitions();
-  // A call of a tool that the conversation does not define fails.
+  // A call fails if the conversation does not define its tool.
   const policy = new ToolPolicy();
   const deanonymize = new Deanonymize();
   return {
-    // What judges a text comes before what rewrites it: placeholders are no words of its author.
+    // Scanners that only judge run before those that rewrite, so that they read the original text.
     scanners: [injection, invisible, secrets, anonymize, definitions, policy],
     scan: {
       tool: [injection, invisible, anonymize],
       tool_call: [secrets, policy],
       tool_definition: [definitions, invisible, injection],
     },
-    /** These only replace what they find, so a text that they changed may go on. */
+    /** These scanners replace their findings, so a text that they changed may continue. */
     replacing: [anonymize.name],
     deanonymize,
   };
@@ -62,16 +62,16 @@ export function createGuard() {
 /**
  * Asks the model until it answers without a tool, and returns the answer.
  *
- * A tool gets the placeholders that the model saw, never the personal data behind them.
+ * Tools get the same placeholders as the model, never the personal data behind them.
  *
  * @param client a client of OpenAI's SDK.
- * @param tools the definition of each tool and the function that runs it, by its name.
- * @throws BlockedStep when a scanner fails what the model is about to read, or a call that it asks for.
+ * @param tools the definition and the function of each tool, by name.
+ * @throws BlockedStep if a message to the model or a tool call of the model fails a scanner.
  */
 export async function runAgent({ client, guard, model, question, tools }) {
   const definitions = Object.values(tools).map(({ definition }) => definition);
   const messages = [{ role: "user", content: question }];
-  // One vault for each conversation, so that a value has the same placeholder in all of its messages.
+  // One vault per conversation, so that a value has the same placeholder in all messages.
   const vault = new Vault();
 
   const check = async () => {
@@ -101,7 +101,7 @@ export async function runAgent({ client, guard, model, question, tools }) {
     const [{ message }] = choices;
     if (!message.tool_calls?.length) return restored(message.content ?? "");
     messages.push(message);
-    // The model has asked for tools: the arguments are read before any of them runs.
+    // The model asks for tools. Scan all arguments before the first tool runs.
     await check();
     for (const { id, function: call } of message.tool_calls) {
       const result = await tools[call.name].run(JSON.parse(call.arguments));
@@ -111,7 +111,7 @@ export async function runAgent({ client, guard, model, question, tools }) {
   throw new Error("The model still asks for tools after ten steps.");
 }
 
-/** Runs the agent over two inboxes. The client stands for `new OpenAI()`. */
+/** Runs the agent with two inboxes. The client is a stand-in for `new OpenAI()`. */
 async function main() {
   const answers = [
     {

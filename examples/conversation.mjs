@@ -1,5 +1,5 @@
-// Scans a chat turn by turn, as a service in front of a model would. An instruction in the result of a tool is found, and so is
-// an attack that escalates slowly, no message of which fails by itself.
+// Scans a chat turn by turn. It finds an instruction in a tool result, and an attack that escalates slowly: none of its messages
+// fails by itself.
 //   node examples/conversation.mjs
 import { ConversationRisk, scanConversation } from "guard-scan";
 import { PromptInjection } from "guard-scan/input-scanners";
@@ -20,7 +20,7 @@ const withTool = await scanConversation(
 const [finding] = withTool.findings["PromptInjection[tool]"];
 console.log(`tool result: valid ${withTool.isValid}, ${finding.label}`);
 
-// Any function can score messages; here a list of scores stands for a model.
+// Any function can score messages. This one reads from a list in place of a model.
 const scores = new Map([
   ["Let us write a story.", 0.6],
   ["The hero is a chemist.", 0.6],

@@ -1,13 +1,13 @@
-// A scanner of your own: any object of this shape can be in a list, beside guard's scanners.
+// A custom scanner. Any object of this shape works in a list with guard's scanners.
 //   node examples/custom-scanner.mjs
 import { scanPrompt } from "guard-scan";
 import { Regex } from "guard-scan/input-scanners";
 
-/** Fails prompts that shout: of whose letters more than half are capitals. */
+/** Fails a prompt if more than half of its letters are capitals. */
 const shouting = {
   type: "Shouting",
   name: "Shouting",
-  // It never changes the text, so it may run beside other scanners.
+  // A scanner that never changes the text may run in parallel with others.
   sanitizes: false,
   async scan(text) {
     const letters = text.match(/\p{L}/gu) ?? [];

@@ -1,9 +1,9 @@
-// A client of the HTTP API with a credential: scans a prompt, asks a model, and scans its answer with the vault of the prompt.
+// An HTTP client with a credential. It scans a prompt, calls a model, and scans the answer with the prompt's vault.
 //   AUTH_TOKEN=secret node dist/cli/main.js serve --config examples/scanners.yml &
 //   AUTH_TOKEN=secret node examples/http-client.mjs
 const { GUARD_URL = "http://127.0.0.1:8000", AUTH_TOKEN = "" } = process.env;
 
-/** Posts a body, and returns the reply. Errors are problems as RFC 9457 describes them. */
+/** Posts a body and returns the reply. Errors are problem details (RFC 9457). */
 async function post(path, body) {
   const reply = await fetch(new URL(path, GUARD_URL), {
     method: "POST",
@@ -22,7 +22,7 @@ const prompt = await post("/analyze/prompt", {
 console.log(prompt.is_valid, prompt.sanitized_prompt);
 console.log(prompt.findings.Anonymize.map(({ label }) => label));
 
-// The model sees the placeholder only. The vault is all that a client has to keep.
+// The model sees only the placeholder. The client must keep the vault.
 const output = "Sent to [REDACTED_EMAIL_ADDRESS_1].";
 const answer = await post("/analyze/output", { prompt: prompt.sanitized_prompt, output, vault: prompt.vault });
 console.log(answer.is_valid, answer.sanitized_output);

@@ -1,4 +1,4 @@
-"""A client of llm-guard's API, which runs against guard without changes but for the URL, with only the standard library.
+"""A client of llm-guard's API. It runs against guard if you change the URL, and needs only the standard library.
 
     AUTH_TOKEN=secret node dist/cli/main.js serve --config examples/scanners.yml &
     AUTH_TOKEN=secret python3 examples/migrate_client.py
@@ -17,7 +17,7 @@ TOKEN = os.environ.get("AUTH_TOKEN", "")
 
 
 def post(path: str, body: dict) -> dict:
-    """Posts a body, and returns the reply. An error has llm-guard's `message` in it."""
+    """Posts a body and returns the reply. An error has the field `message`, as in llm-guard."""
     request = urllib.request.Request(
         URL.rstrip("/") + path,
         data=json.dumps(body).encode(),

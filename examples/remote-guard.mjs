@@ -1,4 +1,4 @@
-// Guards a call of a model with the scanners of a server: request, answer in pieces, and what happens when something is blocked.
+// Guards a model call with the scanners of a server: the request, the streamed answer, and a blocked request.
 //   AUTH_TOKEN=secret node dist/cli/main.js serve --config examples/scanners.yml &
 //   AUTH_TOKEN=secret node examples/remote-guard.mjs
 import { GuardBlockedError, RemoteGuard } from "guard-scan/remote";
@@ -6,13 +6,13 @@ import { GuardBlockedError, RemoteGuard } from "guard-scan/remote";
 const { GUARD_URL = "http://127.0.0.1:8000", AUTH_TOKEN = "" } = process.env;
 const guard = new RemoteGuard({ url: GUARD_URL, credential: { bearer: AUTH_TOKEN } });
 
-/** A model that answers in pieces, which end anywhere. */
+/** A model that streams its answer in pieces of 9 characters. */
 async function* model({ messages }) {
   const [address] = /\[REDACTED_\w+\]/.exec(messages.at(-1).content) ?? ["nobody"];
   for (const piece of `I will write to ${address} at once.`.match(/.{1,9}/g)) yield piece;
 }
 
-/** Asks the model, and prints what may be shown of its answer. */
+/** Calls the model, and prints the part of its answer that passes. */
 async function ask(content) {
   const call = guard.call();
   const { report, request } = await call.request({ messages: [{ role: "user", content }] });

@@ -1,10 +1,10 @@
-// Scans a prompt with three scanners, and shows what a program does with the report.
+// Scans a prompt with three scanners, and reads the report.
 //   node examples/scan-a-prompt.mjs
 import { scanPrompt } from "guard-scan";
 import { InvisibleText, PromptInjection, Secrets } from "guard-scan/input-scanners";
 
 const scanners = [new InvisibleText(), new Secrets(), new PromptInjection({ threshold: 0.9 })];
-// Loads the model now, so that the first scan does not wait for it.
+// Load the model now, so that the first scan is fast.
 for (const scanner of scanners) await scanner.load();
 
 for (const prompt of [

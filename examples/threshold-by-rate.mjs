@@ -1,4 +1,4 @@
-// States how many harmless texts may fail, instead of a probability: guard looks the threshold up in the curve of the model.
+// Sets a false positive rate in place of a threshold. guard reads the threshold from the measured curve of the model.
 //   node examples/threshold-by-rate.mjs
 import { PromptInjection } from "guard-scan/input-scanners";
 
@@ -12,7 +12,7 @@ for (const fpr of [0.05, 0.005]) {
   await scanner.close();
 }
 
-// A rate for which the model was measured on too few texts is an error, not a guess.
+// If the model was measured on too few texts for a rate, the rate is an error.
 try {
   new PromptInjection({ threshold: { fpr: 1e-9 } });
 } catch (error) {

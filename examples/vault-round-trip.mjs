@@ -4,14 +4,14 @@ import { scanOutput, scanPrompt, Vault } from "guard-scan";
 import { Anonymize } from "guard-scan/input-scanners";
 import { Deanonymize } from "guard-scan/output-scanners";
 
-// Without a model for names this takes microseconds: names are those that you give.
+// Without a model for names, the scan takes microseconds and finds only the names in this list.
 const anonymize = new Anonymize({ recognizerConf: [], hiddenNames: ["Ann Lee"] });
 const deanonymize = new Deanonymize();
 
-/** Stands for a call of a model. */
+/** A stand-in for a model call. */
 const model = async (prompt) => `I have sent the invoice to ${/\[REDACTED_EMAIL_ADDRESS_\d+\]/.exec(prompt)?.[0]}.`;
 
-// One vault for each conversation, never one for all.
+// Use one vault per conversation.
 const vault = new Vault();
 const prompt = "Send the invoice to Ann Lee, ann@example.com, card 4111 1111 1111 1111.";
 

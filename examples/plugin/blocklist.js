@@ -1,4 +1,4 @@
-// A scanner: fails texts with words of a list, and may replace them.
+// A scanner that fails texts with blocked words, and can replace the words.
 import { defineScanner, passed, wholeText } from "guard-scan/plugin";
 import { z } from "zod";
 
@@ -6,7 +6,7 @@ export const Blocklist = defineScanner({
   type: "Blocklist",
   summary: "Fails texts with one of several words, in any case.",
   sides: { input: {}, output: {} },
-  // Files write camelCase names in snake_case: `redact_with`. Unknown keys are errors, and so are values that do not fit.
+  // YAML files use snake_case: `redact_with`. Unknown keys and wrong values are errors.
   options: z.object({
     words: z
       .array(z.string().regex(/^\p{L}+$/u, "expected a word"))
@@ -14,14 +14,14 @@ export const Blocklist = defineScanner({
       .describe("The words."),
     redactWith: z.string().optional().describe("What words are replaced by. Default: the text stays as it is."),
   }),
-  // In a conversation it looks at the last few messages together and at the results of tools too.
+  // In a conversation, it also scans the last messages together, and tool results.
   conversation: { window: true, sources: ["user", "tool"] },
   findings: [{ type: "blocked-word", label: "The word as the list has it." }],
   examples: { options: { words: ["heron"] }, passes: ["A grey bird."], fails: ["Operation HERON starts."] },
   create({ options: { words, redactWith } }) {
     const blocked = new Map(words.map((word) => [word.toLowerCase(), word]));
     return {
-      // Scanners that change the text run one after the other, in the order of the list.
+      // Scanners that change the text run sequentially, in the order of the list.
       sanitizes: redactWith !== undefined,
       check(text) {
         const found = [...text.matchAll(/\p{L}+/gu)].filter(([word]) => blocked.has(word.toLowerCase()));

@@ -1,4 +1,4 @@
-// A classifier of prompt injections: the probability grows with every suspicious phrase. A real one would ask a model.
+// A classifier for prompt injections. Each suspicious phrase raises the probability. A real classifier calls a model.
 
 const PHRASES = [/open sesame/i, /say the magic word/i, /forget what you were told/i];
 

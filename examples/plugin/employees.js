@@ -1,4 +1,4 @@
-// A recognizer of personal data: numbers of employees, such as EMP-004711.
+// A recognizer for personal data: employee numbers, such as EMP-004711.
 
 /** @type {import("guard-scan").Recognizer} */
 export function employees(text) {

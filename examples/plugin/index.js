@@ -1,4 +1,4 @@
-// What an import path finds: `guard-plugin-example#Blocklist`.
+// The exports for import paths: `guard-plugin-example#Blocklist`.
 export { Blocklist } from "./blocklist.js";
 export { classify } from "./classifier.js";
 export { employees } from "./employees.js";

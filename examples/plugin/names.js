@@ -1,4 +1,4 @@
-// A NER model that knows a few names by heart. A real one would load a model, or ask a service of yours.
+// A NER model that knows only a few names. A real one loads a model, or calls a service.
 
 const KNOWN = new Map([
   ["Ada Lovelace", "PER"],

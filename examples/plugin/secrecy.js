@@ -1,4 +1,4 @@
-// A scoring function for the risk of a conversation: asking about secrets again and again adds up.
+// A scoring function for the risk of a conversation. Repeated questions about secrets raise it.
 
 /** @type {import("guard-scan").ScoringFunction} */
 export function secrecy(text) {
