@@ -234,7 +234,7 @@ describe.skipIf(skipsBrowser)("guard-scan/remote in a browser", () => {
 
 /** What the script `page.mjs` writes into its page. */
 const RESULTS = {
-  request: ["masked", "I am [VALUE_1]."],
+  request: ["passed", "I am [VALUE_1]."],
   answer: ["passed", "Hello Ann!"],
   texts: ["blocked"],
   closed: "GUARD_CLOSED",
