@@ -18,7 +18,14 @@ function run(command: string, ...args: string[]): { status: number | null; stdou
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:GUARD|npm)_/.test(name)));
   // Windows starts npm.cmd and npx.cmd only in a shell.
   const shell = process.platform === "win32" && command !== process.execPath;
-  return spawnSync(command, args, { cwd: project, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], shell, timeout: 120_000 });
+  return spawnSync(command, args, {
+    cwd: project,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    shell,
+    timeout: 120_000,
+  });
 }
 
 /** Runs a command that must succeed, and returns its standard output. */
@@ -140,7 +147,11 @@ describe("a feature whose package is not installed", () => {
     ],
     ["traces", () => serve("tracing: { exporter: console }"), "npm install @opentelemetry/core@2 "],
     ["audit records over OTLP", () => serve("audit: { to: otlp }"), "npm install @opentelemetry/core@2 "],
-    ["Redis", () => serve("rate_limit: { enabled: true, redis: { url: redis://127.0.0.1:1 } }"), "npm install ioredis@6"],
+    [
+      "Redis",
+      () => serve("rate_limit: { enabled: true, redis: { url: redis://127.0.0.1:1 } }"),
+      "npm install ioredis@6",
+    ],
     ["models of the hub", () => command("models", "pull", "someone/model"), "npm install @huggingface/hub@2"],
   ])("names the command that installs it: %s", (_, start, install) => {
     const { status, stderr, stdout } = start();
