@@ -5,7 +5,7 @@ import { benchTables, MEMORY_POINTS, type Table } from "../src/cli/bench/tables.
 import { formatMilliseconds } from "../src/cli/bench/timing.ts";
 import { type Command, parse, UsageError } from "../src/cli/command.ts";
 import { megabytes } from "../src/cli/system.ts";
-import { coordinate, escaped, path, STYLE } from "./plots.ts";
+import { coordinate, escapeHtml, path, STYLE } from "./plots.ts";
 
 /** Sizes of the charts, in pixels. */
 const [LABELS, BARS, VALUES, LINE] = [220, 380, 120, 22];
@@ -50,18 +50,18 @@ export function benchHtml(report: BenchReport): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>guard-scan bench: ${escaped(subject)}</title>
+<title>guard-scan bench: ${escapeHtml(subject)}</title>
 <style>${PAGE_STYLE}</style>
 </head>
 <body>
-<h1>guard-scan bench: ${escaped(subject)}</h1>
-<p>guard ${escaped(guard)}, ${escaped(date)}, on ${escaped(on.filter(Boolean).join(", "))}. Each row was measured for ${seconds} s, on ${escaped(counts.join(", "))}.</p>
-<h2>${escaped(clockTable.heading)}</h2>
-<p>Wall: from the call to its result. CPU: time of processors in all threads. Engine: waiting for a thread, making tokens, and running models; the three are medians. The bars are medians of the wall time.</p>
-${lists.map((kind) => `<h3>${escaped(kind)}s</h3>\n${clockBars(clocks.filter(({ texts }) => texts === kind))}`).join("\n")}
+<h1>guard-scan bench: ${escapeHtml(subject)}</h1>
+<p>guard ${escapeHtml(guard)}, ${escapeHtml(date)}, on ${escapeHtml(on.filter(Boolean).join(", "))}. Each row was measured for ${seconds} s, on ${escapeHtml(counts.join(", "))}.</p>
+<h2>${escapeHtml(clockTable.heading)}</h2>
+<p>Wall: from the call to its result. CPU: processor time of all threads. Engine: time of models, with the medians of waiting for a thread, tokenizing, and inference. The bars show the median wall time.</p>
+${lists.map((kind) => `<h3>${escapeHtml(kind)}s</h3>\n${clockBars(clocks.filter(({ texts }) => texts === kind))}`).join("\n")}
 ${htmlTable(clockTable)}
-<h2>${escaped(throughputTable.heading)}</h2>
-${lists.map((kind) => `<h3>${escaped(kind)}s</h3>\n${throughputLines(throughput.filter(({ texts }) => texts === kind))}`).join("\n")}
+<h2>${escapeHtml(throughputTable.heading)}</h2>
+${lists.map((kind) => `<h3>${escapeHtml(kind)}s</h3>\n${throughputCharts(throughput.filter(({ texts }) => texts === kind))}`).join("\n")}
 ${htmlTable(throughputTable)}
 ${
   memory === undefined
@@ -77,7 +77,7 @@ ${
 
 function clockBars(rows: readonly ClockRow[]): string {
   return bars(
-    "Median wall time of a text",
+    "Median wall time per text",
     rows.map(({ name, wall }) => [name, wall.p50, `${formatMilliseconds(wall.p50)} ms`]),
   );
 }
@@ -88,23 +88,23 @@ function bars(title: string, items: readonly (readonly [name: string, value: num
   const lines = items.map(([name, value, label], index) => {
     const y = index * LINE;
     const long = coordinate(x(value));
-    return `<text x="${LABELS - 8}" y="${y + 15}" text-anchor="end">${escaped(shortened(name))}</text><rect class="dot" x="${LABELS}" y="${y + 4}" width="${long}" height="${LINE - 8}"/><text x="${LABELS + long + 6}" y="${y + 15}">${escaped(label)}</text>`;
+    return `<text x="${LABELS - 8}" y="${y + 15}" text-anchor="end">${escapeHtml(truncateName(name))}</text><rect class="dot" x="${LABELS}" y="${y + 4}" width="${long}" height="${LINE - 8}"/><text x="${LABELS + long + 6}" y="${y + 15}">${escapeHtml(label)}</text>`;
   });
-  return drawing(title, width, height, lines.join("\n"));
+  return svgElement(title, width, height, lines.join("\n"));
 }
 
-/** The most characters of a name beside a bar. The table has all of it. */
-const NAME = 32;
+/** The maximum length of a name beside a bar. The table has the full name. */
+const MAX_NAME = 32;
 
-function shortened(name: string): string {
+function truncateName(name: string): string {
   const characters = [...name];
-  return characters.length > NAME ? `${characters.slice(0, NAME - 1).join("")}…` : name;
+  return characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME - 1).join("")}…` : name;
 }
 
-/** Scans in a second, and the latency, by how many ran at the same time. */
-function throughputLines(rows: readonly ThroughputRow[]): string {
+/** Charts of the scans per second and of the latency by concurrency. */
+function throughputCharts(rows: readonly ThroughputRow[]): string {
   const plots: readonly (readonly [title: string, lines: readonly (readonly number[])[]])[] = [
-    ["scans a second", [rows.map(({ perSecond }) => perSecond)]],
+    ["scans per second", [rows.map(({ perSecond }) => perSecond)]],
     ["milliseconds, p50 and p99 (dashed)", [rows.map(({ p50 }) => p50), rows.map(({ p99 }) => p99)]],
   ];
   const each = EXIT_DELAY_MS + PLOT_WIDTH + 40;
@@ -112,19 +112,19 @@ function throughputLines(rows: readonly ThroughputRow[]): string {
     rows.map(({ concurrency }) => concurrency),
     [0, PLOT_WIDTH],
   ).padding(0.3);
-  const placeOf = (row: ThroughputRow) => x(row.concurrency) ?? 0;
+  const xOf = (row: ThroughputRow) => x(row.concurrency) ?? 0;
   const content = plots.map(([title, lines], index) => {
     const y = scaleLinear([0, Math.max(...lines.flat(), Number.MIN_VALUE)], [PLOT_HEIGHT, 0]).nice(4);
     const grid = y.ticks(4).map((tick) => {
-      const place = coordinate(y(tick));
-      return `<line class="grid" x1="0" x2="${PLOT_WIDTH}" y1="${place}" y2="${place}"/><text x="-8" y="${place}" dy="4" text-anchor="end">${tick}</text>`;
+      const at = coordinate(y(tick));
+      return `<line class="grid" x1="0" x2="${PLOT_WIDTH}" y1="${at}" y2="${at}"/><text x="-8" y="${at}" dy="4" text-anchor="end">${tick}</text>`;
     });
     const ticks = rows.map(
       (row) =>
-        `<text x="${coordinate(placeOf(row))}" y="${PLOT_HEIGHT + 18}" text-anchor="middle">${row.concurrency}</text>`,
+        `<text x="${coordinate(xOf(row))}" y="${PLOT_HEIGHT + 18}" text-anchor="middle">${row.concurrency}</text>`,
     );
     const curves = lines.map((values, line) => {
-      const points = values.map((value, place): [number, number] => [placeOf(rows[place] as ThroughputRow), y(value)]);
+      const points = values.map((value, index): [number, number] => [xOf(rows[index] as ThroughputRow), y(value)]);
       const dots = points.map(
         ([cx, cy]) => `<circle class="dot" cx="${coordinate(cx)}" cy="${coordinate(cy)}" r="3"/>`,
       );
@@ -133,21 +133,21 @@ function throughputLines(rows: readonly ThroughputRow[]): string {
     return `<g transform="translate(${index * each + EXIT_DELAY_MS} ${TOP})">
 <text class="heading" y="-10">${title}</text>
 ${[...grid, ...ticks, ...curves].join("\n")}
-<text x="${PLOT_WIDTH / 2}" y="${PLOT_HEIGHT + 36}" text-anchor="middle">scans at the same time</text>
+<text x="${PLOT_WIDTH / 2}" y="${PLOT_HEIGHT + 36}" text-anchor="middle">concurrent scans</text>
 </g>`;
   });
-  return drawing("Throughput and latency", plots.length * each, TOP + PLOT_HEIGHT + BOTTOM, content.join("\n"));
+  return svgElement("Throughput and latency", plots.length * each, TOP + PLOT_HEIGHT + BOTTOM, content.join("\n"));
 }
 
-function drawing(title: string, width: number, height: number, content: string): string {
+function svgElement(title: string, width: number, height: number, content: string): string {
   return `<div class="wide"><svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-<title>${escaped(title)}</title>
+<title>${escapeHtml(title)}</title>
 ${content}
 </svg></div>`;
 }
 
 function htmlTable({ titles, rows, right }: Table): string {
   const line = (tag: string, cells: readonly string[]) =>
-    `<tr>${cells.map((cell, index) => `<${tag}${right.includes(index) ? ' class="right"' : ""}>${escaped(cell)}</${tag}>`).join("")}</tr>`;
+    `<tr>${cells.map((cell, index) => `<${tag}${right.includes(index) ? ' class="right"' : ""}>${escapeHtml(cell)}</${tag}>`).join("")}</tr>`;
   return `<div class="wide"><table>\n${[line("th", titles), ...rows.map((cells) => line("td", cells))].join("\n")}\n</table></div>`;
 }

@@ -6,7 +6,7 @@ const SIZE = 320;
 const MARGIN = { left: 60, right: 28, top: 64, bottom: 48 };
 const PANEL = { width: MARGIN.left + SIZE + MARGIN.right, height: MARGIN.top + SIZE + MARGIN.bottom };
 
-/** Colours of both schemes; those of the data have a contrast of more than 4.5 to their ground (WCAG 2.2, 1.4.3). */
+/** Colours for light and dark mode. The contrast of data is at least 4.5 (WCAG 2.2, 1.4.3). */
 export const STYLE = `:root { color-scheme: light dark; --ground: #ffffff; --ink: #1b1f24; --faint: #d0d7de; --data: #0550ae; }
 @media (prefers-color-scheme: dark) { :root { --ground: #0d1117; --ink: #e6edf3; --faint: #30363d; --data: #79c0ff; } }
 .ground { fill: var(--ground); }
@@ -30,13 +30,13 @@ interface Panel {
   content: string;
 }
 
-/** A point of a ROC curve: the shares of harmless texts and of positives above some threshold. */
+/** A point of a ROC curve: the shares of harmless texts and of positives above a threshold. */
 export interface RocPoint {
   falsePositives: number;
   recall: number;
 }
 
-/** The ROC curve from (0, 0) to (1, 1), with a point wherever it turns; empty where there is only one class. */
+/** The ROC curve from (0, 0) to (1, 1), with a point at each turn; empty if all texts are of one class. */
 export function rocCurve(outcomes: readonly Outcome[]): RocPoint[] {
   const harmless = ranksOf(outcomes, false);
   const ranks = ranksOf(outcomes, true);
@@ -54,9 +54,9 @@ export function rocCurve(outcomes: readonly Outcome[]): RocPoint[] {
 }
 
 /**
- * The ROC curve as an SVG: over all rates of false positives, and on a logarithmic axis over the low ones, at which scanners work.
+ * Draws the ROC curve as SVG: over all rates of false positives, and on a logarithmic axis for low rates, at which scanners operate.
  *
- * @returns nothing where only one class is there.
+ * @returns undefined if all texts are of one class.
  */
 export function rocPlot(name: string, outcomes: readonly Outcome[], auc: number): string | undefined {
   const points = rocCurve(outcomes);
@@ -82,7 +82,7 @@ export function rocPlot(name: string, outcomes: readonly Outcome[], auc: number)
       ...shared,
       heading: "Low rates",
       x: log,
-      // Only powers of ten are labelled: there is no room for the other ticks of the scale.
+      // Only powers of ten: there is no room for other labels.
       xTicks: log.ticks().filter((tick) => Number.isInteger(Math.round(Math.log10(tick) * 1e6) / 1e6)),
       content: curve(log),
     },
@@ -94,10 +94,10 @@ export function rocPlot(name: string, outcomes: readonly Outcome[], auc: number)
 }
 
 /**
- * The reliability diagram as an SVG: how often texts of about the same probability should fail, with 95 % intervals (Wilson). Those
- * of a calibrated scanner lie on the diagonal.
+ * Draws the reliability diagram as SVG: the share of texts with similar probabilities that should fail, with 95 % confidence intervals
+ * (Wilson). The points of a calibrated scanner lie on the diagonal.
  *
- * @returns nothing where the scanner has no probability.
+ * @returns undefined if the scanner has no probability.
  */
 export function reliabilityPlot(name: string, outcomes: readonly Outcome[], error: number): string | undefined {
   const bins = calibrationBins(outcomes);
@@ -133,17 +133,17 @@ export function reliabilityPlot(name: string, outcomes: readonly Outcome[], erro
 function svg(title: string, desc: string, panels: readonly Panel[]): string {
   const [width, height] = [panels.length * PANEL.width, PANEL.height];
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="title desc">
-<title id="title">${escaped(title)}</title>
-<desc id="desc">${escaped(desc)}</desc>
+<title id="title">${escapeHtml(title)}</title>
+<desc id="desc">${escapeHtml(desc)}</desc>
 <style>${STYLE}</style>
 <rect class="ground" width="${width}" height="${height}"/>
-<text class="heading" x="${MARGIN.left}" y="22">${escaped(title)}</text>
-${panels.map((panel, index) => drawn(panel, index * PANEL.width + MARGIN.left, MARGIN.top)).join("\n")}
+<text class="heading" x="${MARGIN.left}" y="22">${escapeHtml(title)}</text>
+${panels.map((panel, index) => drawPanel(panel, index * PANEL.width + MARGIN.left, MARGIN.top)).join("\n")}
 </svg>
 `;
 }
 
-function drawn({ heading, x, y, xTitle, yTitle, xTicks, content }: Panel, left: number, top: number): string {
+function drawPanel({ heading, x, y, xTitle, yTitle, xTicks, content }: Panel, left: number, top: number): string {
   const middle = SIZE / 2;
   const vertical = xTicks.map((tick) => {
     const at = coordinate(x(tick));
@@ -154,7 +154,7 @@ function drawn({ heading, x, y, xTitle, yTitle, xTicks, content }: Panel, left: 
     return `<line class="grid" x1="0" x2="${SIZE}" y1="${at}" y2="${at}"/><text x="-8" y="${at}" dy="4" text-anchor="end">${tickLabel(tick)}</text>`;
   });
   return `<g transform="translate(${left} ${top})">
-<text x="0" y="-10">${escaped(heading)}</text>
+<text x="0" y="-10">${escapeHtml(heading)}</text>
 ${[...vertical, ...horizontal].join("\n")}
 ${content}
 <text x="${middle}" y="${SIZE + 38}" text-anchor="middle">${xTitle}</text>
@@ -162,12 +162,12 @@ ${content}
 </g>`;
 }
 
-/** The `d` of a path through points. */
+/** The `d` attribute of a path through points. */
 export function path(points: readonly [number, number][]): string {
   return line().digits(2)(points as [number, number][]) ?? "";
 }
 
-/** A coordinate with two decimals, to keep drawings short. */
+/** Rounds a coordinate to two decimals, to keep files small. */
 export function coordinate(value: number): number {
   return Math.round(value * 100) / 100;
 }
@@ -180,7 +180,7 @@ function percent(value: number): string {
   return `${(value * 100).toFixed(2)} %`;
 }
 
-/** Text as the content of an element of SVG or HTML. */
-export function escaped(text: string): string {
+/** Escapes a text for SVG or HTML. */
+export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

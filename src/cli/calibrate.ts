@@ -10,7 +10,7 @@ import {
   positiveBy,
   readLabelled,
 } from "./eval/labelled.ts";
-import type { Judged } from "./eval/measure.ts";
+import type { JudgedText } from "./eval/measure.ts";
 import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./eval/metrics.ts";
 
 const options = {
@@ -114,7 +114,7 @@ async function calibrateScanner(
   // The probabilities do not depend on the threshold, so they are measured with the default one. Parameters may be in either case.
   const { [option]: _, [key]: __, ...params } = task.params;
   const scanner = createScanner(side, type, params);
-  let judged: Judged[];
+  let judged: JudgedText[];
   try {
     judged = await judge(scanner, rows);
   } finally {

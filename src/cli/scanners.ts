@@ -17,7 +17,7 @@ export const scanners: Command = {
     const [name, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     // Imported late, because these modules load the addon.
-    const [{ scannerReference, scannerReferences }, { listAsText, offersAsText, pageAsText }, { PluginLoader }] =
+    const [{ scannerReference, scannerReferences }, { pluginList, scannerList, scannerPage }, { PluginLoader }] =
       await Promise.all([
         import("./scanners/reference.ts"),
         import("./scanners/text-pages.ts"),
@@ -29,7 +29,7 @@ export const scanners: Command = {
       await print(
         values.json
           ? json(references.map(({ type, sides, summary }) => ({ type, sides, summary })))
-          : listAsText(references, lineWidth()) + offersAsText(await plugins.packagePlugins()),
+          : scannerList(references, lineWidth()) + pluginList(await plugins.packagePlugins()),
       );
       return 0;
     }
@@ -41,7 +41,7 @@ export const scanners: Command = {
       throw new UsageError(
         `unknown scanner ${name}${didYouMean(name, types) || `; expected one of: ${types.join(", ")}`}`,
       );
-    await print(values.json ? json(found) : pageAsText(found));
+    await print(values.json ? json(found) : scannerPage(found));
     return 0;
   },
 };

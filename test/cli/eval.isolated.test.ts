@@ -99,7 +99,7 @@ describe("guard-scan eval", () => {
     [["animals.jsonl"], /--scanner is missing/],
     [["nowhere.jsonl.gz", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'], /ENOENT.*nowhere\.jsonl\.gz/],
     [["animals.jsonl", "--scanner", "Regex", "--data", "."], /--data belongs to --suite/],
-    [["animals.jsonl", "--scanner", "Regex", "--side", "left"], /--side is input or output, not left/],
+    [["animals.jsonl", "--scanner", "Regex", "--side", "left"], /--side: expected input or output, got left/],
     [["animals.jsonl", "--scanner", "Regex", "--positive", "a", "--negative", "b"], /give one of/],
     [
       ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'],

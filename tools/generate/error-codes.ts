@@ -1,39 +1,39 @@
 import type { ErrorCode } from "../../src/support/errors.ts";
 import { code, table } from "./markdown.ts";
 
-/** What an error code means, and what the HTTP API answers then. */
-interface ErrorMeaning {
+/** The documentation of an error code. */
+interface ErrorDescription {
   meaning: string;
-  /** What to do about it. */
+  /** What the user can do. */
   remedy: string;
-  /** The status of the HTTP API, where a request can lead to it. */
+  /** The status of the HTTP response, if a request can cause the error. */
   status?: number;
 }
 
-/** The codes of guard's errors. They are stable: programs may go by them, while messages may change. */
-export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
+/** The error codes. They are stable; messages may change. */
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorDescription>> = {
   GUARD_VALIDATION: {
-    meaning: "An argument, an option or a configuration cannot be used. `issues` names every value at fault.",
+    meaning: "An argument, an option or a configuration is invalid. `issues` lists all invalid values.",
     remedy: "Correct the values at the paths of the issues.",
     status: 422,
   },
   GUARD_PATTERN: {
-    meaning: "A pattern is no valid expression, or took more steps on this text than it may.",
-    remedy: "Simplify the pattern: one without look-around and back-references runs in linear time.",
+    meaning: "A pattern is invalid, or exceeded its step limit on this text.",
+    remedy: "Simplify the pattern. Patterns without look-around and back-references run in linear time.",
     status: 500,
   },
   GUARD_SCANNER: {
-    meaning: "A scanner of a program failed, or its answer was no verdict. The text was not checked.",
-    remedy: "Look at `cause`, which is what the scanner threw.",
+    meaning: "A custom scanner failed or did not return a verdict. The text was not checked.",
+    remedy: "See `cause`, the error that the scanner threw.",
     status: 500,
   },
   GUARD_MODEL: {
-    meaning: "The files of a model are missing or cannot be read, or the model has not what its scanner needs.",
-    remedy: "Check `model` of the scanner; `guard-scan models` lists what is there.",
+    meaning: "The files of a model are missing or invalid, or the model does not fit its scanner.",
+    remedy: "Check `model` of the scanner. `npx guard-scan models` lists the installed models.",
   },
   GUARD_DOWNLOAD: {
     meaning: "A model could not be downloaded.",
-    remedy: "Check the connection and `HF_TOKEN`; `guard-scan models pull` goes on where it was interrupted.",
+    remedy: "Check the connection and `HF_TOKEN`. `npx guard-scan models pull` resumes an interrupted download.",
   },
   GUARD_PACKAGE: {
     meaning:
@@ -41,58 +41,57 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     remedy: "Run the command that the message names.",
   },
   GUARD_RUNTIME: {
-    meaning: "The library of ONNX Runtime could not be loaded, or data that belongs to guard cannot be read.",
+    meaning: "The ONNX Runtime library could not be loaded, or data files of guard cannot be read.",
     remedy:
-      "Install guard anew, or set `GUARD_ONNX_LIBRARY` to a library of ONNX Runtime; `guard-scan doctor` says what was found.",
+      "Reinstall guard, or set `GUARD_ONNX_LIBRARY` to the path of an ONNX Runtime library. `npx guard-scan doctor` shows what was found.",
   },
   GUARD_PROVIDER_UNAVAILABLE: {
-    meaning: "An execution provider of `GUARD_ONNX_PROVIDERS` is not available, or did not start.",
-    remedy: "Install the package with the provider, or take it out of the variable.",
+    meaning: "An execution provider of `GUARD_ONNX_PROVIDERS` is not available or failed to start.",
+    remedy: "Install a package with the provider, or remove it from the variable.",
   },
   GUARD_SETTING: {
-    meaning: "A setting of the inference engine makes no sense.",
+    meaning: "A setting of the inference engine is invalid.",
     remedy: "Correct the variable that the message names.",
   },
   GUARD_TOKENIZATION: {
-    meaning: "The tokenizer of a model refused a text.",
-    remedy: "Check whether `tokenizer.json` belongs to the model.",
+    meaning: "The tokenizer of a model rejected a text.",
+    remedy: "Check that `tokenizer.json` belongs to the model.",
     status: 500,
   },
   GUARD_INFERENCE: {
     meaning: "ONNX Runtime failed while it ran a model.",
-    remedy: "The message is that of ONNX Runtime; too little memory is a common cause.",
+    remedy: "The message is from ONNX Runtime. A common cause is too little memory.",
     status: 500,
   },
   GUARD_PANIC: {
-    meaning: "A bug of guard. Only the one call is affected.",
-    remedy: "Please report it, with the message.",
+    meaning: "A bug in guard. Other calls are not affected.",
+    remedy: "Please report it with the message.",
     status: 500,
   },
   GUARD_OVERLOADED: {
-    meaning:
-      "There is too much to do for now: a scan would have waited too long, or not ended in time, or too many are under way.",
+    meaning: "Too much load: a scan would have exceeded its queue time or its deadline, or too many scans are running.",
     remedy:
-      "Try again after the seconds of `retryAfter` (`Retry-After`), add instances, or raise `max_queue_time` or `queue_size`.",
+      "Retry after `retryAfter` seconds (`Retry-After`), add instances, or raise `max_queue_time` or `queue_size`.",
     status: 503,
   },
   GUARD_STARTING: {
-    meaning: "The service still loads its models.",
-    remedy: "Wait until `GET /readyz` answers with 200.",
+    meaning: "The service is still loading its models.",
+    remedy: "Wait until `GET /readyz` returns 200.",
     status: 503,
   },
   GUARD_UNAVAILABLE: {
     meaning: "The service could not load its models.",
-    remedy: "The log of the service says why.",
+    remedy: "See the log of the service.",
     status: 503,
   },
   GUARD_CLOSED: {
     meaning: "The scanner, the model or the service is closed.",
-    remedy: "Scan before closing it, or make a new one.",
+    remedy: "Scan before closing it, or create a new one.",
     status: 503,
   },
   GUARD_ABORTED: {
     meaning: "The caller aborted the call.",
-    remedy: "Nothing: that is what was asked for.",
+    remedy: "Nothing, as the caller wanted this.",
     status: 499,
   },
   GUARD_TIMEOUT: {
@@ -101,22 +100,22 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorMeaning>> = {
     status: 504,
   },
   GUARD_TOO_LARGE: {
-    meaning: "A conversation, a list of documents or a vault is larger than the service allows.",
+    meaning: "A conversation, a list of documents or a vault exceeds a limit of the service.",
     remedy: "Raise `max_messages` or `vault_max_size`, or send less.",
     status: 413,
   },
   GUARD_BLOCKED: {
     meaning:
-      "A check failed: a wrapped client did not send the request, or does not show the answer. `report` says which check.",
-    remedy: "Show the user that it was blocked, or give the wrapper a text to answer with.",
+      "A check failed, so the wrapped client did not send the request or withheld the answer. `report` has the checks.",
+    remedy: "Tell the user that the text was blocked, or give the wrapper a replacement text.",
   },
   GUARD_UNREACHABLE: {
-    meaning: "A server of guard could not be reached, or its reply made no sense. Nothing was checked.",
-    remedy: "Look at `cause`, and check the address and the credential of the server.",
+    meaning: "A guard server could not be reached or sent an invalid response. The text was not checked.",
+    remedy: "See `cause`, and check the address and the credential of the server.",
   },
   GUARD_UPSTREAM: {
-    meaning: "The answer of a model has another shape than its API says, so nothing of it was checked or shown.",
-    remedy: "Check that the address is that of an API whose format guard reads.",
+    meaning: "The response of a model does not have the format of its API. It was neither checked nor passed on.",
+    remedy: "Check that the address belongs to an API that guard supports.",
   },
 };
 
@@ -132,17 +131,17 @@ export function errorPage(): string {
 
 # Errors
 
-Every error of guard is a \`GuardError\` with a \`code\`. Codes are stable and meant for programs; messages are meant for people and may
-change.
+All errors of guard are a \`GuardError\` with a \`code\`. Codes are stable; messages may change.
 
-- \`GuardValidationError\` has \`issues\`, each with the \`path\` of a value and a \`message\`, and the \`path\` of the first one. Paths are
-  written as the value is: \`input_scanners.0.params.threshold\` in a file, \`matchType\` in a program.
-- \`ScannerError\` has the name of the \`scanner\`, and as \`cause\` what the scanner threw; its code is that of the cause, if it has one.
+- \`GuardValidationError\` has \`issues\`, each with the \`path\` of a value and a \`message\`, and the \`path\` of the first issue. Paths have the
+  case of the source: \`input_scanners.0.params.threshold\` in a file, \`matchType\` in a program.
+- \`ScannerError\` has the name of the \`scanner\`, and the error that the scanner threw as \`cause\`. Its code is that of the cause, if it
+  has one.
 
-A scan that ends with an error has not checked the text: never take it for a pass. With \`onScannerError: "block"\` a scanner that fails
-makes the text fail in place of an error.
+A scan that ends with an error has not checked the text. Never treat it as a pass. With \`onScannerError: "block"\` a failing scanner
+makes the text fail instead of throwing.
 
-The last column is the status of the HTTP API where a request leads to the error. Its replies are problems as in RFC 9457.
+The last column is the HTTP status, if a request can cause the error. Error responses are problem details (RFC 9457).
 
 ${table([["Error", "Meaning", "What to do", "Status"], ...rows])}
 `;

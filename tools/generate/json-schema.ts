@@ -8,27 +8,27 @@ import { metaOf, toSnakeCase, unwrap } from "../../src/support/options.ts";
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** A text with a reference to the environment in it, which may stand wherever a value may. */
+/** A string with a reference to the environment, which may replace any value. */
 const REFERENCE: JsonSchema = { $ref: "#/definitions/reference" };
 
-/** A plugin: an import path, or a name, which begins with a small letter as no type of guard's own scanners does. */
+/** A plugin: an import path, or a name in lower case, unlike the types of guard's own scanners. */
 const PLUGIN: JsonSchema = {
   type: "string",
   pattern: `#|${PLUGIN_NAME.source}`,
   description: "A plugin: ./file.js#export, package#export, or a name that an installed package offers.",
 };
 
-/** What makes a value be of one form, and goes into that form where another one is possible too. */
-const OF_VALUE = [
+/** The keywords that restrict a value. They move into a branch of `anyOf` if a reference is allowed too. */
+const VALUE_KEYWORDS = [
   ...["type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "pattern", "format"],
 ];
 
 /**
- * The JSON Schema of `scanners.yml`, by which editors complete and check the file. Names of keys are known in snake_case and, as
- * guard takes them too, in camelCase; `${NAME:default}` may stand in the place of any value.
+ * The JSON Schema of `scanners.yml`, with which editors complete and validate the file. Keys may be in snake_case or camelCase, as in
+ * guard, and `${NAME:default}` may replace any value.
  *
- * It is of draft 7, which the language servers for YAML know best.
+ * It is in draft 7, which language servers for YAML support best.
  */
 export function fileSchema(): JsonSchema {
   const { shape } = configSchema;
@@ -36,14 +36,14 @@ export function fileSchema(): JsonSchema {
     if (name === "auth") return [name, { ...authSchema(), description: metaOf(section, "description") ?? "" }];
     if (name === "profiles") {
       const description = metaOf(section, "description") ?? "";
-      return [name, orNothing({ type: "object", additionalProperties: profileSchema(), description })];
+      return [name, orNull({ type: "object", additionalProperties: profileSchema(), description })];
     }
     return [name, sectionSchema(name, section)];
   });
   return withAliases({
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "scanners.yml",
-    description: "The configuration of guard: what it serves, and which scanners check prompts and outputs.",
+    description: "The configuration of guard: the server, and the scanners of prompts and outputs.",
     ...objectOf(Object.fromEntries(sections), []),
     definitions: {
       reference: {
@@ -61,10 +61,10 @@ export function fileSchema(): JsonSchema {
 function sectionSchema(name: string, section: z.ZodType): JsonSchema {
   if (name === "inputScanners") return list("input");
   if (name === "outputScanners") return list("output");
-  return orNothing(schemaOf(section));
+  return orNull(schemaOf(section));
 }
 
-/** Scanners and settings of a profile. */
+/** The scanners and settings of a profile. */
 function profileSchema(): JsonSchema {
   const sections = Object.entries(profile.shape as Record<string, z.ZodType>);
   return objectOf(Object.fromEntries(sections.map(([name, section]) => [name, sectionSchema(name, section)])), []);
@@ -76,8 +76,8 @@ function authSchema(): JsonSchema {
   return { anyOf: [entry, { type: "array", items: entry, minItems: 1 }] };
 }
 
-/** A section with nothing in it is one that is not there. */
-function orNothing(schema: JsonSchema): JsonSchema {
+/** Allows an empty section. */
+function orNull(schema: JsonSchema): JsonSchema {
   return schema.type === "object" ? ({ ...schema, type: ["object", "null"] } as unknown as JsonSchema) : schema;
 }
 
@@ -88,7 +88,7 @@ function scannersOf(side: Side): { scanner: DefinedScanner; found: ScannerClass 
   });
 }
 
-/** The list of scanners of a side: each entry has the parameters of its type. */
+/** The list of scanners of a side. The type of an entry decides its parameters. */
 function list(side: Side): JsonSchema {
   const scanners = scannersOf(side);
   return {
@@ -98,7 +98,7 @@ function list(side: Side): JsonSchema {
       ...objectOf(
         {
           type: {
-            description: "Which scanner.",
+            description: "The scanner.",
             anyOf: [
               ...scanners.map(({ scanner: { definition } }) => ({
                 const: definition.type,
@@ -107,7 +107,7 @@ function list(side: Side): JsonSchema {
               PLUGIN,
             ],
           },
-          name: { type: "string", minLength: 1, description: "Name in results; may stand in params too." },
+          name: { type: "string", minLength: 1, description: "The name in results. It may be set in params instead." },
           params: { type: ["object", "null"], description: "The options of the scanner." },
         },
         ["type"],
@@ -125,44 +125,45 @@ function list(side: Side): JsonSchema {
   } as unknown as JsonSchema;
 }
 
-/** One definition for both sides where they have one class. */
+/** The name of a definition, which both sides share if they have the same class. */
 function definitionName(side: Side, { type, definition }: ScannerClass): string {
   const { input, output } = SCANNERS.find((scanner) => scanner.definition === definition)?.classes ?? {};
   return input === output ? type : `${side}.${type}`;
 }
 
-/** The parameters of every scanner of a side, by the name of their definition. */
+/** The parameters of all scanners of a side, by the name of their definition. */
 function paramsOf(side: Side): [string, JsonSchema][] {
   return scannersOf(side).map(({ scanner, found }) => {
     const schema = schemaOf(found.options);
     const isRequired = requiredOf(found.options).length > 0;
     return [
       definitionName(side, found),
-      { ...(isRequired ? schema : orNothing(schema)), description: scanner.definition.summary },
+      { ...(isRequired ? schema : orNull(schema)), description: scanner.definition.summary },
     ];
   });
 }
 
-/** The options that a file has to give. */
+/** The names of the required options. */
 function requiredOf(schema: z.ZodObject): string[] {
   return Object.entries(schema.shape as Record<string, z.ZodType>)
     .filter(([, option]) => !option.safeParse(undefined).success)
     .map(([name]) => name);
 }
 
-/** A zod schema as a file may give its values. */
+/** The JSON Schema of the values in a file. */
 function schemaOf(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
     target: "draft-7",
     io: "input",
     unrepresentable: "any",
-    override: ({ zodSchema, jsonSchema }) => asWritten(zodSchema as unknown as z.ZodType, jsonSchema as JsonSchema),
+    override: ({ zodSchema, jsonSchema }) =>
+      completeSchema(zodSchema as unknown as z.ZodType, jsonSchema as JsonSchema),
   });
-  return inFile(made);
+  return fileForm(made);
 }
 
-/** Gives the schema of one value, in place, what its zod schema cannot tell, and takes out what is no JSON Schema. */
-function asWritten(zod: z.ZodType, json: JsonSchema): void {
+/** Completes the schema of a value in place with metadata, and removes keys that are not of JSON Schema. */
+function completeSchema(zod: z.ZodType, json: JsonSchema): void {
   const given = zod.meta()?.jsonSchema;
   if (given) {
     const { description, default: fallback } = json;
@@ -186,40 +187,40 @@ function asWritten(zod: z.ZodType, json: JsonSchema): void {
   ]) {
     delete json[key];
   }
-  // The largest number that a double holds exactly is no rule of ours.
+  // Zod adds the range of safe integers, which is not a rule of guard.
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.description === undefined) delete json.description;
 }
 
-/** A schema with both spellings of its keys, and with references to the environment in the place of values, at every depth. */
-function inFile(schema: unknown): JsonSchema {
+/** Allows references to the environment in place of values, and both cases of keys, at every depth. */
+function fileForm(schema: unknown): JsonSchema {
   if (typeof schema !== "object" || schema === null) return schema as never;
   const json = schema as JsonSchema;
   const result: Record<string, unknown> = { ...json };
-  if (json.oneOf) result.oneOf = (json.oneOf as JsonSchema[]).map(inFile);
-  if (json.anyOf) result.anyOf = flattened((json.anyOf as JsonSchema[]).map(inFile));
-  if (json.items) result.items = inFile(json.items);
-  if (typeof json.additionalProperties === "object") result.additionalProperties = inFile(json.additionalProperties);
+  if (json.oneOf) result.oneOf = (json.oneOf as JsonSchema[]).map(fileForm);
+  if (json.anyOf) result.anyOf = flattenBranches((json.anyOf as JsonSchema[]).map(fileForm));
+  if (json.items) result.items = fileForm(json.items);
+  if (typeof json.additionalProperties === "object") result.additionalProperties = fileForm(json.additionalProperties);
   if (json.properties) {
     const { properties, required = [] } = json;
-    const converted = Object.entries(properties).map(([name, item]) => [name, inFile(item)] as const);
+    const converted = Object.entries(properties).map(([name, item]) => [name, fileForm(item)] as const);
     Object.assign(result, objectOf(Object.fromEntries(converted), required), { required: undefined });
-    if (required.some((name) => toSnakeCase(name) === name)) result.required = requiredAsWritten(required);
+    if (required.some((name) => toSnakeCase(name) === name)) result.required = requiredInOneCase(required);
   }
   return orReference(result as JsonSchema);
 }
 
-/** Forms of a value, those of forms within them among them, each once. */
-function flattened(forms: readonly JsonSchema[]): JsonSchema[] {
-  const flat = forms.flatMap((form) => {
-    const { anyOf, ...rest } = form;
-    return anyOf && Object.keys(rest).length === 0 ? (anyOf as JsonSchema[]) : [form];
+/** Merges the branches of nested `anyOf`, with one reference at the end. */
+function flattenBranches(branches: readonly JsonSchema[]): JsonSchema[] {
+  const flat = branches.flatMap((branch) => {
+    const { anyOf, ...rest } = branch;
+    return anyOf && Object.keys(rest).length === 0 ? (anyOf as JsonSchema[]) : [branch];
   });
-  return [...flat.filter((form) => form !== REFERENCE), ...(flat.includes(REFERENCE) ? [REFERENCE] : [])];
+  return [...flat.filter((branch) => branch !== REFERENCE), ...(flat.includes(REFERENCE) ? [REFERENCE] : [])];
 }
 
-/** Replaces the marks that {@link objectOf} leaves by references to what they stand for. */
+/** Replaces the `aliasOf` of {@link objectOf} with references to the aliased schemas. */
 function withAliases(schema: JsonSchema): JsonSchema {
   const visit = (value: unknown, pointer: string): unknown => {
     if (Array.isArray(value)) return value.map((item, index) => visit(item, `${pointer}/${index}`));
@@ -234,14 +235,14 @@ function withAliases(schema: JsonSchema): JsonSchema {
   return visit(schema, "#") as JsonSchema;
 }
 
-/** The required keys that have one spelling only. */
-function requiredAsWritten(required: readonly string[]): string[] {
+/** The required keys that are the same in both cases. */
+function requiredInOneCase(required: readonly string[]): string[] {
   return required.filter((name) => toSnakeCase(name) === name);
 }
 
-/** An object whose keys may be written in snake_case or in camelCase, the former suggested. */
+/** An object with keys in snake_case or camelCase, of which editors suggest the former. */
 function objectOf(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
-  const spelled = Object.entries(properties).flatMap(([name, schema]): [string, JsonSchema][] => {
+  const keys = Object.entries(properties).flatMap(([name, schema]): [string, JsonSchema][] => {
     const snake = toSnakeCase(name);
     return snake === name
       ? [[name, schema]]
@@ -250,27 +251,27 @@ function objectOf(properties: Record<string, JsonSchema>, required: readonly str
           [name, { aliasOf: snake }],
         ];
   });
-  const twice = required.filter((name) => toSnakeCase(name) !== name);
-  const once = requiredAsWritten(required);
+  const inBothCases = required.filter((name) => toSnakeCase(name) !== name);
+  const inOneCase = requiredInOneCase(required);
   return {
     type: "object",
-    properties: Object.fromEntries(spelled),
+    properties: Object.fromEntries(keys),
     additionalProperties: false,
-    ...(once.length > 0 ? { required: once } : {}),
-    ...(twice.length > 0
-      ? { allOf: twice.map((name) => ({ anyOf: [{ required: [toSnakeCase(name)] }, { required: [name] }] })) }
+    ...(inOneCase.length > 0 ? { required: inOneCase } : {}),
+    ...(inBothCases.length > 0
+      ? { allOf: inBothCases.map((name) => ({ anyOf: [{ required: [toSnakeCase(name)] }, { required: [name] }] })) }
       : {}),
   };
 }
 
-/** A value that is no free text, or a reference in its place; texts, lists and objects stay as they are. */
+/** Allows a reference in place of a value. Free texts allow it already; lists and objects stay as they are. */
 function orReference(json: JsonSchema): JsonSchema {
   const { type } = json;
   const isFreeText = type === "string" && !json.enum && !json.pattern;
   const isValue = ["number", "integer", "boolean", "string"].includes(type as string) || json.enum !== undefined;
   if (!isValue || isFreeText || json.const !== undefined) return json;
   const entries = Object.entries(json);
-  const form = Object.fromEntries(entries.filter(([key]) => OF_VALUE.includes(key)));
-  const rest = Object.fromEntries(entries.filter(([key]) => !OF_VALUE.includes(key)));
-  return { ...rest, anyOf: [form, REFERENCE] };
+  const value = Object.fromEntries(entries.filter(([key]) => VALUE_KEYWORDS.includes(key)));
+  const rest = Object.fromEntries(entries.filter(([key]) => !VALUE_KEYWORDS.includes(key)));
+  return { ...rest, anyOf: [value, REFERENCE] };
 }

@@ -1,5 +1,5 @@
-/** A text as Markdown shows it: what it would take for tags, emphasis or columns is escaped, but in code. */
-export function escaped(text: string): string {
+/** Escapes tags, emphasis and pipes in Markdown, except in code. */
+export function escapeMarkdown(text: string): string {
   return text
     .split(/(`+[^`]*`+)/)
     .map((part, index) =>
@@ -8,7 +8,7 @@ export function escaped(text: string): string {
     .join("");
 }
 
-/** A text in code, whatever is in it; what nobody could see is written as an escape. */
+/** A text as inline code. Invisible characters are written as escapes. */
 export function code(text: string): string {
   const visible = text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (char) => {
     return char === "\n" ? "\\n" : `\\u{${(char.codePointAt(0) as number).toString(16)}}`;
@@ -19,13 +19,13 @@ export function code(text: string): string {
   return `${fence}${space}${visible}${space}${fence}`;
 }
 
-/** A table, its first row the titles of its columns. Cells are Markdown. */
+/** A table of Markdown cells. The first row has the titles. */
 export function table(rows: readonly (readonly string[])[]): string {
   const [titles = [], ...body] = rows;
   return [titles, titles.map(() => "---"), ...body].map((row) => `| ${row.join(" | ")} |`).join("\n");
 }
 
-/** `Toxicity` as the name of a file: `toxicity`; `URLReachability`: `url-reachability`; `MaliciousURLs`: `malicious-urls`. */
+/** Converts a type to the name of a file: `Toxicity` to `toxicity`, `URLReachability` to `url-reachability`, `MaliciousURLs` to `malicious-urls`. */
 export function kebabCase(type: string): string {
   return type
     .replace(/([a-z])([A-Z])/g, "$1-$2")

@@ -23,7 +23,7 @@ export const MEMORY_POINTS: readonly (readonly [keyof Memory, string])[] = [
 export function benchTables({ clocks, throughput, memory }: BenchReport): Table[] {
   return [
     {
-      heading: "One text after another (milliseconds of a text)",
+      heading: "One text after another (milliseconds per text)",
       titles: [
         "TEXTS",
         "WHAT",
@@ -42,7 +42,7 @@ export function benchTables({ clocks, throughput, memory }: BenchReport): Table[
       right: [2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
     },
     {
-      heading: "Texts at the same time",
+      heading: "Concurrent scans",
       titles: ["TEXTS", "WHAT", "AT ONCE", "SCANS/S", "P50 MS", "P95 MS", "P99 MS", "SCANS"],
       rows: throughput.map(throughputCells),
       right: [2, 3, 4, 5, 6, 7],

@@ -20,36 +20,36 @@ import {
   type TypedSpan,
 } from "./metrics.ts";
 
-/** Texts that are scanned at a time, as a busy server would. */
+/** The number of concurrent scans, as in a busy server. */
 const CONCURRENCY = 16;
-/** The fields that say where a text is from, where none are named. */
+/** The fields by which figures are grouped by default; the first that the texts have. */
 const SOURCE_FIELDS = ["source", "set"];
-/** The field that says a text's language; spans are counted by it too. */
+/** The field with the language. Figures of spans are grouped by it too. */
 const LANGUAGE_FIELD = "lang";
 
-/** What is measured: a scanner on a file of labelled texts. */
+/** An evaluation: a scanner on a file of labelled texts. */
 export const evaluationSchema = z.strictObject({
   name: z.string().optional(),
   scanner: z.string(),
   side: z.enum(["input", "output"]).optional(),
-  /** Where the texts come from, as the scanner is told; by default what its side says. */
+  /** The source of the texts; default: that of the side. */
   source: z.enum(SOURCES).optional(),
   params: z.record(z.string(), z.unknown()).default({}),
   file: z.string(),
   positives: z.array(z.string()).optional(),
   negatives: z.array(z.string()).optional(),
   otherwise: z.string().optional(),
-  /** The types of findings that the file's spans are of; others are not counted, found or not. */
+  /** The types of spans to compare. Spans and findings of other types are ignored. */
   spans: z.union([z.literal(ALL).transform(() => [ALL]), z.array(z.string()).min(1)]).optional(),
   by: z.union([z.string().transform((field) => [field]), z.array(z.string())]).optional(),
-  /** For the model's curve of false positives: `true` for all harmless texts, or the values that fields of theirs must have. */
+  /** The harmless texts for the model's curve of false positives: `true` for all, or the values that their fields must have. */
   curve: z.union([z.literal(true), z.record(z.string(), z.array(z.string()))]).optional(),
 });
 export type Evaluation = z.output<typeof evaluationSchema>;
 
 export type Figures = BinaryFigures | LabelFigures | SpanFigures;
 
-/** The figures of one scanner on one file. */
+/** The figures of a scanner on a file. */
 export interface Result {
   name: string;
   scanner: string;
@@ -58,12 +58,12 @@ export interface Result {
   file: string;
   textsPerSecond: number;
   all: Figures;
-  /** Figures by the values of fields: `{ set: { chat: {...} } }`. */
+  /** Figures by fields and their values: `{ set: { chat: {...} } }`. */
   by: Record<string, Record<string, Figures>>;
 }
 
-/** What a scanner said of a text. */
-export interface Judged extends Omit<Outcome, "positive"> {
+/** A text and the verdict on it. */
+export interface JudgedText extends Omit<Outcome, "positive"> {
   row: LabelledText;
   findings: readonly Finding[];
 }
@@ -72,25 +72,25 @@ export interface Judged extends Omit<Outcome, "positive"> {
 export interface Measurement {
   evaluation: Evaluation;
   result: Result;
-  outcomes: (Outcome & Judged)[];
+  outcomes: (Outcome & JudgedText)[];
 }
 
-/** The side on which a scanner is measured: that which is named, or the first that it has. */
+/** The side of a scanner: the named one, or the first that it has. */
 export function sideOf(scanner: string, side: string | undefined): Side {
   if (side === "input" || side === "output") return side;
-  if (side !== undefined) throw new UsageError(`--side is input or output, not ${side}`);
+  if (side !== undefined) throw new UsageError(`--side: expected input or output, got ${side}`);
   return !scannerClasses("input").has(scanner) && scannerClasses("output").has(scanner) ? "output" : "input";
 }
 
 /**
- * Scans texts, many at a time. The order of the result is that of the rows.
+ * Scans texts, many at the same time. The results have the order of the rows.
  *
- * @param source where all of the texts come from.
+ * @param source the source of all texts.
  */
-export async function judge(scanner: Scanner, rows: readonly LabelledText[], source?: Source): Promise<Judged[]> {
+export async function judge(scanner: Scanner, rows: readonly LabelledText[], source?: Source): Promise<JudgedText[]> {
   await scanner.load?.();
   const progress = new Progress(rows.length, false);
-  const judged = new Array<Judged>(rows.length);
+  const judged = new Array<JudgedText>(rows.length);
   let next = 0;
   const work = async () => {
     while (next < rows.length) {
@@ -117,7 +117,7 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[], sou
     next = rows.length;
     progress.clear();
   }
-  // A scanner with probabilities gives none for a text without anything to judge: that counts as the probability 0.
+  // A scanner with probabilities gives none for a text with nothing to judge. That counts as 0.
   return judged.some(({ probability }) => probability !== undefined)
     ? judged.map((item) => ({ ...item, probability: item.probability ?? 0 }))
     : judged;
@@ -131,7 +131,7 @@ export async function measure(evaluation: Evaluation, rows: readonly LabelledTex
   const isPositive = isCompared ? () => false : positiveBy(evaluation);
   const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
   const harmless = ranksOf(outcomes, false);
-  const figures = (part: readonly (Outcome & Judged)[]) => figuresOf(evaluation, part, harmless);
+  const figures = (part: readonly (Outcome & JudgedText)[]) => figuresOf(evaluation, part, harmless);
   const result = {
     name: evaluation.name ?? scanner,
     scanner,
@@ -154,7 +154,7 @@ export async function measure(evaluation: Evaluation, rows: readonly LabelledTex
 async function judgeTimed(
   evaluation: Evaluation,
   rows: readonly LabelledText[],
-): Promise<{ judged: Judged[]; seconds: number }> {
+): Promise<{ judged: JudgedText[]; seconds: number }> {
   const { scanner: type, side, source } = evaluation;
   const scanner = createScanner(sideOf(type, side), type, paramsFor(evaluation, rows));
   try {
@@ -170,7 +170,7 @@ async function judgeTimed(
 /** @param harmless ascending ranks of all harmless texts of the file. */
 function figuresOf(
   { spans, otherwise }: Evaluation,
-  outcomes: readonly (Outcome & Judged)[],
+  outcomes: readonly (Outcome & JudgedText)[],
   harmless: Float64Array,
 ): Figures {
   if (spans !== undefined) return spanFigures(outcomes.map((one) => comparedSpans(one, spans)));
@@ -192,7 +192,7 @@ function fieldsOf({ by, spans }: Evaluation, [first]: readonly LabelledText[]): 
 }
 
 /** Outcomes by the value of a field, sorted by it. Rows without the field are left out. */
-function groupsOf(outcomes: readonly (Outcome & Judged)[], field: string): [string, (Outcome & Judged)[]][] {
+function groupsOf(outcomes: readonly (Outcome & JudgedText)[], field: string): [string, (Outcome & JudgedText)[]][] {
   const groups = group(outcomes, ({ row }) => String(row.fields[field] ?? ""));
   return [...groups].filter(([value]) => value !== "").sort(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -203,12 +203,12 @@ function topLabel(findings: readonly Finding[]): string | undefined {
   return findings.find(({ score }) => score >= best)?.label;
 }
 
-/** The spans of a text, and what was found there, of the types that are asked for. */
+/** The labelled spans of a text and the spans of the findings, of the given types. */
 function comparedSpans(
-  { row, findings }: Judged,
+  { row, findings }: JudgedText,
   types: readonly string[],
 ): { spans: TypedSpan[]; found: TypedSpan[] } {
-  const isAsked = ({ type }: TypedSpan) => types.includes(ALL) || types.includes(type);
+  const hasType = ({ type }: TypedSpan) => types.includes(ALL) || types.includes(type);
   const at = codePointOffsets(
     row.text,
     findings.flatMap(({ start, end }) => [start, end]),
@@ -219,7 +219,7 @@ function comparedSpans(
     type: label,
   }));
   const spans = (row.spans ?? []).map(([start, end, type]) => ({ start, end, type }));
-  return { spans: spans.filter(isAsked), found: found.filter(isAsked) };
+  return { spans: spans.filter(hasType), found: found.filter(hasType) };
 }
 
 function paramsFor({ params, otherwise }: Evaluation, rows: readonly LabelledText[]): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { bisectLeft, bisectRight } from "d3-array";
 
-/** One text of an evaluation: what it is, and what a scanner said. */
+/** A text of an evaluation and the verdict on it. */
 export interface Outcome {
   /** Whether the text should fail. */
   positive: boolean;
@@ -8,80 +8,80 @@ export interface Outcome {
   failed: boolean;
   /** The risk score, -1..1. */
   score: number;
-  /** The probability behind it, 0..1, of a scanner that has one. */
+  /** The probability that the text should fail, 0..1, of a scanner that has one. */
   probability?: number;
 }
 
 /**
- * Figures of a check that passes or fails. A share of nothing is absent; so are `precision`, `f1` and `auc` where all texts are of one
- * class.
+ * Figures of a scanner that passes or fails texts. A share of no texts is absent. `precision`, `f1` and `auc` are absent if all texts
+ * are of one class.
  */
 export interface BinaryFigures {
   rows: number;
   positives: number;
   accuracy: number;
-  /** Of the texts that failed, how many should. */
+  /** The share of failed texts that should fail. */
   precision?: number;
-  /** Of the texts that should fail, how many did. */
+  /** The share of texts that should fail and did. */
   recall?: number;
-  /** The harmonic mean of both. */
+  /** The harmonic mean of precision and recall. */
   f1?: number;
-  /** Of the texts that should pass, how many failed. */
+  /** The share of harmless texts that failed. */
   falsePositives?: number;
-  /** The chance that a text that should fail ranks above a harmless one, ties counting half. */
+  /** The chance that a text that should fail ranks above a harmless one. Ties count half. */
   auc?: number;
-  /** Recall at the lowest threshold at which at most one harmless text in 100 fails; absent where there are fewer than 100. */
+  /** Recall at the lowest threshold at which at most one harmless text in 100 fails; absent if there are fewer than 100. */
   recallAt1In100?: number;
   /** The same with one in 1,000. */
   recallAt1In1000?: number;
-  /** Expected calibration error; absent where the scanner has no probability. */
+  /** Expected calibration error; absent if the scanner has no probability. */
   ece?: number;
 }
 
-/** Figures of a check that names a label. */
+/** Figures of a scanner that labels texts. */
 export interface LabelFigures {
   rows: number;
   accuracy: number;
 }
 
-/** Something in a text, from `start` to `end`. */
+/** A span of a text with the type of its content. */
 export interface TypedSpan {
   start: number;
   end: number;
   type: string;
 }
 
-/** Figures of a check that finds spans in a text. A share of nothing is absent. */
+/** Figures of a scanner that finds spans in texts. A share of no spans is absent. */
 export interface SpanFigures {
   rows: number;
-  /** Spans that should be found. */
+  /** The number of spans that should be found. */
   spans: number;
   found: number;
-  /** Of what was found, how much is the same as a span: start, end and type. */
+  /** The share of found spans that are correct in start, end and type. */
   precision?: number;
-  /** Of the spans, how many were found with the same start, end and type. */
+  /** The share of spans that were found with the same start, end and type. */
   recall?: number;
-  /** The harmonic mean of both. */
+  /** The harmonic mean of precision and recall. */
   f1?: number;
-  /** The same of each type alone. */
+  /** The figures of each type. */
   types?: Record<string, SpanFigures>;
 }
 
-/** What a text is ranked by: its probability, or the risk score of a scanner that has none. */
+/** The rank of a text: its probability, or its risk score if the scanner has no probability. */
 function rankOf({ probability, score }: Outcome): number {
   return probability ?? score;
 }
 
-/** The ranks of the texts that should fail, or of the harmless ones, ascending. */
+/** The ranks of the texts that should fail (`positive`) or of the harmless ones, in ascending order. */
 export function ranksOf(outcomes: readonly Outcome[], positive: boolean): Float64Array {
   return Float64Array.from(outcomes.filter((outcome) => outcome.positive === positive).map(rankOf)).sort();
 }
 
 /**
- * The figures of a check that passes or fails.
+ * The figures of a scanner that passes or fails texts.
  *
- * @param harmless ascending ranks that those of the positives are compared with in `auc` and `recallAt...`: of the whole file
- *   where `outcomes` are a part of it, because one threshold serves all of its parts.
+ * @param harmless ascending ranks of the harmless texts, for `auc` and `recallAt...`. If `outcomes` are a group of a file, they are those of the
+ *   whole file, because all groups share one threshold.
  */
 export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(outcomes, false)): BinaryFigures {
   const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
@@ -90,16 +90,16 @@ export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(o
   const ranks = ranksOf(outcomes, true);
   const positives = ranks.length;
   const negatives = outcomes.length - positives;
-  // Where all texts are of one class, precision and F1 would tell which class that is, and nothing about the scanner.
-  const both = positives > 0 && negatives > 0;
+  // If all texts are of one class, precision and F1 tell the class and nothing about the scanner.
+  const hasBothClasses = positives > 0 && negatives > 0;
   const recallAt = (rate: number) =>
-    harmless.length * rate < 1 - ROUNDING
+    harmless.length * rate < 1 - ROUNDING_ERROR
       ? undefined
       : share(countAbove(ranks, thresholdAt(harmless, rate)), positives);
   const figures = {
-    precision: both ? share(hits, hits + alarms) : undefined,
+    precision: hasBothClasses ? share(hits, hits + alarms) : undefined,
     recall: share(hits, positives),
-    f1: both ? share(2 * hits, hits + alarms + positives) : undefined,
+    f1: hasBothClasses ? share(2 * hits, hits + alarms + positives) : undefined,
     falsePositives: share(alarms, negatives),
     auc: auc(ranks, harmless),
     recallAt1In100: recallAt(0.01),
@@ -123,8 +123,8 @@ export function labelFigures(outcomes: readonly { label: string; found: string }
 }
 
 /**
- * The figures of a check that finds spans, counted over all texts and types together: those of CoNLL-2003 (Tjong Kim Sang and
- * De Meulder, "Introduction to the CoNLL-2003 Shared Task", section 2.4), for which a span is right when all of it is.
+ * The figures of a scanner that finds spans, over all texts and types, as in CoNLL-2003 (Tjong Kim Sang and De Meulder, "Introduction to
+ * the CoNLL-2003 Shared Task", section 2.4): a span is correct only if start, end and type are.
  */
 export function spanFigures(
   outcomes: readonly { spans: readonly TypedSpan[]; found: readonly TypedSpan[] }[],
@@ -156,20 +156,20 @@ export function spanFigures(
 }
 
 /**
- * The area under the ROC curve, as the statistic of Mann and Whitney (1947) over the number of pairs; that both are the same is
- * shown in Hanley and McNeil, "The meaning and use of the area under a receiver operating characteristic (ROC) curve", 1982.
+ * The area under the ROC curve: the statistic of Mann and Whitney (1947) divided by the number of pairs. Hanley and McNeil, "The meaning
+ * and use of the area under a receiver operating characteristic (ROC) curve", 1982, show that both are equal.
  */
 function auc(ranks: Float64Array, harmless: Float64Array): number | undefined {
   const above = ranks.reduce((sum, rank) => sum + (bisectLeft(harmless, rank) + bisectRight(harmless, rank)) / 2, 0);
   return share(above, ranks.length * harmless.length);
 }
 
-/** How far the product of a rate and a count may be off, because of rounding: 0.29 * 100 is 28.999999999999996. */
-const ROUNDING = 1e-9;
+/** The rounding error of the product of a rate and a count: 0.29 * 100 is 28.999999999999996. */
+const ROUNDING_ERROR = 1e-9;
 
-/** How many of `rows` texts a rate allows. */
-function allowed(rate: number, rows: number): number {
-  return Math.min(rows - 1, Math.floor(rate * rows + ROUNDING));
+/** The number of texts that a rate allows of `rows`. */
+function allowedCount(rate: number, rows: number): number {
+  return Math.min(rows - 1, Math.floor(rate * rows + ROUNDING_ERROR));
 }
 
 /**
@@ -179,29 +179,29 @@ function allowed(rate: number, rows: number): number {
  * @param rate 0..1.
  */
 export function thresholdAt(harmless: Float64Array, rate: number): number {
-  return harmless[harmless.length - 1 - allowed(rate, harmless.length)] as number;
+  return harmless[harmless.length - 1 - allowedCount(rate, harmless.length)] as number;
 }
 
-/** How many ranks are above a threshold. */
+/** The number of ranks above a threshold. */
 export function countAbove(ranks: Float64Array, threshold: number): number {
   return ranks.length - bisectRight(ranks, threshold);
 }
 
-/** How often texts of about the same probability should fail. */
+/** The texts with similar probabilities. */
 export interface CalibrationBin {
-  /** Where the bin begins; the next one begins where it ends. */
+  /** The probabilities of the bin are at least `from` and below `to`, or at most 1 in the last bin. */
   from: number;
   to: number;
   rows: number;
-  /** The mean of their probabilities. */
+  /** The mean probability. */
   probability: number;
-  /** The share of positives among them. */
+  /** The share of texts that should fail. */
   positives: number;
 }
 
 const BINS = 10;
 
-/** The texts by their probabilities, in ten bins of the same width; empty bins are left out. */
+/** The texts by probability in ten bins of the same width, without empty bins. */
 export function calibrationBins(outcomes: readonly Outcome[]): CalibrationBin[] {
   const bins = Array.from({ length: BINS }, (_, index) => ({ index, rows: 0, sum: 0, positives: 0 }));
   for (const { positive, probability } of outcomes) {
@@ -223,7 +223,7 @@ export function calibrationBins(outcomes: readonly Outcome[]): CalibrationBin[] 
 }
 
 /**
- * The expected calibration error: how far the probabilities of a bin are from its share of positives, in the mean over the texts.
+ * The expected calibration error: the difference between the mean probability of a bin and its share of positives, averaged over texts.
  * Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning", AAAI 2015.
  */
 function calibrationError(outcomes: readonly Outcome[]): number | undefined {
@@ -235,14 +235,14 @@ function calibrationError(outcomes: readonly Outcome[]): number | undefined {
   );
 }
 
-/** The quantile of the normal distribution that leaves 2.5 % on either side. */
+/** The 97.5 % quantile of the normal distribution. */
 const Z = 1.959963984540054;
 
 /**
- * The 95 % interval of a share: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of the
- * American Statistical Association 22, 1927. Unlike the textbook one it holds for shares near 0.
+ * The 95 % confidence interval of a share: Wilson, "Probable inference, the law of succession, and statistical inference", Journal of
+ * the American Statistical Association 22, 1927. Unlike the normal approximation it holds for shares near 0.
  *
- * @param part how many of `whole`, which is at least 1.
+ * @param whole at least 1.
  */
 export function wilsonInterval(part: number, whole: number): [number, number] {
   const centre = (part + Z ** 2 / 2) / (whole + Z ** 2);

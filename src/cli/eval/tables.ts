@@ -23,12 +23,14 @@ const COLUMNS: readonly [string, Column][] = [
 const COUNTS: readonly Column[] = ["rows", "positives", "spans", "found"];
 
 /** Explains the columns for the help. */
-export const columnNotes = `Figures are in percent. FPR: share of the harmless texts that fail. AUC: the chance that a text that should fail has a higher
-probability than a harmless one, ties counting half (the statistic of Mann and Whitney). R@1%, R@0.1%: recall at the threshold
-at which at most that share of the harmless texts fails. In the row of a group these three compare its texts with the harmless
-ones of the whole file. ECE: expected calibration error over ten bins of the same width (Naeini and others 2015). Scanners
-without a probability are ranked by their risk score and have no ECE. An empty cell has no texts to count, or too few.
-Where spans are compared, SPANS should be found and FOUND were; one is right when its start, end and type are (as in CoNLL-2003).`;
+export const columnNotes = `Figures are in percent.
+  FPR           share of the harmless texts that fail
+  AUC           chance that a text that should fail has a higher probability than a harmless one; ties count half (Mann and Whitney)
+  R@1%, R@0.1%  recall at the threshold at which at most that share of the harmless texts fails
+  ECE           expected calibration error over ten bins of the same width (Naeini and others 2015)
+In the row of a group, AUC and R@ compare its texts with the harmless texts of the whole file. Scanners without a probability are ranked
+by their risk score and have no ECE. An empty cell has no texts, or too few.
+With spans, SPANS should be found and FOUND were found. A span is correct if its start, end and type are (as in CoNLL-2003).`;
 
 /** The cells of a table for each field: first the titles, last the figures of all texts. */
 export function figureCells({ all, by }: Pick<Result, "all" | "by">): string[][][] {

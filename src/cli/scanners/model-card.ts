@@ -2,31 +2,31 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readEvaluation } from "../../models/evaluation.ts";
 
-/** The marks between which `npm run eval -- --write-cards` writes. */
+/** The marks in `CARD.md` around the tables that `npm run eval -- --write-cards` writes. */
 const [BEGIN, END] = ["<!-- eval -->", "<!-- /eval -->"];
 
-/** What a model that comes with guard says of itself. */
+/** The documentation of an embedded model. */
 export interface ModelReference {
   name: string;
   version: string;
   license: string;
-  /** Bytes of its files, without those that it has in common with other models. */
+  /** The size of its files in bytes, without files that it shares with other models. */
   size: number;
-  /** The names of its heads, where it has several. */
+  /** The names of its heads, if it has several. */
   heads: string[];
-  /** Its labels, where it has one head. */
+  /** Its labels, if it has one head. */
   labels: string[];
-  /** The day on which its figures were measured; absent where none are written down. */
+  /** The date of its figures; absent if it has none. */
   measured?: string;
 }
 
-/** What `config.json` of an embedded model has, as far as it is shown. */
+/** The part of `config.json` that is shown. */
 interface ModelConfig {
   id2label?: Record<string, string>;
   guard: { name: string; version: string; license: string; heads?: { name: string; labels?: string[] }[] };
 }
 
-/** Reads what an embedded model says of itself. */
+/** Reads the documentation of an embedded model. */
 export function modelReference(folder: string): ModelReference {
   const config: ModelConfig = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
   const { name, version, license, heads = [] } = config.guard;
@@ -40,7 +40,7 @@ export function modelReference(folder: string): ModelReference {
   };
 }
 
-/** The part of a model's card that `npm run eval -- --write-cards` writes. */
+/** The tables of a model's card. */
 function figuresOf(folder: string): string {
   const card = join(folder, "CARD.md");
   const text = existsSync(card) ? readFileSync(card, "utf8") : "";
@@ -48,15 +48,15 @@ function figuresOf(folder: string): string {
   return begin < 0 || end < begin ? "" : text.slice(begin + BEGIN.length, end).trimStart();
 }
 
-/** A table of figures, its first row the titles of its columns. */
+/** A table; the first row has the titles of the columns. */
 export type Table = readonly (readonly string[])[];
 
-/** What was measured of a scanner. */
+/** The figures of a scanner. */
 export interface Figures {
-  /** What was measured, such as `Toxicity (input)`. */
+  /** The scanner and the side, such as `Toxicity (input)`. */
   title: string;
   tables: Table[];
-  /** What stands before the tables. */
+  /** The text besides the tables. */
   text: string;
 }
 
@@ -67,7 +67,7 @@ export function figuresOfScanner(folder: string, type: string): { measured: Figu
     .slice(1)
     .map((section): Figures => {
       const [heading = "", ...lines] = section.split("\n");
-      // The options behind the title can be long; the card has them.
+      // The options after the title may be long; the card has them.
       const title = heading.replace(/, `.*$/, "");
       const blocks = lines.join("\n").trim().split("\n\n");
       const isTable = (block: string) => block.startsWith("|");
@@ -98,13 +98,13 @@ function readTable(block: string): Table {
     );
 }
 
-/** More rows than these are not shown: the card has all of them. */
-const MOST_ROWS = 25;
+/** The maximum number of rows of a table on a page. The card has all of them. */
+const MAX_ROWS = 25;
 
-/** The table that says most to somebody who does not know the sets: that by language, otherwise the first one; its totals where it is long. */
+/** The table for a page: that by language if there is one, otherwise the first; only the totals of a long one. */
 export function shownTable(tables: readonly Table[]): Table | undefined {
   const table = tables.find(([titles]) => titles?.[0] === "lang") ?? tables[0];
-  if (!table || table.length <= MOST_ROWS) return table;
+  if (!table || table.length <= MAX_ROWS) return table;
   const [titles = [], ...rows] = table;
   return [titles, ...rows.filter(([name = ""]) => /^all\b/.test(name))];
 }

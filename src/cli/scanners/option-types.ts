@@ -25,13 +25,13 @@ function several(kind: string): string {
   return `list of ${kind.replace(/\b(?:text|number|object|plugin)\b/g, "$&s")}`;
 }
 
-/** What an option takes, in plain words: `number from 0 to 1`, `list of texts`, `one of search or all`. */
+/** The values of an option in plain words: `number from 0 to 1`, `list of texts`, `one of search or all`. */
 export function plainType(schema: z.ZodType): string {
   const typescript = metaOf(schema, "typescript");
   if (metaOf(schema, "programOnly"))
     return typescript?.includes("[]") ? "list of functions, from programs only" : "from programs only";
   const json = metaOf(schema, "jsonSchema");
-  // An option that takes a plugin or something else says so in its description.
+  // The description of an option says whether it takes a plugin beside other values.
   if (json === PLUGIN_REFERENCE) return typescript?.startsWith("string") ? "text" : "plugin";
   if (json?.enum) return `one of ${joinWithOr(json.enum.map(String))}`;
   if (json) return "text, object, or a list of them";
@@ -56,7 +56,7 @@ export function plainType(schema: z.ZodType): string {
   return "anything";
 }
 
-/** The object that an option takes, or of which it takes several; nothing for other options. */
+/** The schema of the objects that an option takes, alone or in a list; undefined for other options. */
 export function objectIn(schema: z.ZodType): z.ZodObject | undefined {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodObject) return inner;
@@ -64,7 +64,7 @@ export function objectIn(schema: z.ZodType): z.ZodObject | undefined {
   if (inner instanceof z.ZodUnion) {
     return (inner.options as z.ZodType[]).map(objectIn).find((found) => found !== undefined);
   }
-  // A value that is brought into form first: what counts is the form.
+  // The value is transformed first; the schema of the result counts.
   if (schema.def.type === "pipe") return objectIn((schema as z.ZodPipe).out as z.ZodType);
   const { innerType } = schema.def as { innerType?: z.ZodType };
   return innerType && objectIn(innerType);

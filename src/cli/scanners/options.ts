@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { metaOf, toSnakeCase, unwrap } from "../../support/options.ts";
 
-/** An option as documentation shows it. */
+/** An option for the documentation. */
 export interface OptionReference {
-  /** In camelCase, as programs write it. */
+  /** The name in programs, in camelCase. */
   name: string;
-  /** As files write it. */
+  /** The name in files. */
   snakeName: string;
   /** Its type in TypeScript. */
   type: string;
-  /** The module that declares the type, seen from `src/`, where it is not one of the language. */
+  /** The path in `src/` of the module that declares the type, if TypeScript does not. */
   typeFrom?: string;
   required: boolean;
-  /** The value that it has when it is left out, as JSON; undefined where there is none. */
+  /** The default as JSON; undefined if there is none. */
   default?: string;
   description: string;
 }
@@ -25,7 +25,7 @@ export function optionsOf(schema: z.ZodObject): OptionReference[] {
     return {
       name,
       snakeName: toSnakeCase(name),
-      // Only generated code shows it, and schemas of plugins may have a type that is not known here.
+      // A getter, because only generated code reads it, and the schemas of plugins may have types that are unknown here.
       get type() {
         return typeOf(option);
       },
@@ -38,7 +38,7 @@ export function optionsOf(schema: z.ZodObject): OptionReference[] {
   return [...options.filter(({ required }) => required), ...options.filter(({ required }) => !required)];
 }
 
-/** The value that an option has when it is left out. */
+/** The default of an option. */
 function defaultOf(schema: z.ZodType): unknown {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return schema.def.defaultValue;
   const { innerType } = schema.def as { innerType?: z.ZodType };
@@ -46,9 +46,9 @@ function defaultOf(schema: z.ZodType): unknown {
 }
 
 /**
- * What an option takes, as a type of TypeScript.
+ * The TypeScript type of an option.
  *
- * @throws Error for a schema that it does not know: that one needs `.meta({ typescript: "..." })`.
+ * @throws Error for an unknown kind of schema, which needs `.meta({ typescript: "..." })`.
  */
 export function typeOf(schema: z.ZodType): string {
   const given = metaOf(schema, "typescript");
@@ -75,5 +75,5 @@ export function typeOf(schema: z.ZodType): string {
     const fields = optionsOf(schema).map(({ name, type, required }) => `${name}${required ? "" : "?"}: ${type}`);
     return `{ ${fields.join("; ")} }`;
   }
-  throw new Error(`no type of TypeScript is known for a schema of the type ${schema.type}: give it meta.typescript`);
+  throw new Error(`the schema of type ${schema.type} has no known TypeScript type: set meta.typescript`);
 }

@@ -13,28 +13,28 @@ import { type Figures, figuresOfScanner, type ModelReference, modelReference } f
 import { objectIn, plainType } from "./option-types.ts";
 import { optionsOf } from "./options.ts";
 
-/** What the texts of a side are called. */
+/** The name of the texts of a side. */
 export const TEXTS: Readonly<Record<Side, string>> = { input: "prompts", output: "outputs" };
 
-/** An option of a scanner, as its page and `guard-scan scanners NAME --json` show it. */
+/** An option of a scanner, as pages and `guard-scan scanners NAME --json` show it. */
 export interface ScannerOption {
-  /** As files write it. */
+  /** The name in files. */
   name: string;
-  /** As programs write it, where that differs. */
+  /** The name in programs, if it differs. */
   camelName?: string;
-  /** What it takes, in plain words. */
+  /** Its values in plain words, such as `number from 0 to 1`. */
   type: string;
   required: boolean;
-  /** The value that it has when it is left out, by side; absent where there is none. */
+  /** The default by side; absent if there is none. */
   defaults?: Partial<Record<Side, unknown>>;
   description: string;
-  /** Whether it is only there because files of llm-guard have it. */
+  /** Whether it exists only for compatibility with files of llm-guard. */
   ofLlmGuard: boolean;
-  /** The keys of the objects that it takes. */
+  /** The keys, if its values are objects. */
   keys?: ScannerOption[];
 }
 
-/** All that a user has to know of a scanner. */
+/** The documentation of a scanner. */
 export interface ScannerReference {
   type: string;
   summary: string;
@@ -44,20 +44,20 @@ export interface ScannerReference {
   conversation: NonNullable<Scanner["conversation"]>;
   comparesWithPrompt: boolean;
   findings: readonly { type: string; label?: string }[];
-  /** What it does otherwise than llm-guard 0.3.16. */
+  /** The differences from llm-guard 0.3.16. */
   differences: readonly Difference[];
   examples: { options: Record<string, unknown>; passes: readonly Example[]; fails: readonly Example[] };
-  /** The model that it uses unless it is told another one. */
+  /** The default model. */
   model?: ModelReference;
   figures: { measured: Figures[]; thresholds: Figures[] };
 }
 
-/** The reference of every scanner, by the alphabet of their types. */
+/** The documentation of all scanners, in the alphabetical order of their types. */
 export function scannerReferences(): ScannerReference[] {
   return SCANNERS.map(scannerReference);
 }
 
-/** The reference of one scanner, which may be of a plugin. */
+/** The documentation of a scanner, which may be a plugin. */
 export function scannerReference({ definition, classes }: DefinedScanner): ScannerReference {
   const { type, summary, description = "", examples, conversation = {}, comparesWithPrompt = false } = definition;
   const sides = Object.keys(classes) as Side[];
@@ -73,56 +73,55 @@ export function scannerReference({ definition, classes }: DefinedScanner): Scann
   };
 }
 
-const SOURCE_WORDS: Record<Source, string> = {
-  user: "the user messages that the model has not answered",
-  tool: "tool results that the model is about to read",
+const SOURCE_NAMES: Record<Source, string> = {
+  user: "unanswered user messages",
+  tool: "new tool results",
   assistant: "messages of the assistant",
-  tool_call: "the arguments of tool calls",
-  tool_definition: "definitions of tools",
+  tool_call: "arguments of tool calls",
+  tool_definition: "tool definitions",
   system: "system and developer messages",
 };
 
-/** What a scanner looks at besides the text that it is given, in a sentence. */
+/** A sentence about the texts of a conversation, or the prompt, that a scanner checks. */
 export function whereItLooks({ sides, conversation, comparesWithPrompt }: ScannerReference): string {
   if (!sides.includes("input")) {
     return comparesWithPrompt
-      ? "It compares an output with its prompt; without one the output passes."
-      : "It does not look at the prompt.";
+      ? "It compares an output with its prompt. Outputs without a prompt pass."
+      : "It does not read the prompt.";
   }
   const { window, sources = ["user"], history } = conversation;
   const places = [
-    ...sources.map((source) => SOURCE_WORDS[source]),
-    ...(window ? ["the last few user messages together (where something may have been split)"] : []),
-    ...(history ? ["what the model has answered already"] : []),
+    ...sources.map((source) => SOURCE_NAMES[source]),
+    ...(window ? ["the last user messages together (in case a text is split over them)"] : []),
+    ...(history ? ["earlier answers of the model"] : []),
   ];
-  return `In a conversation it looks at ${places.length > 1 ? `${places.slice(0, -1).join(", ")} and ` : ""}${places.at(-1)}.`;
+  return `In a conversation it checks ${places.length > 1 ? `${places.slice(0, -1).join(", ")} and ` : ""}${places.at(-1)}.`;
 }
 
 /**
- * How one of guard's own scanners reads an output that arrives in pieces, in a sentence; undefined for one of prompts. It says so with its default options, or with those of its examples where it
- * cannot do without.
+ * A sentence about how one of guard's own scanners checks a stream; undefined for scanners of prompts. It applies to the default options
+ * and, for required options, to those of the examples.
  */
 export function howItStreams(type: string): string | undefined {
   const scanner = SCANNERS.find(({ definition }) => definition.type === type);
   if (!scanner) return undefined;
   const { classes, definition } = scanner;
-  const made = classes.output as (new (options: object) => Scanner) | undefined;
-  if (!made) return undefined;
+  const Class = classes.output as (new (options: object) => Scanner) | undefined;
+  if (!Class) return undefined;
   const { options = {} } = definition.examples;
-  const required = Object.entries((made as unknown as { options: z.ZodObject }).options.shape)
+  const required = Object.entries((Class as unknown as { options: z.ZodObject }).options.shape)
     .filter(([, schema]) => !schema.safeParse(undefined).success)
     .map(([name]) => [name, options[name]]);
-  const { streaming, sanitizes } = new made(Object.fromEntries(required));
-  if (streaming?.reads === "sentences") return "While an output arrives, it judges sentence by sentence.";
-  if (streaming?.reads === "words") return "While an output arrives, it judges what is new.";
-  if (streaming?.reads === "spans")
-    return "While an output arrives, it looks at what is new together with the text around it.";
+  const { streaming, sanitizes } = new Class(Object.fromEntries(required));
+  if (streaming?.reads === "sentences") return "In a stream it judges each sentence.";
+  if (streaming?.reads === "words") return "In a stream it judges the new words.";
+  if (streaming?.reads === "spans") return "In a stream it judges new text together with the text around it.";
   return sanitizes
-    ? "It needs the whole output: while one arrives, nothing is given out before its end."
-    : "It needs the whole output: when one arrives in pieces, it runs at the end.";
+    ? "It needs the whole output: a stream is held back until its end."
+    : "It needs the whole output: in a stream it runs at the end.";
 }
 
-/** The options of both sides as one list, with the defaults of each. */
+/** The options of both sides in one list, with the defaults of each side. */
 function mergedOptions(schemas: readonly (readonly [Side, z.ZodObject])[]): ScannerOption[] {
   const merged = new Map<string, ScannerOption>();
   for (const [side, schema] of schemas) {
@@ -136,7 +135,7 @@ function mergedOptions(schemas: readonly (readonly [Side, z.ZodObject])[]): Scan
   return [...merged.values()];
 }
 
-/** The options with those last that all scanners have. */
+/** The options, with those that all scanners have at the end. */
 function commonLast(options: readonly ScannerOption[]): ScannerOption[] {
   const isCommon = ({ name }: ScannerOption) => Object.hasOwn(commonOptions, name);
   return [...options.filter((option) => !isCommon(option)), ...options.filter(isCommon)];
@@ -145,7 +144,7 @@ function commonLast(options: readonly ScannerOption[]): ScannerOption[] {
 function described(name: string, schema: z.ZodType, required: boolean): ScannerOption {
   const snake = toSnakeCase(name);
   const object = objectIn(schema);
-  // One key, such as fpr, stands in the text of the option itself.
+  // The description of an option explains a single key, such as fpr.
   const keys = object && Object.keys(object.shape).length > 1 ? mergedOptions([["input", object]]) : undefined;
   return {
     name: snake,
@@ -158,7 +157,7 @@ function described(name: string, schema: z.ZodType, required: boolean): ScannerO
   };
 }
 
-/** The folder of the embedded model that a scanner uses by default. */
+/** The folder of the default model, if it is embedded. */
 function modelFolder(options: readonly ScannerOption[]): string | undefined {
   const names = options.flatMap(({ defaults }) => Object.values(defaults ?? {}));
   const name = names.find((value) => typeof value === "string" && value.startsWith("embedded:"));
@@ -166,7 +165,7 @@ function modelFolder(options: readonly ScannerOption[]): string | undefined {
   return folder !== undefined && existsSync(folder) ? folder : undefined;
 }
 
-/** The examples, with the options that a file can write. */
+/** The examples, without options that only programs can set. */
 function shownExamples({ options: given = {}, passes, fails }: Examples, options: readonly ScannerOption[]) {
   const written = Object.entries(given).flatMap(([name, value]) => {
     const option = options.find((item) => (item.camelName ?? item.name) === name);

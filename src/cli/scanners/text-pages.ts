@@ -4,24 +4,24 @@ import type { Example } from "../../scanners/definition.ts";
 import { columns, indentLines } from "../layout.ts";
 import { type ScannerOption, type ScannerReference, TEXTS, whereItLooks } from "./reference.ts";
 
-/** What scanners there are, as a table for a terminal whose lines have `width` characters. */
-export function listAsText(references: readonly ScannerReference[], width?: number): string {
+/** A table of the scanners for a terminal with lines of `width` characters. */
+export function scannerList(references: readonly ScannerReference[], width?: number): string {
   const rows = references.map(({ type, sides, summary }) => [
     type,
     sides.map((side) => TEXTS[side]).join(", "),
     plain(summary),
   ]);
-  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width })}\nguard scanners NAME tells more of one.\n`;
+  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width })}\nRun guard-scan scanners NAME for details.\n`;
 }
 
-/** The plugins that packages offer by name, of whatever kind, as a table for a terminal; nothing when there are none. */
-export function offersAsText(offers: readonly PackagePlugin[]): string {
+/** A table of the plugins that packages offer by name; empty if there are none. */
+export function pluginList(offers: readonly PackagePlugin[]): string {
   const rows = offers.map(({ name, package: from, target }) => [name, from, target]);
   return rows.length > 0 ? `\n${columns([["PLUGIN", "PACKAGE", "MODULE"], ...rows])}` : "";
 }
 
-/** A scanner as a terminal shows it. Code marks are left out: there is nothing to set apart. */
-export function pageAsText(reference: ScannerReference): string {
+/** The page of a scanner for a terminal, without the backticks of code. */
+export function scannerPage(reference: ScannerReference): string {
   const { type, summary, description, sides, findings, differences, model, examples } = reference;
   const own = reference.options.filter(({ ofLlmGuard }) => !ofLlmGuard);
   const others = reference.options.filter(({ ofLlmGuard }) => ofLlmGuard);
@@ -57,7 +57,7 @@ export function pageAsText(reference: ScannerReference): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Scanners of plugins need not have anything in a section. */
+/** A section of a page; nothing without lines, as plugins may have. */
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length > 0 ? [`${title}\n\n${lines.join("\n")}`] : [];
 }
