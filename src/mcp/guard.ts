@@ -1,12 +1,10 @@
-import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "@modelcontextprotocol/client";
+import type { JSONRPCRequest, JSONRPCResponse } from "@modelcontextprotocol/client";
 import pLimit from "p-limit";
-import { addon, native } from "../native.ts";
-import type { MessageText } from "../scan/conversation-text.ts";
 import type { ScanService } from "../service/service.ts";
 import { isRecord } from "../support/is-record.ts";
-import { restoreOriginals } from "../text/placeholders.ts";
-import { BLOCKED, blockedTool, detailsOf, quoted, reasonFor } from "./replies.ts";
+import { blockedError, blockedResponse, blockReason, quotedName, requestLabel } from "./replies.ts";
 import { SessionScanner, type TextVerdict } from "./session-scanner.ts";
+import { SessionTexts } from "./session-texts.ts";
 import {
   callArguments,
   clientAnswer,
@@ -23,37 +21,36 @@ import {
   toolDefinition,
   toolResult,
 } from "./shapes.ts";
-import { SlotReader } from "./slots.ts";
 
-/** How a session of MCP is guarded. */
+/** How an MCP session is guarded. */
 export interface McpGuardOptions {
   /**
-   * What happens to a text from the server that fails. `mask`: what scanners can take out is taken out, and the rest goes on if it
-   * passes by itself. `block`: nothing of it goes on. The default is mask. Definitions and arguments are never masked.
+   * What happens to a text of the server that fails. `mask` (default): scanners remove what they can, and the rest is passed on if it
+   * passes alone. `block`: the whole text is blocked. Definitions and arguments are never masked.
    */
   onFinding?: "mask" | "block";
-  /** The names of the tools that get the real values where arguments have placeholders. */
+  /** The names of the tools whose arguments get the real values of placeholders. */
   restore?: readonly string[];
-  /** Is told the name of each tool that is left out of the list. */
+  /** Called with the name of each tool that is removed from the list. */
   onRemovedTool?: (name: string) => void;
-  /** Is told in one line, without texts, of each thing that was left out, masked or blocked. */
+  /** Called with a line, without texts, for each text that is removed, masked or blocked. */
   log?: (line: string) => void;
 }
 
-/** What becomes of a request: it goes on, perhaps changed, or is answered at once. */
+/** What happens to a request: it is forwarded, perhaps changed, or answered at once. */
 export type Decision = { forward: JSONRPCRequest } | { answer: JSONRPCResponse };
 
 type Shape = Record<string, unknown>;
 
-/** The lists of definitions, by method: the key of their entries, and what an entry is called. */
-const LISTS: Readonly<Record<string, readonly [key: string, what: string]>> = {
+/** The lists of definitions by method: the key of their entries, and the word for an entry. */
+const LISTS: Readonly<Record<string, readonly [key: string, word: string]>> = {
   "tools/list": ["tools", "tool"],
   "prompts/list": ["prompts", "prompt"],
   "resources/list": ["resources", "resource"],
   "resources/templates/list": ["resourceTemplates", "resource template"],
 };
 
-/** How the results of other methods are read. */
+/** The readers of other results by method. */
 const RESULTS: Readonly<Record<string, (result: Shape, toolName?: string) => Part | undefined>> = {
   "tools/call": toolResult,
   "tasks/result": toolResult,
@@ -64,20 +61,15 @@ const RESULTS: Readonly<Record<string, (result: Shape, toolName?: string) => Par
   "tasks/cancel": taskResult,
 };
 
-/** The requests of clients whose arguments leave for the server. */
+/** The requests of clients whose arguments are sent to the server. */
 const OUTGOING = new Set(["tools/call", "prompts/get", "resources/read", "completion/complete"]);
 
-/** The most texts of earlier messages, and the most characters of them, that scanners can compare a text with. */
-const MOST_TEXTS = 64;
-const MOST_CHARS = 1_000_000;
-
-/** How many definitions of one list are scanned at the same time. */
-const PARALLEL = 8;
+/** The number of definitions of a list that are scanned at the same time. */
+const CONCURRENCY = 8;
 
 /**
- * Judges the messages of one session between an MCP client and a server. It knows nothing of how they travel. Requests, results,
- * errors and definitions that it has to judge are checked before they go on; of everything else it changes nothing. What cannot be
- * checked does not go on.
+ * Checks the messages of a session between an MCP client and a server, independent of their transport: requests, results, errors and
+ * definitions. Other messages are not changed. Messages that cannot be checked are blocked.
  */
 export class McpGuard {
   readonly #scanner: SessionScanner;
@@ -85,10 +77,9 @@ export class McpGuard {
   readonly #restore: ReadonlySet<string>;
   readonly #log: (line: string) => void;
   readonly #onRemovedTool: (name: string) => void;
-  /** Tools that were left out of the list, with the reason. */
+  readonly #texts = new SessionTexts();
+  /** The names of the tools that were removed from the list, with the reason. */
   readonly #removedTools = new Map<string, string>();
-  #definitions: readonly MessageText[] = [];
-  #recent: readonly MessageText[] = [];
 
   constructor(service: ScanService, { onFinding = "mask", restore = [], log, onRemovedTool }: McpGuardOptions = {}) {
     this.#log = log ?? (() => {});
@@ -99,9 +90,9 @@ export class McpGuard {
   }
 
   /**
-   * Judges a request of the client: its arguments on their way out.
+   * Checks the arguments of a client's request before they are sent to the server.
    *
-   * @param signal is aborted when the client takes the request back. The promise then rejects with its reason.
+   * @param signal is aborted when the client cancels the request. The promise then rejects with its reason.
    */
   async clientRequest(original: JSONRPCRequest, signal: AbortSignal): Promise<Decision> {
     if (!OUTGOING.has(original.method) || !isRecord(original.params)) return { forward: original };
@@ -109,31 +100,30 @@ export class McpGuard {
     const params = request.params as Shape;
     const isCall = request.method === "tools/call";
     const name = String(params.name ?? params.uri ?? "");
-    const removed = isCall ? this.#removedTools.get(name) : undefined;
-    if (removed !== undefined) {
-      this.#log(`blocked a call of the removed tool ${quoted(name)}`);
-      return {
-        answer: this.#refusal(
-          request,
-          `guard removed the tool ${quoted(name)}: ${removed}. The call was not sent. Do not try it again; tell the user.`,
-        ),
-      };
-    }
+    const removalReason = isCall ? this.#removedTools.get(name) : undefined;
+    if (removalReason !== undefined) return { answer: this.#removedToolResponse(request, name, removalReason) };
     const toolCall = { name, id: String(request.id), arguments: params.arguments };
     const part = callArguments(params, isCall ? toolCall : undefined);
-    const judged = part && (await this.#judged(part, false, signal));
-    if (judged && judged.outcome === "blocked") {
-      this.#log(`blocked the arguments of ${request.method} ${quoted(name)}: ${reasonFor(judged)}`);
-      const sentence =
-        `guard did not send the arguments of ${isCall ? `the tool ${quoted(name)}` : request.method}: ${reasonFor(judged)}. ` +
-        "Do not try the same again; leave out what must not be sent, or tell the user.";
-      return { answer: this.#refusal(request, sentence, judged) };
+    const verdict = part && (await this.#check(part, false, signal));
+    if (verdict?.outcome === "blocked") {
+      this.#log(`blocked the arguments of ${request.method} ${quotedName(name)}: ${blockReason(verdict)}`);
+      const target = isCall ? `the tool ${quotedName(name)}` : request.method;
+      const message =
+        `guard did not send the arguments of ${target}: ${blockReason(verdict)}. ` +
+        "Do not try the same again. Remove what must not be sent, or tell the user.";
+      return { answer: blockedResponse(request, message, verdict) };
     }
-    if (isCall && this.#restore.has(name)) await this.#restoreValues(params, signal);
+    if (isCall && this.#restore.has(name)) await this.#scanner.restoreValues(params, signal);
     return { forward: request };
   }
 
-  /** Judges what the server answers a request of the client. */
+  #removedToolResponse(request: JSONRPCRequest, name: string, reason: string): JSONRPCResponse {
+    this.#log(`blocked a call of the removed tool ${quotedName(name)}`);
+    const message = `guard removed the tool ${quotedName(name)}: ${reason}. The call was not sent. Do not try it again; tell the user.`;
+    return blockedResponse(request, message);
+  }
+
+  /** Checks the server's response to a client's request. */
   async serverResponse(
     request: JSONRPCRequest,
     original: JSONRPCResponse,
@@ -142,44 +132,44 @@ export class McpGuard {
     const response = structuredClone(original);
     if ("error" in response) {
       const part = errorText(response.error);
-      const judged = part && (await this.#judged(part, this.#mask, signal));
-      return judged?.outcome === "blocked" ? this.#blockedResult(request, judged) : response;
+      const verdict = part && (await this.#check(part, this.#mask, signal));
+      return verdict?.outcome === "blocked" ? this.#blockedResult(request, verdict) : response;
     }
     const result = response.result as Shape;
-    const { method } = request;
-    if (method === "initialize" || method === "server/discover") await this.#introduction(result, signal);
-    const listed = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
-    if (listed) {
-      const isFirst = !isRecord(request.params) || request.params.cursor === undefined;
-      await this.#definitionList(result, listed, isFirst, signal);
-    }
-    const name = isRecord(request.params) ? request.params.name : undefined;
-    const read = Object.hasOwn(RESULTS, method) ? RESULTS[method] : undefined;
-    const toolName = method === "tools/call" ? String(name) : undefined;
-    const parts = [read?.(result, toolName), isRecord(result.task) ? taskResult(result) : undefined];
-    for (const part of [...parts, ...inputRequests(result)]) {
-      if (!part) continue;
-      const judged = await this.#judged(part, this.#mask, signal);
-      if (judged.outcome === "blocked") return this.#blockedResult(request, judged);
-      if (judged.outcome === "masked") this.#log(`masked the result of ${shown(request)}: ${reasonFor(judged)}`);
+    await this.#removeFailing(request, result, signal);
+    for (const part of resultParts(request, result)) {
+      const verdict = await this.#check(part, this.#mask, signal);
+      if (verdict.outcome === "blocked") return this.#blockedResult(request, verdict);
+      if (verdict.outcome === "masked") {
+        this.#log(`masked the result of ${requestLabel(request)}: ${blockReason(verdict)}`);
+      }
     }
     return response;
   }
 
-  /** Judges a request of the server to the client: messages for its model, or a question to a person. */
+  #blockedResult(request: JSONRPCRequest, verdict: TextVerdict): JSONRPCResponse {
+    const label = requestLabel(request);
+    this.#log(`blocked the result of ${label}: ${blockReason(verdict)}`);
+    const message =
+      `guard blocked the result of ${label}: ${blockReason(verdict)}. ` +
+      "It is withheld because it may contain instructions from a third party. Do not try the same again; you may tell the user.";
+    return blockedResponse(request, message, verdict);
+  }
+
+  /** Checks a server's request to the client: messages for the client's model, or a question to the user. */
   async serverRequest(original: JSONRPCRequest, signal: AbortSignal): Promise<Decision> {
     if (!isRecord(original.params)) return { forward: original };
     const request = structuredClone(original);
     for (const part of serverRequest(request.method, request.params as Shape)) {
-      const judged = await this.#judged(part, this.#mask, signal);
-      if (judged.outcome !== "blocked") continue;
-      this.#log(`blocked ${request.method} of the server: ${reasonFor(judged)}`);
-      return { answer: blockedError(request, `guard blocked this request: ${reasonFor(judged)}.`, judged) };
+      const verdict = await this.#check(part, this.#mask, signal);
+      if (verdict.outcome !== "blocked") continue;
+      this.#log(`blocked ${request.method} of the server: ${blockReason(verdict)}`);
+      return { answer: blockedError(request, `guard blocked this request: ${blockReason(verdict)}.`, verdict) };
     }
     return { forward: request };
   }
 
-  /** Judges what the client answers a request of the server: text on its way out. */
+  /** Checks the client's response to a server's request before it is sent to the server. */
   async clientResponse(
     request: JSONRPCRequest,
     original: JSONRPCResponse,
@@ -189,32 +179,32 @@ export class McpGuard {
       return original;
     const response = structuredClone(original);
     const part = clientAnswer(response.result as Shape);
-    const judged = part && (await this.#judged(part, false, signal));
-    if (judged?.outcome !== "blocked") return response;
-    this.#log(`blocked the answer to ${request.method}: ${reasonFor(judged)}`);
-    return blockedError(request, `guard did not send the answer: ${reasonFor(judged)}.`, judged);
+    const verdict = part && (await this.#check(part, false, signal));
+    if (verdict?.outcome !== "blocked") return response;
+    this.#log(`blocked the answer to ${request.method}: ${blockReason(verdict)}`);
+    return blockedError(request, `guard did not send the answer: ${blockReason(verdict)}.`, verdict);
   }
 
-  /** Judges a part, writes what was changed into its message, and remembers it for scanners that compare. */
-  async #judged(part: Part, mask: boolean, signal: AbortSignal): Promise<TextVerdict> {
+  /** Scans a part of a message, writes the changed strings into the message, and keeps the text for later comparisons. */
+  async #check(part: Part, mask: boolean, signal: AbortSignal): Promise<TextVerdict> {
     const { text } = part;
-    const texts = [...this.#definitions, ...this.#recent];
-    const judged = await this.#scanner.scan(text, { texts, mask, signal });
-    if (judged.outcome === "blocked") return judged;
-    if (judged.strings && !part.write(judged.strings)) return { ...judged, outcome: "blocked" };
-    if (text.source !== "tool_definition") this.#remember(text);
-    return judged;
+    const verdict = await this.#scanner.scan(text, { texts: this.#texts.all(), mask, signal });
+    if (verdict.outcome === "blocked") return verdict;
+    if (verdict.strings && !part.write(verdict.strings)) return { ...verdict, outcome: "blocked" };
+    if (text.source !== "tool_definition") this.#texts.add(text);
+    return verdict;
   }
 
-  #remember(text: MessageText): void {
-    const texts = [...this.#recent, text].slice(-MOST_TEXTS);
-    let chars = texts.reduce((sum, item) => sum + item.text.length, 0);
-    while (chars > MOST_CHARS && texts.length > 1) chars -= (texts.shift() as MessageText).text.length;
-    this.#recent = texts;
+  /** Removes the failing parts of a result that clients can do without: descriptions of the server, and entries of lists. */
+  async #removeFailing({ method, params }: JSONRPCRequest, result: Shape, signal: AbortSignal): Promise<void> {
+    if (method === "initialize" || method === "server/discover") await this.#filterServerInfo(result, signal);
+    const [key, word] = (Object.hasOwn(LISTS, method) && LISTS[method]) || [];
+    if (key === undefined || word === undefined) return;
+    const isFirstPage = !isRecord(params) || params.cursor === undefined;
+    await this.#filterDefinitions(result, key, word, isFirstPage, signal);
   }
 
-  /** Leaves out of a server's introduction what fails: nothing depends on it. */
-  async #introduction(result: Shape, signal: AbortSignal): Promise<void> {
+  async #filterServerInfo(result: Shape, signal: AbortSignal): Promise<void> {
     const info = isRecord(result.serverInfo) ? result.serverInfo : {};
     for (const [holder, key] of [
       [result, "instructions"],
@@ -222,90 +212,52 @@ export class McpGuard {
       [info, "description"],
     ] as const) {
       const part = plainText(holder, key, `result/${key}`);
-      const judged = part && (await this.#judged(part, false, signal));
-      if (judged?.outcome !== "blocked") continue;
+      const verdict = part && (await this.#check(part, false, signal));
+      if (verdict?.outcome !== "blocked") continue;
       delete holder[key];
-      this.#log(`removed the ${key} of the server: ${reasonFor(judged)}`);
+      this.#log(`removed the ${key} of the server: ${blockReason(verdict)}`);
     }
   }
 
-  /** Leaves out of a page of a list the definitions that fail. */
-  async #definitionList(
+  /** Removes failing definitions from a page of a list. */
+  async #filterDefinitions(
     result: Shape,
-    [key, what]: readonly [key: string, what: string],
-    isFirst: boolean,
+    key: string,
+    word: string,
+    isFirstPage: boolean,
     signal: AbortSignal,
   ): Promise<void> {
+    const isToolList = key === "tools";
     const entries = list(result[key]);
-    const read = key === "tools" ? toolDefinition : listEntry;
-    const parts = entries.map((entry, index) => read(entry, `result/${key}/${index}`));
-    if (key === "tools") {
+    const readEntry = isToolList ? toolDefinition : listEntry;
+    const parts = entries.map((entry, index) => readEntry(entry, `result/${key}/${index}`));
+    if (isToolList) {
       const texts = parts.flatMap((part) => (part ? [part.text] : []));
-      this.#definitions = isFirst ? texts : [...this.#definitions, ...texts];
+      this.#texts.setDefinitions(texts, isFirstPage);
     }
-    const limit = pLimit(PARALLEL);
-    const judged = await Promise.all(
-      parts.map((part) => limit(() => (part ? this.#judged(part, false, signal) : undefined))),
+    const limit = pLimit(CONCURRENCY);
+    const verdicts = await Promise.all(
+      parts.map((part) => limit(() => (part ? this.#check(part, false, signal) : undefined))),
     );
     result[key] = entries.filter((entry, index) => {
-      const judgement = judged[index];
+      const verdict = verdicts[index];
       const name = String(entry.name ?? entry.uri ?? entry.uriTemplate);
-      if (judgement?.outcome !== "blocked") {
-        if (key === "tools") this.#removedTools.delete(name);
-        return true;
-      }
-      if (key === "tools") {
-        this.#removedTools.set(name, reasonFor(judgement).replace(/^it\b/, "its definition"));
+      if (isToolList) this.#removedTools.delete(name);
+      if (verdict?.outcome !== "blocked") return true;
+      if (isToolList) {
+        this.#removedTools.set(name, blockReason(verdict).replace(/^it\b/, "its definition"));
         this.#onRemovedTool(name);
       }
-      this.#log(`removed the ${what} ${quoted(name)}: ${reasonFor(judgement)}`);
+      this.#log(`removed the ${word} ${quotedName(name)}: ${blockReason(verdict)}`);
       return false;
     });
   }
-
-  async #restoreValues(params: Shape, signal: AbortSignal): Promise<void> {
-    const entries = this.#scanner.vault.entries();
-    if (entries.length === 0) return;
-    const placeholders = entries.map(([placeholder]) => placeholder);
-    const originals = entries.map(([, original]) => original);
-    const reader = new SlotReader();
-    reader.read(params, "arguments", "params/arguments");
-    for (const { text, write } of reader.slots) {
-      const { matches, restored } = await native(
-        () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
-        { signal },
-      );
-      if (matches.length > 0) write?.(restored ?? restoreOriginals(text, matches, originals));
-    }
-    reader.commit();
-  }
-
-  #blockedResult(request: JSONRPCRequest, judged: TextVerdict): JSONRPCResponse {
-    this.#log(`blocked the result of ${shown(request)}: ${reasonFor(judged)}`);
-    const sentence =
-      `guard blocked the result of ${shown(request)}: ${reasonFor(judged)}. ` +
-      "It is not shown here because it may hold instructions of somebody else. Do not try the same again; you may tell the user.";
-    return this.#refusal(request, sentence, judged);
-  }
-
-  /** What a client gets in place of a result: for a tool, a result that its model can read, otherwise an error. */
-  #refusal(request: JSONRPCRequest, sentence: string, judged?: TextVerdict): JSONRPCResponse {
-    if (request.method !== "tools/call") return blockedError(request, sentence, judged);
-    return { jsonrpc: "2.0", id: request.id, result: blockedTool(request, sentence) };
-  }
 }
 
-/** The error in place of a message that was blocked. */
-export function blockedError(
-  { id }: Pick<JSONRPCRequest, "id">,
-  message: string,
-  judged?: TextVerdict,
-): JSONRPCResponse {
-  return { jsonrpc: "2.0", id, error: { code: BLOCKED, message, ...(judged ? { data: detailsOf(judged) } : {}) } };
-}
-
-/** A request in words, without its arguments. */
-function shown({ method, params }: Pick<JSONRPCNotification, "method" | "params">): string {
-  const name = params?.name ?? params?.uri;
-  return name === undefined ? method : `${method} ${quoted(name)}`;
+/** The parts of a result that are blocked or masked. */
+function resultParts({ method, params }: JSONRPCRequest, result: Shape): Part[] {
+  const readResult = Object.hasOwn(RESULTS, method) ? RESULTS[method] : undefined;
+  const toolName = method === "tools/call" && isRecord(params) ? String(params.name) : undefined;
+  const task = isRecord(result.task) ? taskResult(result) : undefined;
+  return [readResult?.(result, toolName), task, ...inputRequests(result)].filter((part) => part !== undefined);
 }

@@ -5,35 +5,35 @@ import { MIN_KEY_LENGTH, type PinStore, randomKey, type ToolPins } from "../scan
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 
-/** The format of the file. */
+/** The version of the file format. */
 const VERSION = 1;
 
-/** The most tools of one server. A server cannot fill the disk with names. */
-const MOST_PINS = 10_000;
+/** The maximum number of tools of a server, so that a server cannot fill the disk. */
+const MAX_PINS = 10_000;
 
-/** When a process takes another one for dead that has not done with the file, and when it gives up, in milliseconds. */
-const LOCK_AGE = 5_000;
-const LOCK_WAIT = 15_000;
+/** The age at which a lock counts as abandoned, and how long to wait for a lock, in milliseconds. */
+const MAX_LOCK_AGE = 5_000;
+const LOCK_TIMEOUT = 15_000;
 
-/** What is in the file. */
+/** The content of the file. */
 interface Content {
   key: string;
-  /** The pins by name of the tool, by server. */
+  /** By server, the pins by name of the tool. */
   servers: Map<string, Map<string, string>>;
 }
 
-/** A server in a file of pins: the name that the user gave it, or else how it is reached. */
+/** Identifies a server in a pin file: by the name that the user gave it, or by its command or address. */
 export type ServerIdentity = { name: string } | { label: string; address: readonly string[] };
 
-/** How a list of tools differs from what was pinned before. */
-export interface Accepted {
+/** A tool that was pinned, and how it differs from the earlier pin. */
+export interface AcceptedTool {
   name: string;
   state: "new" | "changed" | "as before";
 }
 
 /**
- * The pins of one server's tools in a file, which guards of other servers share. The key of the hashes is in the file too: who may
- * read the file has the pins already, and who may write it could replace both. Only its owner may.
+ * The pins of a server's tools, in a file that several servers share. The file also has the key of the hashes: whoever can read the file
+ * has the pins anyway, and whoever can write it could replace both. Only its owner has access.
  */
 export class PinFile implements ToolPins {
   readonly key: string;
@@ -41,7 +41,7 @@ export class PinFile implements ToolPins {
   readonly #file: string;
   readonly #section: string;
   readonly #accepts: boolean;
-  /** What was in the file when it was opened. */
+  /** The pins when the file was opened. */
   readonly #before: ReadonlyMap<string, string>;
   readonly #pins: Map<string, string>;
   readonly #added = new Map<string, string>();
@@ -58,29 +58,29 @@ export class PinFile implements ToolPins {
   }
 
   /**
-   * Opens the file, and makes it when it is not there.
+   * Opens the file, and creates it if it does not exist.
    *
-   * @param accepts whether the server's tools are taken as they are now. Nothing is written then before {@link accept} is called.
-   * @throws GuardValidationError for a file that cannot be read or is no file of pins.
+   * @param accepts whether to pin the current tools. Then nothing is written before {@link accept} is called.
+   * @throws GuardValidationError for a file that cannot be read or is not a pin file.
    */
   static async open(file: string, server: ServerIdentity, accepts = false): Promise<PinFile> {
     const content =
       (await contentOf(file)) ??
-      (await locked(file, async () => {
-        const made: Content = (await contentOf(file)) ?? { key: randomKey(), servers: new Map() };
-        await write(file, made);
-        return made;
+      (await withLock(file, async () => {
+        const created: Content = (await contentOf(file)) ?? { key: randomKey(), servers: new Map() };
+        await write(file, created);
+        return created;
       }));
     return new PinFile(file, sectionOf(server, content.key), content, accepts);
   }
 
   /**
-   * Pins those tools that were listed, in place of what was pinned before. Pins of other tools stay, because some servers offer to
-   * each client other tools.
+   * Pins the listed tools, replacing their earlier pins. Pins of other tools are kept, because some servers offer different tools to each
+   * client.
    *
    * @param listed the names of the tools that passed all checks.
    */
-  async accept(listed: readonly string[]): Promise<Accepted[]> {
+  async accept(listed: readonly string[]): Promise<AcceptedTool[]> {
     const pins = new Map(
       listed.flatMap((name) => {
         const pin = this.#pins.get(name);
@@ -90,22 +90,22 @@ export class PinFile implements ToolPins {
     await this.#change((section) => {
       for (const [name, pin] of pins) section.set(name, pin);
     });
-    return [...pins].map(([name, pin]): Accepted => {
+    return [...pins].map(([name, pin]): AcceptedTool => {
       const before = this.#before.get(name);
       return { name, state: before === undefined ? "new" : before === pin ? "as before" : "changed" };
     });
   }
 
-  /** @returns settled when the pin is in the file. Pins that come at the same time are written together. */
+  /** @returns a promise that resolves when the pin is in the file. Pins set at the same time are written together. */
   async #set(name: string, pin: string): Promise<void> {
-    if (this.#pins.size >= MOST_PINS) throw invalid(this.#file, `more than ${MOST_PINS} tools of one server`);
+    if (this.#pins.size >= MAX_PINS) throw invalid(this.#file, `more than ${MAX_PINS} tools of one server`);
     this.#pins.set(name, pin);
     if (this.#accepts) return;
     this.#added.set(name, pin);
     this.#next ??= this.#last.then(() => {
       this.#next = undefined;
       return this.#change((section) => {
-        // What another session has seen first is the measure for the next one.
+        // If another session pinned the tool first, its pin is kept.
         for (const [added, own] of this.#added) if (!section.has(added)) section.set(added, own);
         this.#added.clear();
       });
@@ -115,9 +115,9 @@ export class PinFile implements ToolPins {
   }
 
   async #change(edit: (section: Map<string, string>) => void): Promise<void> {
-    await locked(this.#file, async () => {
+    await withLock(this.#file, async () => {
       const content = (await contentOf(this.#file)) ?? { key: this.key, servers: new Map() };
-      if (content.key !== this.key) throw invalid(this.#file, "another key is in it than at the start of the session");
+      if (content.key !== this.key) throw invalid(this.#file, "its key has changed since the start of the session");
       const section = content.servers.get(this.#section) ?? new Map<string, string>();
       content.servers.set(this.#section, section);
       edit(section);
@@ -126,14 +126,14 @@ export class PinFile implements ToolPins {
   }
 }
 
-/** The name of a server's section. Commands and URLs may have secrets in them, so that only a keyed hash of them is in the file. */
+/** The name of a server's section. Commands and URLs may contain secrets, so the file has only a keyed hash of them. */
 function sectionOf(server: ServerIdentity, key: string): string {
   if ("name" in server) return server.name;
   const hash = createHmac("sha256", key).update(JSON.stringify(server.address)).digest("base64url");
   return `${server.label} ${hash.slice(0, 16)}`;
 }
 
-/** Reads a file of pins; undefined when there is none. */
+/** Reads a pin file; undefined if it does not exist. */
 async function contentOf(file: string): Promise<Content | undefined> {
   let text: string;
   try {
@@ -147,7 +147,7 @@ async function contentOf(file: string): Promise<Content | undefined> {
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid(file, "it is no JSON");
+    throw invalid(file, "it is not JSON");
   }
   if (!isRecord(value) || value.version !== VERSION) throw invalid(file, `expected "version": ${VERSION}`);
   const { key, servers } = value;
@@ -163,13 +163,13 @@ async function contentOf(file: string): Promise<Content | undefined> {
   return { key, servers: new Map(sections) };
 }
 
-/** Replaces the file by another one, so that no reader sees half of it. */
+/** Writes the file atomically. */
 async function write(file: string, { key, servers }: Content): Promise<void> {
   const sections = [...servers].map(([server, pins]) => [server, Object.fromEntries(pins)] as const);
   const content = { version: VERSION, key, servers: Object.fromEntries(sections) };
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    // A file of this name is left over from a process that was killed.
+    // A killed process may have left a file of this name.
     await rm(temporary, { force: true });
     const handle = await open(temporary, "wx", 0o600);
     try {
@@ -185,10 +185,10 @@ async function write(file: string, { key, servers }: Content): Promise<void> {
   }
 }
 
-/** Does something while no other process changes the file. */
-async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
+/** Runs a function while no other process can change the file. */
+async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`;
-  const end = Date.now() + LOCK_WAIT;
+  const end = Date.now() + LOCK_TIMEOUT;
   for (;;) {
     try {
       await (await open(lock, "wx", 0o600)).close();
@@ -197,7 +197,7 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
       const { code } = error as NodeJS.ErrnoException;
       if (code !== "EEXIST") throw invalid(file, `it cannot be written: ${code ?? "unknown error"}`, error);
       const age = Date.now() - ((await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now());
-      if (age > LOCK_AGE) await rm(lock, { force: true });
+      if (age > MAX_LOCK_AGE) await rm(lock, { force: true });
       else if (Date.now() > end) throw invalid(file, `another process holds ${lock}`);
       else await sleep(20);
     }
@@ -210,5 +210,5 @@ async function locked<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 function invalid(file: string, reason: string, cause?: unknown, path = ""): GuardValidationError {
-  return new GuardValidationError([{ path, message: `the file of pins ${file}: ${reason}` }], { cause });
+  return new GuardValidationError([{ path, message: `pin file ${file}: ${reason}` }], { cause });
 }

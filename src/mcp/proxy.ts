@@ -13,47 +13,45 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { isRecord } from "../support/is-record.ts";
-import { blockedError, type Decision, type McpGuard } from "./guard.ts";
-import { isModern, NO_ANSWER } from "./replies.ts";
+import type { Decision, McpGuard } from "./guard.ts";
+import { blockedError, isModern, NO_ANSWER } from "./replies.ts";
 
-/** What a proxy connects. */
+/** The two sides of a proxy, and the guard between them. */
 export interface ProxyOptions {
-  /** Where the client's messages come from. */
   client: Transport;
-  /** Where they go. */
   server: Transport;
   guard: McpGuard;
-  /** Is told in one line of what went wrong. */
+  /** Called with a line for each problem. */
   log: (line: string) => void;
 }
 
-/** A request that has no answer yet. */
-interface Pending {
+/** A request without a response. */
+interface PendingRequest {
   request: JSONRPCRequest;
-  /** Is aborted when nobody waits for the answer any more. */
-  stop: AbortController;
-  /** Whether the request has been sent on, and no answer has come yet. */
-  isSent: boolean;
+  /** Is aborted when nobody waits for the response any more. */
+  abort: AbortController;
+  /** Whether the request was forwarded and its response has not arrived. */
+  isForwarded: boolean;
 }
 
-/** One of the two sides, and the requests that came from it. */
-interface End {
+/** One of the two sides, with its pending requests. */
+interface Peer {
   transport: Transport;
-  pending: Map<RequestId, Pending>;
+  pending: Map<RequestId, PendingRequest>;
 }
 
 /**
- * Hands the messages of a session on between a client and a server, and lets a {@link McpGuard} judge them. Identifiers stay as they
- * are, so that everything else of the protocol (progress, cancellation, subscriptions, methods that guard does not know) works as
- * without it. An answer to nothing that was asked is dropped.
+ * Forwards the messages of a session between a client and a server, after a {@link McpGuard} has checked them. Identifiers are kept, so
+ * the rest of the protocol (progress, cancellation, subscriptions, unknown methods) works as without a proxy. Responses without a
+ * pending request are dropped.
  */
 export class McpProxy {
-  readonly #client: End;
-  readonly #server: End;
+  readonly #client: Peer;
+  readonly #server: Peer;
   readonly #guard: McpGuard;
   readonly #log: (line: string) => void;
-  #end: ((endedBy: "client" | "server" | "caller") => void) | undefined;
-  /** Resolves when the session has ended, with who has ended it. */
+  #resolveEnded: ((endedBy: "client" | "server" | "caller") => void) | undefined;
+  /** Resolves when the session ends, with the side that ended it. */
   readonly ended: Promise<"client" | "server" | "caller">;
 
   constructor({ client, server, guard, log }: ProxyOptions) {
@@ -62,11 +60,11 @@ export class McpProxy {
     this.#guard = guard;
     this.#log = log;
     this.ended = new Promise((resolve) => {
-      this.#end = resolve;
+      this.#resolveEnded = resolve;
     });
   }
 
-  /** @returns rejected when the server cannot be started. */
+  /** @returns a promise that rejects if the server cannot be started. */
   async start(): Promise<void> {
     this.#listen(this.#client, this.#server, "client");
     this.#listen(this.#server, this.#client, "server");
@@ -76,45 +74,45 @@ export class McpProxy {
 
   /** Ends the session and both connections. */
   async close(endedBy: "client" | "server" | "caller" = "caller"): Promise<void> {
-    const end = this.#end;
-    if (!end) return;
-    this.#end = undefined;
+    const resolve = this.#resolveEnded;
+    if (!resolve) return;
+    this.#resolveEnded = undefined;
     if (endedBy === "server") {
-      const lost = [...this.#client.pending.values()].map(({ request }) =>
-        this.#send(this.#client, failed(request, "The MCP server has ended.")),
+      const responses = [...this.#client.pending.values()].map(({ request }) =>
+        this.#send(this.#client, noAnswer(request, "The MCP server ended the session.")),
       );
-      await Promise.all(lost);
+      await Promise.all(responses);
     }
-    for (const { pending } of [this.#client, this.#server]) for (const { stop } of pending.values()) stop.abort();
+    for (const { pending } of [this.#client, this.#server]) for (const { abort } of pending.values()) abort.abort();
     await Promise.allSettled([this.#server.transport.close(), this.#client.transport.close()]);
-    end(endedBy);
+    resolve(endedBy);
   }
 
-  #listen(from: End, to: End, name: "client" | "server"): void {
+  #listen(from: Peer, to: Peer, name: "client" | "server"): void {
     from.transport.onmessage = (message: JSONRPCMessage) => {
       void this.#receive(from, to, message).catch((error: unknown) =>
-        this.#log(`lost a message: ${plainReason(error)}`),
+        this.#log(`lost a message: ${safeReason(error)}`),
       );
     };
-    from.transport.onerror = (error) => this.#log(`connection to the ${name}: ${plainReason(error)}`);
+    from.transport.onerror = (error) => this.#log(`connection to the ${name}: ${safeReason(error)}`);
     from.transport.onclose = () => void this.close(name);
   }
 
-  async #receive(from: End, to: End, message: JSONRPCMessage): Promise<void> {
+  async #receive(from: Peer, to: Peer, message: JSONRPCMessage): Promise<void> {
     if (isJSONRPCRequest(message)) return this.#request(from, to, message);
     if (isJSONRPCNotification(message)) return this.#notification(from, to, message);
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) return this.#response(from, to, message);
   }
 
-  async #request(from: End, to: End, request: JSONRPCRequest): Promise<void> {
+  async #request(from: Peer, to: Peer, request: JSONRPCRequest): Promise<void> {
     const { pending } = from;
     if (pending.has(request.id)) {
-      await this.#send(from, failed(request, "Another request with this id has no answer yet."));
+      await this.#send(from, noAnswer(request, "A request with this id is already pending."));
       return;
     }
-    const entry: Pending = { request, stop: new AbortController(), isSent: false };
+    const entry: PendingRequest = { request, abort: new AbortController(), isForwarded: false };
     pending.set(request.id, entry);
-    const { signal } = entry.stop;
+    const { signal } = entry.abort;
     let decision: Decision;
     try {
       decision = await (from === this.#client
@@ -122,91 +120,90 @@ export class McpProxy {
         : this.#guard.serverRequest(request, signal));
     } catch (error) {
       if (signal.aborted) return;
-      this.#log(`could not check ${request.method}: ${plainReason(error)}`);
+      this.#log(`could not check ${request.method}: ${safeReason(error)}`);
       decision = { answer: blockedError(request, "guard could not check this request, so it was not sent.") };
     }
-    // A request that was taken back while it was judged is not sent at all.
+    // A request that was cancelled during its check is not sent.
     if (signal.aborted) return;
     if ("answer" in decision) {
       pending.delete(request.id);
       await this.#send(from, decision.answer);
       return;
     }
-    entry.isSent = true;
-    const answerIsLost = (reason: string) => {
-      // Streams end behind their answers too, while these are judged.
-      if (pending.get(request.id) !== entry || !entry.isSent) return;
+    entry.isForwarded = true;
+    const onNoAnswer = (reason: string) => {
+      // A stream also ends after its response, which may still be in its check.
+      if (pending.get(request.id) !== entry || !entry.isForwarded) return;
       pending.delete(request.id);
-      void this.#send(from, failed(request, reason));
+      void this.#send(from, noAnswer(request, reason));
     };
     try {
       await to.transport.send(decision.forward, {
         requestSignal: signal,
-        onRequestStreamEnd: () => answerIsLost("The MCP server closed the stream without an answer."),
+        onRequestStreamEnd: () => onNoAnswer("The MCP server closed the stream without a response."),
       });
     } catch (error) {
-      if (!signal.aborted) answerIsLost(`The MCP server could not be reached: ${plainReason(error)}.`);
+      if (!signal.aborted) onNoAnswer(`The MCP server could not be reached: ${safeReason(error)}.`);
     }
   }
 
-  async #response(from: End, to: End, response: JSONRPCResponse): Promise<void> {
-    // The answer goes to the side that asked.
+  async #response(from: Peer, to: Peer, response: JSONRPCResponse): Promise<void> {
     const { pending } = to;
     const entry = response.id === undefined ? undefined : pending.get(response.id);
-    if (!entry?.isSent) return;
-    const { request, stop } = entry;
-    // A second answer to the same request is one to nothing that was asked.
-    entry.isSent = false;
-    let judged: JSONRPCResponse;
+    if (!entry?.isForwarded) return;
+    const { request, abort } = entry;
+    // A second response to the same request is dropped.
+    entry.isForwarded = false;
+    let checked: JSONRPCResponse;
     try {
-      judged = await (from === this.#server
-        ? this.#guard.serverResponse(request, response, stop.signal)
-        : this.#guard.clientResponse(request, response, stop.signal));
+      checked = await (from === this.#server
+        ? this.#guard.serverResponse(request, response, abort.signal)
+        : this.#guard.clientResponse(request, response, abort.signal));
     } catch (error) {
-      if (stop.signal.aborted) return;
-      this.#log(`could not check the answer to ${request.method}: ${plainReason(error)}`);
-      judged = blockedError(request, "guard could not check the answer, so it is not shown.");
+      if (abort.signal.aborted) return;
+      this.#log(`could not check the response to ${request.method}: ${safeReason(error)}`);
+      checked = blockedError(request, "guard could not check the response, so it is withheld.");
     }
     if (pending.get(request.id) !== entry) return;
     pending.delete(request.id);
-    if (from === this.#server && request.method === "initialize" && "result" in judged) {
-      const { protocolVersion } = judged.result;
+    if (from === this.#server && request.method === "initialize" && "result" in checked) {
+      const { protocolVersion } = checked.result;
       if (typeof protocolVersion === "string") from.transport.setProtocolVersion?.(protocolVersion);
     }
-    await this.#send(to, judged);
+    await this.#send(to, checked);
   }
 
-  async #notification(from: End, to: End, notification: JSONRPCNotification): Promise<void> {
+  async #notification(from: Peer, to: Peer, notification: JSONRPCNotification): Promise<void> {
     if (notification.method === "notifications/cancelled" && isRecord(notification.params)) {
       const id = notification.params.requestId as RequestId;
       const entry = from.pending.get(id);
       if (!entry) return;
       from.pending.delete(id);
-      const { isSent, request } = entry;
-      entry.stop.abort();
-      // A request that was never sent needs no notification, and over HTTP the closed stream is one in the revisions from 2026 on.
-      if (!isSent || (to.transport.hasPerRequestStream && isModern(request))) return;
+      const { isForwarded, request } = entry;
+      entry.abort.abort();
+      // A request that was never forwarded needs no notification. Over HTTP, from the revision of 2026 on, closing the stream is enough.
+      if (!isForwarded || (to.transport.hasPerRequestStream && isModern(request))) return;
     }
-    if (isInitializedNotification(notification)) this.#log("the session has begun");
+    if (isInitializedNotification(notification)) this.#log("the session started");
     await to.transport.send(notification);
   }
 
-  async #send(to: End, message: JSONRPCMessage): Promise<void> {
-    await to.transport.send(message).catch((error: unknown) => this.#log(`could not send: ${plainReason(error)}`));
+  async #send(to: Peer, message: JSONRPCMessage): Promise<void> {
+    await to.transport.send(message).catch((error: unknown) => this.#log(`could not send: ${safeReason(error)}`));
   }
 }
 
-function failed({ id }: JSONRPCRequest, message: string): JSONRPCResponse {
+function noAnswer({ id }: JSONRPCRequest, message: string): JSONRPCResponse {
   return { jsonrpc: "2.0", id, error: { code: NO_ANSWER, message } };
 }
 
-/** What went wrong, without what the other side has written: the body of a reply might hold orders for a model. */
-function plainReason(error: unknown): string {
+/** Why something failed, without text of the other side: a response body might contain instructions for a model. */
+function safeReason(error: unknown): string {
   if (error instanceof SdkHttpError) return `status ${error.status}`;
   if (!(error instanceof Error)) return "unknown error";
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall) return `${syscall} ${code}`;
-  // The only message of the SDK that says what to do: which limit a message has broken.
+  // This message of the SDK is safe and helps: it names the limit.
   if (/^ReadBuffer exceeded maximum size of \d+ bytes$/.test(error.message)) return "a message is too large";
   return error.name;
 }

@@ -1,46 +1,67 @@
-import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/client";
+import {
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  type JSONRPCResponse,
+  PROTOCOL_VERSION_META_KEY,
+} from "@modelcontextprotocol/client";
 import { isRecord } from "../support/is-record.ts";
 import type { TextVerdict } from "./session-scanner.ts";
 
-/** The code of an error in place of a message that is not let through. JSON-RPC leaves -32000 to -32099 to implementations. */
-export const BLOCKED = -32010;
+/** The error code of a blocked message. JSON-RPC reserves -32000 to -32099 for implementations. */
+const BLOCKED = -32010;
 
-/** The code of an error in place of an answer that the server cannot give any more. */
+/** The error code of a request that gets no answer from the server. */
 export const NO_ANSWER = -32000;
 
-/** Why something is blocked: a sentence for agents and people that quotes no text. */
-export function reasonFor({ failing, reason, findings }: TextVerdict): string {
+/** Why a text is blocked, in words for agents and people. It does not quote the text. */
+export function blockReason({ failing, reason, findings }: TextVerdict): string {
   if (reason === "error") return "it could not be checked";
-  if (reason === "coverage") return "a part of it cannot be checked, and the configuration demands that all of it is";
+  if (reason === "coverage") return "a part of it cannot be checked, and the configuration requires full coverage";
   const checks = failing.map((name) => {
-    const kinds = [...new Set((findings[name] ?? []).map(({ type }) => type))];
-    return kinds.length > 0 ? `${name} (${kinds.join(", ")})` : name;
+    const types = [...new Set((findings[name] ?? []).map(({ type }) => type))];
+    return types.length > 0 ? `${name} (${types.join(", ")})` : name;
   });
   return `it failed ${checks.join(", ")}`;
 }
 
-/** The scores and findings for programs, without the texts that were found. */
-export function detailsOf({ scores, findings }: TextVerdict): Record<string, unknown> {
-  return { scanners: scores, findings };
+/** The error that replaces a blocked message. */
+export function blockedError(
+  { id }: Pick<JSONRPCRequest, "id">,
+  message: string,
+  verdict?: TextVerdict,
+): JSONRPCResponse {
+  const data = verdict && { scanners: verdict.scores, findings: verdict.findings };
+  return { jsonrpc: "2.0", id, error: { code: BLOCKED, message, ...(data ? { data } : {}) } };
 }
 
-/** A result of a tool that says why the real one, or the call itself, was not let through. */
-export function blockedTool(request: { params?: unknown }, sentence: string): Record<string, unknown> {
-  return {
-    // From the protocol's revision of 2026 on, each result says of which type it is.
+/**
+ * The response that replaces a blocked result, or the result of a blocked call: for tools a result that the model can read, otherwise
+ * an error.
+ */
+export function blockedResponse(request: JSONRPCRequest, message: string, verdict?: TextVerdict): JSONRPCResponse {
+  if (request.method !== "tools/call") return blockedError(request, message, verdict);
+  const result = {
+    // Protocol revisions from 2026 on require the type of a result.
     ...(isModern(request) ? { resultType: "complete" } : {}),
-    content: [{ type: "text", text: sentence }],
+    content: [{ type: "text", text: message }],
     isError: true,
   };
+  return { jsonrpc: "2.0", id: request.id, result };
 }
 
-/** Whether a request is one of the protocol's revisions from 2026 on: each says its revision in `_meta`. */
+/** Whether a request has a protocol revision from 2026 on, which it names in `_meta`. */
 export function isModern({ params }: { params?: unknown }): boolean {
   return isRecord(params) && isRecord(params._meta) && params._meta[PROTOCOL_VERSION_META_KEY] !== undefined;
 }
 
-/** A name that the other side has given, for a line of the log: short, and without characters that could change the line. */
-export function quoted(name: unknown): string {
+/** The method of a request and the name of its tool or resource, without arguments. */
+export function requestLabel({ method, params }: Pick<JSONRPCNotification, "method" | "params">): string {
+  const name = params?.name ?? params?.uri;
+  return name === undefined ? method : `${method} ${quotedName(name)}`;
+}
+
+/** A name from the other side for a line of the log: shortened, with escapes for all characters outside of ASCII. */
+export function quotedName(name: unknown): string {
   const text = String(name);
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text).replace(
     /[^\x20-\x7e…]/gu,

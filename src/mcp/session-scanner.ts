@@ -1,3 +1,4 @@
+import { addon, native } from "../native.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import { failingChecks } from "../scan/report.ts";
@@ -6,6 +7,8 @@ import { Vault } from "../scan/vault.ts";
 import type { MessageScan } from "../service/message-scan.ts";
 import type { ScanService } from "../service/service.ts";
 import { GuardError, ScannerError } from "../support/errors.ts";
+import { restoreOriginals } from "../text/placeholders.ts";
+import { SlotReader } from "./slots.ts";
 
 /** A finding without the text that was found. */
 export type QuotelessFinding = Omit<Finding, "text">;
@@ -30,7 +33,7 @@ export interface TextVerdict {
 
 /** Scans the texts of one session. They share one vault, so that a value has one placeholder. */
 export class SessionScanner {
-  readonly vault = new Vault();
+  readonly #vault = new Vault();
   readonly #service: ScanService;
   readonly #onError: (reason: string) => void;
 
@@ -47,7 +50,7 @@ export class SessionScanner {
    */
   async scan(text: MessageText, { signal, ...scan }: MessageScan & { signal: AbortSignal }): Promise<TextVerdict> {
     try {
-      const request = { suppress: [], offsets: "utf16", rewrite: true, vault: this.vault, signal } as const;
+      const request = { suppress: [], offsets: "utf16", rewrite: true, vault: this.#vault, signal } as const;
       const report = await this.#service.message(text, request, scan);
       const { outcome, resultsScore: scores, strings } = report;
       const failing = failingChecks(scores);
@@ -60,6 +63,24 @@ export class SessionScanner {
       this.#onError(reasonOf(error));
       return { outcome: "blocked", failing: [], scores: {}, findings: {}, reason: "error" };
     }
+  }
+
+  /** Replaces the placeholders in the arguments of a call with the values of the vault. */
+  async restoreValues(params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+    const entries = this.#vault.entries();
+    if (entries.length === 0) return;
+    const placeholders = entries.map(([placeholder]) => placeholder);
+    const originals = entries.map(([, original]) => original);
+    const reader = new SlotReader();
+    reader.read(params, "arguments", "params/arguments");
+    for (const { text, write } of reader.slots) {
+      const { matches, restored } = await native(
+        () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
+        { signal },
+      );
+      if (matches.length > 0) write?.(restored ?? restoreOriginals(text, matches, originals));
+    }
+    reader.commit();
   }
 }
 

@@ -10,10 +10,10 @@ import { McpGuard, type McpGuardOptions } from "./guard.ts";
 import type { PinFile } from "./pin-file.ts";
 import { McpProxy } from "./proxy.ts";
 
-/** The sources that texts of MCP have. */
-const READ: readonly Source[] = ["tool", "tool_call", "tool_definition"];
+/** The sources of texts of MCP. */
+const SOURCES: readonly Source[] = ["tool", "tool_call", "tool_definition"];
 
-/** One session with the scanners of a configuration. */
+/** A session with the scanners of a configuration. */
 export class McpSession {
   readonly #service: ScanService;
   readonly #guard: McpGuard;
@@ -28,9 +28,9 @@ export class McpSession {
   }
 
   /**
-   * Reads a configuration and loads the models of its input scanners that read texts of MCP.
+   * Reads a configuration and loads the models of the input scanners that read texts of MCP.
    *
-   * @throws GuardValidationError with the path of every value at fault, or when no scanner reads such texts or keeps the pins.
+   * @throws GuardValidationError with the path of every invalid value, and if no scanner reads such texts or keeps pins.
    */
   static async fromConfig(
     file: string,
@@ -39,22 +39,22 @@ export class McpSession {
     const config = await loadConfig(file);
     const engine = Engine.fromEnvironment(process.env);
     const { input } = buildScanners(config, { engine, ...(pins && { toolPins: pins }) });
-    // Each message decides by itself whether something is removed from it, and is read by all of its scanners.
+    // Masking is decided for each message, and all scanners read it.
     const service = new ScanService(
       { input, output: [] },
       { ...serviceOptions(config, engine), lazyLoad: true, failFast: false, onScannerError: "throw", masking: [] },
     );
     const scannersOf = (source: Source) => service.scannersOf(source);
-    if (READ.every((source) => scannersOf(source).length === 0)) {
-      const message = `${file} has no input scanner that reads ${READ.join(", ")}: every message would pass`;
+    if (SOURCES.every((source) => scannersOf(source).length === 0)) {
+      const message = `${file} has no input scanner that reads ${SOURCES.join(", ")}: every message would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
     if (pins && !scannersOf("tool_definition").some(({ scanner }) => scanner.keepsPins)) {
       const message = `${file} has no scanner that reads tool_definition and keeps pins: a changed tool would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
-    for (const { scanner } of new Set(READ.flatMap(scannersOf))) await scanner.load?.();
-    const lists = READ.map(
+    for (const { scanner } of new Set(SOURCES.flatMap(scannersOf))) await scanner.load?.();
+    const lists = SOURCES.map(
       (source) =>
         `${source}: ${
           scannersOf(source)
@@ -66,7 +66,7 @@ export class McpSession {
     return new McpSession(service, new McpGuard(service, options), options.log);
   }
 
-  /** Connects both sides until one of them ends. @returns who has ended the session. */
+  /** Connects both sides until one of them ends the session. @returns the side that ended it. */
   async run(client: Transport, server: Transport): Promise<"client" | "server" | "caller"> {
     if (this.#isClosed) return "caller";
     this.#proxy = new McpProxy({ client, server, guard: this.#guard, log: this.#log });
@@ -79,15 +79,18 @@ export class McpSession {
     }
   }
 
-  /** Lists the tools of a server, and ends the session. @returns those that pass, as the server describes them. */
+  /** Lists the tools of a server and ends the session. @returns the tools that pass. */
   async listTools(server: Transport): Promise<{ name: string; description?: string | undefined }[]> {
     const [near, far] = InMemoryTransport.createLinkedPair();
     const ended = this.run(far, server);
-    // A server that cannot be started rejects this promise before anybody waits for it.
+    // If the server cannot be started, this promise rejects before it is awaited.
     ended.catch(() => {});
     const client = new Client({ name: "guard", version });
     try {
-      await Promise.race([client.connect(near), ended.then(() => Promise.reject(new Error("the server has ended")))]);
+      await Promise.race([
+        client.connect(near),
+        ended.then(() => Promise.reject(new Error("the server ended the session"))),
+      ]);
       const tools: { name: string; description?: string | undefined }[] = [];
       let cursor: string | undefined;
       do {

@@ -3,23 +3,33 @@ import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
 import { SlotReader } from "./slots.ts";
 
-/** A part of a message that is judged as one text. The message is changed in place when {@link write} is called: give it a copy. */
+/** A part of a message that is scanned as one text. {@link write} changes the message in place, so pass a copy to the readers. */
 export interface Part {
   text: MessageText;
-  /** Puts other strings into the message, one for each piece of the text. @returns false when one of them cannot be changed. */
+  /** Writes strings into the message, one for each piece of the text. @returns false if one of them cannot be replaced. */
   write(strings: readonly string[]): boolean;
 }
 
 type Shape = Record<string, unknown>;
 
-/** Keys of content, resources and definitions whose values are not shown to a model: data, types, and what is meant for programs. */
-const NOT_TEXT = new Set(["_meta", "type", "data", "blob", "mimeType", "annotations", "icons", "size", "execution"]);
+/** Keys of content, resources and definitions whose values a model does not see: data, types, and metadata for programs. */
+const NON_TEXT_KEYS = new Set([
+  "_meta",
+  "type",
+  "data",
+  "blob",
+  "mimeType",
+  "annotations",
+  "icons",
+  "size",
+  "execution",
+]);
 
-/** The values of `type` in a JSON Schema, and the addresses of its versions. They are in every schema and say nothing. */
-const OF_SCHEMA = /^(string|number|integer|boolean|object|array|null|https?:\/\/json-schema\.org\/.*)$/;
+/** The values of `type` and `$schema` in a JSON Schema, which say nothing about the tool. */
+const SCHEMA_WORDS = /^(string|number|integer|boolean|object|array|null|https?:\/\/json-schema\.org\/.*)$/;
 
-/** Keys of results that are not shown to a model: what is meant for programs, and what is read by itself. */
-const NOT_OF_RESULT = new Set([
+/** Keys of results with metadata for programs, and those that are read separately. */
+const NON_RESULT_KEYS = new Set([
   "_meta",
   "isError",
   "resultType",
@@ -29,51 +39,51 @@ const NOT_OF_RESULT = new Set([
   "content",
 ]);
 
-/** Reads what a tool returned: content, structured content and whatever else is in the result. */
+/** Reads the result of a tool: content, structured content and all other fields. */
 export function toolResult(result: Shape, toolName?: string): Part | undefined {
-  const reading = new Reading();
-  reading.blocks(result, "content", "result/content");
-  reading.others(result, NOT_OF_RESULT, "result");
-  return reading.part("tool", "result", toolName === undefined ? {} : { toolName });
+  const reader = new PartReader();
+  reader.blocks(result, "content", "result/content");
+  reader.others(result, NON_RESULT_KEYS, "result");
+  return reader.part("tool", "result", toolName === undefined ? {} : { toolName });
 }
 
-/** Reads the messages of a prompt and its description. A prompt consists of instructions to a model, as definitions of tools do. */
+/** Reads the messages and the description of a prompt. Like definitions of tools, they are instructions to a model. */
 export function promptResult(result: Shape): Part | undefined {
-  const reading = new Reading();
-  reading.messages(result, "messages", "result/messages");
-  reading.others(result, new Set([...NOT_OF_RESULT, "messages"]), "result");
-  return reading.part("tool_definition", "result");
+  const reader = new PartReader();
+  reader.messages(result, "messages", "result/messages");
+  reader.others(result, new Set([...NON_RESULT_KEYS, "messages"]), "result");
+  return reader.part("tool_definition", "result");
 }
 
 /** Reads the contents of a resource. */
 export function resourceResult(result: Shape): Part | undefined {
-  const reading = new Reading();
-  for (const [index, item] of list(result.contents).entries()) reading.resource(item, `result/contents/${index}`);
-  reading.others(result, new Set([...NOT_OF_RESULT, "contents", "ttlMs", "cacheScope"]), "result");
-  return reading.part("tool", "result");
+  const reader = new PartReader();
+  for (const [index, item] of list(result.contents).entries()) reader.resource(item, `result/contents/${index}`);
+  reader.others(result, new Set([...NON_RESULT_KEYS, "contents", "ttlMs", "cacheScope"]), "result");
+  return reader.part("tool", "result");
 }
 
-/** Reads what the server says of a task: its status in words. */
+/** Reads the status messages of tasks. */
 export function taskResult(result: Shape): Part | undefined {
-  const reading = new Reading();
+  const reader = new PartReader();
   const tasks = [result, result.task, ...list(result.tasks)].filter(isRecord);
-  for (const task of tasks) reading.read(task, "statusMessage", "result/statusMessage");
-  return reading.part("tool", "result");
+  for (const task of tasks) reader.read(task, "statusMessage", "result/statusMessage");
+  return reader.part("tool", "result");
 }
 
 /** Reads the message and the data of an error. */
 export function errorText(error: object): Part | undefined {
-  const reading = new Reading();
-  reading.read(error, "message", "error/message");
-  reading.read(error, "data", "error/data");
-  return reading.part("tool", "error");
+  const reader = new PartReader();
+  reader.read(error, "message", "error/message");
+  reader.read(error, "data", "error/data");
+  return reader.part("tool", "error");
 }
 
-/** Reads a text that a server gives to clients beside its tools. */
+/** Reads a text of the server beside its tools, such as its instructions. */
 export function plainText(holder: Shape, key: string, path: string): Part | undefined {
-  const reading = new Reading();
-  reading.read(holder, key, path);
-  return reading.part("tool_definition", path);
+  const reader = new PartReader();
+  reader.read(holder, key, path);
+  return reader.part("tool_definition", path);
 }
 
 /** Reads the definition of a tool. */
@@ -89,54 +99,54 @@ export function toolDefinition(definition: Shape, path: string): Part | undefine
   });
 }
 
-/** Reads what a list says of a prompt, a resource or a template. */
+/** Reads the entry of a prompt, a resource or a template in a list. */
 export function listEntry(entry: Shape, path: string): Part | undefined {
   return definitionPart(entry, path);
 }
 
-function definitionPart(entry: Shape, path: string, more: Extra = {}): Part | undefined {
-  const reading = new Reading();
-  reading.others(entry, NOT_TEXT, path);
-  if (isRecord(entry.annotations)) reading.read(entry.annotations, "title", `${path}/annotations/title`);
-  return reading.part("tool_definition", path, more, ({ text }) => !OF_SCHEMA.test(text));
+function definitionPart(entry: Shape, path: string, more: ExtraFields = {}): Part | undefined {
+  const reader = new PartReader();
+  reader.others(entry, NON_TEXT_KEYS, path);
+  if (isRecord(entry.annotations)) reader.read(entry.annotations, "title", `${path}/annotations/title`);
+  return reader.part("tool_definition", path, more, ({ text }) => !SCHEMA_WORDS.test(text));
 }
 
-/** Reads the arguments of a call on their way to the server. */
+/** Reads the arguments of a client's request. */
 export function callArguments(params: Shape, toolCall?: ToolCall): Part | undefined {
-  const reading = new Reading();
+  const reader = new PartReader();
   for (const key of ["arguments", "uri", "argument", "context", "inputResponses"]) {
-    reading.read(params, key, `params/${key}`);
+    reader.read(params, key, `params/${key}`);
   }
-  return reading.part("tool_call", "params", toolCall ? { toolCall } : {});
+  return reader.part("tool_call", "params", toolCall ? { toolCall } : {});
 }
 
-/** Reads what the client answers a server that asked for a model's text or a person's input. */
+/** Reads the client's response to a server that requested text of a model or input of the user. */
 export function clientAnswer(result: Shape): Part | undefined {
-  const reading = new Reading();
-  if (Array.isArray(result.content) || isBlock(result.content)) reading.blocks(result, "content", "result/content");
-  else reading.read(result, "content", "result/content");
-  return reading.part("tool_call", "result");
+  const reader = new PartReader();
+  if (Array.isArray(result.content) || isBlock(result.content)) reader.blocks(result, "content", "result/content");
+  else reader.read(result, "content", "result/content");
+  return reader.part("tool_call", "result");
 }
 
-/** Reads what a server asks of the client: a text by the client's model, or input of a person. */
+/** Reads a server's request to the client for text of its model or input of the user. */
 export function serverRequest(method: string, params: Shape, path = "params"): Part[] {
-  const reading = new Reading();
+  const reader = new PartReader();
   const definitions: (Part | undefined)[] = [];
   if (method === "sampling/createMessage") {
-    reading.messages(params, "messages", `${path}/messages`);
-    reading.read(params, "systemPrompt", `${path}/systemPrompt`);
+    reader.messages(params, "messages", `${path}/messages`);
+    reader.read(params, "systemPrompt", `${path}/systemPrompt`);
     for (const [index, tool] of list(params.tools).entries()) {
       definitions.push(toolDefinition(tool, `${path}/tools/${index}`));
     }
   } else if (method === "elicitation/create") {
-    for (const key of ["message", "requestedSchema", "url"]) reading.read(params, key, `${path}/${key}`);
+    for (const key of ["message", "requestedSchema", "url"]) reader.read(params, key, `${path}/${key}`);
   }
-  // Requests of a server to a model consist of instructions, as definitions of tools do.
-  const part = reading.part("tool_definition", path, {}, ({ text }) => !OF_SCHEMA.test(text));
+  // Like definitions of tools, requests to a model are instructions.
+  const part = reader.part("tool_definition", path, {}, ({ text }) => !SCHEMA_WORDS.test(text));
   return [part, ...definitions].filter((item) => item !== undefined);
 }
 
-/** The requests to the client that a result asks to be answered before the server goes on. */
+/** Reads the requests to the client in a result, which the client answers before the server continues. */
 export function inputRequests(result: Shape): Part[] {
   if (!isRecord(result.inputRequests)) return [];
   return Object.entries(result.inputRequests).flatMap(([key, request]) =>
@@ -151,10 +161,10 @@ export function list(value: unknown): Shape[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
-type Extra = Partial<Pick<MessageText, "toolName">> & { toolCall?: ToolCall; toolDefinition?: ToolDefinition };
+type ExtraFields = Partial<Pick<MessageText, "toolName">> & { toolCall?: ToolCall; toolDefinition?: ToolDefinition };
 
-/** Collects what of a message is text. */
-class Reading {
+/** Collects the texts of a message. */
+class PartReader {
   readonly #reader = new SlotReader();
   #skipped = 0;
 
@@ -162,12 +172,12 @@ class Reading {
     this.#reader.read(holder, key, path);
   }
 
-  /** Reads all values of an object but those of some keys. */
-  others(holder: Shape, leaveOut: ReadonlySet<string>, path: string): void {
-    for (const key of Object.keys(holder)) if (!leaveOut.has(key)) this.read(holder, key, `${path}/${key}`);
+  /** Reads all values of an object except those of some keys. */
+  others(holder: Shape, excluded: ReadonlySet<string>, path: string): void {
+    for (const key of Object.keys(holder)) if (!excluded.has(key)) this.read(holder, key, `${path}/${key}`);
   }
 
-  /** Reads messages of a prompt, or for a model. */
+  /** Reads the messages of a prompt or of a request to a model. */
   messages(holder: Shape, key: string, path: string): void {
     for (const [index, message] of list(holder[key]).entries()) {
       this.blocks(message, "content", `${path}/${index}/content`);
@@ -188,12 +198,12 @@ class Reading {
 
   /** Reads the contents of a resource. */
   resource(resource: Shape, path: string): void {
-    this.others(resource, NOT_TEXT, path);
+    this.others(resource, NON_TEXT_KEYS, path);
     if (resource.blob !== undefined && !this.#reader.readBlob(resource, `${path}/blob`)) this.#skipped += 1;
   }
 
-  /** What was read, as one text; undefined where there is no text and nothing was skipped. */
-  part(source: Source, path: string, more: Extra = {}, isText = (_: { text: string }) => true): Part | undefined {
+  /** Joins what was read to one text; undefined if there is no text and nothing was skipped. */
+  part(source: Source, path: string, more: ExtraFields = {}, isText = (_: { text: string }) => true): Part | undefined {
     const slots = this.#reader.slots.filter(isText);
     if (slots.length === 0 && this.#skipped === 0) return undefined;
     let end = -1;
@@ -221,14 +231,14 @@ class Reading {
   #block(block: Shape, path: string): void {
     if (isRecord(block.resource)) {
       this.resource(block.resource, `${path}/resource`);
-      this.others(block, new Set([...NOT_TEXT, "resource"]), path);
+      this.others(block, new Set([...NON_TEXT_KEYS, "resource"]), path);
     } else if (block.type === "image" || block.type === "audio") {
       this.#skipped += 1;
-      this.others(block, NOT_TEXT, path);
+      this.others(block, NON_TEXT_KEYS, path);
     } else {
       const content = block.type === "tool_result" ? ["content"] : [];
       if (content.length > 0) this.blocks(block, "content", `${path}/content`);
-      this.others(block, new Set([...NOT_TEXT, ...content]), path);
+      this.others(block, new Set([...NON_TEXT_KEYS, ...content]), path);
     }
   }
 }

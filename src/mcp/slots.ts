@@ -4,27 +4,27 @@ import { isProse } from "../messages/names.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortenPath } from "../support/shorten-path.ts";
 
-/** A string of a message, with its place, and how to put another string there. */
+/** A string of a message, its path, and a function to replace it. */
 export interface Slot {
-  /** Where it stands: keys and indexes with `/` between them, and behind an arrow the place inside a text that is JSON. */
+  /** Keys and indexes separated by `/`; after an arrow, the path inside a string that is JSON. */
   path: string;
   text: string;
-  /** Puts another string in its place, once {@link SlotReader.commit} is called. It is absent for names of properties that are not inside such a text: they stay. */
+  /** Replaces the string when {@link SlotReader.commit} is called. Absent for names of properties outside of JSON strings, which cannot be replaced. */
   write?: (text: string) => void;
 }
 
-/** A list or an object that holds values. */
+/** A list or an object. */
 type Container = Record<string | number, unknown>;
 
-/** Collects the strings of values, so that they can be scanned and changed. The values themselves are changed: give it a copy. */
+/** Collects the strings of values for scanning and replacing. It changes the values in place, so pass a copy. */
 export class SlotReader {
   readonly slots: Slot[] = [];
   readonly #commits: (() => void)[] = [];
 
   /**
-   * Reads the value at a key, with all values in it. Text that is itself a JSON object or list is read as its strings.
+   * Reads the value at a key and all values in it. A string that is a JSON object or list is read as its strings.
    *
-   * @param path the place of the value.
+   * @param path the path of the value.
    */
   read(holder: object, key: string | number, path: string): void {
     const container = holder as Container;
@@ -45,10 +45,10 @@ export class SlotReader {
   }
 
   /**
-   * Reads the bytes in base64 of a resource, where they are text by their type or, without a type, by what they are. A server could
-   * otherwise hide text from checks by sending it as bytes.
+   * Reads the base64 data of a resource if it is text, by its type or, without a type, by its content. Otherwise a server could hide text
+   * from checks by sending it as data.
    *
-   * @returns whether they are text.
+   * @returns whether the data is text.
    */
   readBlob(holder: Record<string, unknown>, path: string): boolean {
     const { blob, mimeType } = holder;
@@ -61,13 +61,13 @@ export class SlotReader {
     return true;
   }
 
-  /** Writes what was changed inside texts that are JSON. */
+  /** Writes the replacements inside JSON strings. */
   commit(): void {
     for (const commit of this.#commits) commit();
   }
 
   #readName(name: string, path: string): void {
-    // Other names say nothing by themselves.
+    // Other names are identifiers.
     if (isProse(name)) this.slots.push({ path: shortenPath(path), text: name });
   }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PinFile } from "../../src/mcp/pin-file.ts";
 import { ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
-import { serverWith, textOf, through } from "./through.ts";
+import { openSession, serverWith, textOf } from "./session.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ async function session(file: string, tools: Record<string, string>, accepts = fa
   const entries = Object.entries(tools).map(([name, description]) => [name, { description, run }] as const);
   const server = await serverWith(Object.fromEntries(entries));
   const scanner = new ToolDefinitions({}, { toolPins: pins });
-  const { client, lines } = await through(server, { tool_definition: [scanner] });
+  const { client, lines } = await openSession(server, { tool_definition: [scanner] });
   const names = (await client.listTools()).tools.map(({ name }) => name);
   return { pins, client, lines, names };
 }
@@ -86,7 +86,7 @@ describe("pins of tools", () => {
   ])("in a file with %s are an error", async (_, text) => {
     const file = join(folder, "broken.json");
     await writeFile(file, text);
-    await expect(PinFile.open(file, SERVER)).rejects.toThrow(/the file of pins .*broken\.json/);
+    await expect(PinFile.open(file, SERVER)).rejects.toThrow(/pin file .*broken\.json/);
   });
 
   it("that cannot be kept are no silent pass", async () => {
@@ -96,7 +96,7 @@ describe("pins of tools", () => {
     const pins = await PinFile.open(join(inside, "pins.json"), SERVER);
     await rm(inside, { recursive: true });
     const server = await serverWith({ add: { description: "Adds.", run } });
-    const { client } = await through(server, { tool_definition: [new ToolDefinitions({}, { toolPins: pins })] });
+    const { client } = await openSession(server, { tool_definition: [new ToolDefinitions({}, { toolPins: pins })] });
     expect((await client.listTools()).tools).toEqual([]);
   });
 });

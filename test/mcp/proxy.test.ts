@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { McpProxy } from "../../src/mcp/proxy.ts";
 import { serverOverStdio } from "../../src/mcp/transports.ts";
 import { Anonymize, PromptInjection, Secrets } from "../../src/scanners/generated/input-scanners.ts";
-import { guardWith, open, POISON, serverWith, textOf, through } from "./through.ts";
+import { guardWith, open, openSession, POISON, serverWith, textOf } from "./session.ts";
 
 const injection = () => new PromptInjection({ classifier: (text) => (text.includes("Ignore all previous") ? 1 : 0) });
 const scanners = () => {
@@ -17,7 +17,7 @@ describe("a real server behind guard", () => {
     const command = fileURLToPath(
       new URL("../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
     );
-    const { client, proxy } = await through(serverOverStdio(process.execPath, [command, "stdio"]), scanners());
+    const { client, proxy } = await openSession(serverOverStdio(process.execPath, [command, "stdio"]), scanners());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain("echo");
     expect(textOf(await client.callTool({ name: "echo", arguments: { message: "hello" } }))).toContain("hello");
@@ -35,7 +35,7 @@ describe("a poisoned server behind guard", () => {
       good: { description: "Says it again.", run: (text) => text },
       bad: { description: POISON, run: (text) => text },
     });
-    const { client, lines } = await through(server, scanners());
+    const { client, lines } = await openSession(server, scanners());
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["good"]);
     expect(client.getInstructions()).toBeUndefined();
     const refused = await client.callTool({ name: "bad", arguments: { text: "x" } });
@@ -47,7 +47,7 @@ describe("a poisoned server behind guard", () => {
 
   it("gets its results blocked with words that an agent understands", async () => {
     const server = await serverWith({ read: { description: "Reads.", run: () => JSON.stringify({ body: POISON }) } });
-    const { client } = await through(server, scanners());
+    const { client } = await openSession(server, scanners());
     const result = await client.callTool({ name: "read", arguments: { text: "x" } });
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain("it failed PromptInjection[tool]");
@@ -58,12 +58,12 @@ describe("a poisoned server behind guard", () => {
     const rest = "The meeting is at noon. Bring the figures.";
     const run = () => JSON.stringify({ from: "Jane", body: `The meeting is at noon. ${POISON} Bring the figures.` });
     const tools = { read: { description: "Reads.", run } };
-    const masked = await through(await serverWith(tools), scanners());
+    const masked = await openSession(await serverWith(tools), scanners());
     const result = await masked.client.callTool({ name: "read", arguments: { text: "x" } });
     expect(result.isError).toBeFalsy();
     expect(JSON.parse(textOf(result))).toEqual({ from: "Jane", body: rest });
     expect(masked.lines.join("\n")).toContain('masked the result of tools/call "read"');
-    const blocked = await through(await serverWith(tools), scanners(), { onFinding: "block" });
+    const blocked = await openSession(await serverWith(tools), scanners(), { onFinding: "block" });
     expect((await blocked.client.callTool({ name: "read", arguments: { text: "x" } })).isError).toBe(true);
   });
 
@@ -73,7 +73,7 @@ describe("a poisoned server behind guard", () => {
       seen.push(text);
       return "ok";
     };
-    const { client } = await through(await serverWith({ send: { description: "Sends.", run } }), scanners());
+    const { client } = await openSession(await serverWith({ send: { description: "Sends.", run } }), scanners());
     const result = await client.callTool({ name: "send", arguments: { text: 'password = "Tr0ub4dor&3x9"' } });
     expect(result.isError).toBe(true);
     expect(seen).toEqual([]);
@@ -93,7 +93,7 @@ describe("personal data", () => {
       post: { description: "Posts.", run },
     });
     const lists = { tool: [new Anonymize({ recognizerConf: [] })] };
-    const { client } = await through(server, lists, { restore: ["mail"] });
+    const { client } = await openSession(server, lists, { restore: ["mail"] });
     const found = textOf(await client.callTool({ name: "find", arguments: { text: "" } }));
     expect(found).toBe("Write to [REDACTED_EMAIL_ADDRESS_1].");
     for (const name of ["mail", "post"]) await client.callTool({ name, arguments: { text: found } });
@@ -108,7 +108,7 @@ describe("a broken check", () => {
         throw new Error(POISON);
       },
     });
-    const { client, lines } = await through(
+    const { client, lines } = await openSession(
       await serverWith({ read: { description: "Reads.", run: () => "Some harmless words." } }),
       { tool: [broken] },
     );

@@ -11,7 +11,7 @@ import { fromJsonSchema, McpServer, WebStandardStreamableHTTPServerTransport } f
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverOverHttp, serverOverStdio } from "../../src/mcp/transports.ts";
 import { InvisibleText, PromptInjection, ToolDefinitions } from "../../src/scanners/generated/input-scanners.ts";
-import { open, POISON, textOf, through } from "./through.ts";
+import { open, openSession, POISON, textOf } from "./session.ts";
 
 const ofPackage = (path: string) =>
   fileURLToPath(new URL(`../../node_modules/@modelcontextprotocol/${path}`, import.meta.url));
@@ -60,7 +60,10 @@ describe("a server over streamable HTTP behind guard", () => {
     const { url, requests } = await httpServer((text) => (text === "mail" ? POISON : `It says ${text}.`));
     const injection = new PromptInjection({ classifier: (text) => (text.includes("Ignore all") ? 1 : 0) });
     const server = serverOverHttp(url, { Authorization: "Bearer abc" });
-    const { client, proxy } = await through(server, { tool: [injection], tool_definition: [new ToolDefinitions()] });
+    const { client, proxy } = await openSession(server, {
+      tool: [injection],
+      tool_definition: [new ToolDefinitions()],
+    });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["read"]);
     expect(textOf(await client.callTool({ name: "read", arguments: { text: "hello" } }))).toBe("It says hello.");
     const blocked = await client.callTool({ name: "read", arguments: { text: "mail" } });
@@ -78,7 +81,7 @@ describe("server-filesystem behind guard", () => {
     await writeFile(join(folder, "notes.txt"), "The meeting is at noon. Bring the figures.");
     const server = serverOverStdio(process.execPath, [ofPackage("server-filesystem/dist/index.js"), folder]);
     const scanners = [new InvisibleText(), new ToolDefinitions()];
-    const { client, lines } = await through(server, { tool: [new InvisibleText()], tool_definition: scanners });
+    const { client, lines } = await openSession(server, { tool: [new InvisibleText()], tool_definition: scanners });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("read_text_file");
     const read = await client.callTool({ name: "read_text_file", arguments: { path: join(folder, "notes.txt") } });
     expect(textOf(read)).toBe("The meeting is at noon. Bring the figures.");

@@ -37,7 +37,7 @@ export function guardWith(
 }
 
 /** A client of the SDK that reaches a server through guard. */
-export async function through(server: Transport, lists: ScannersBySource, options: McpGuardOptions = {}) {
+export async function openSession(server: Transport, lists: ScannersBySource, options: McpGuardOptions = {}) {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
