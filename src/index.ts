@@ -18,11 +18,11 @@ export {
   type MaskedReport,
   scanDocuments,
 } from "./documents/scan-documents.ts";
-export { type Blocked, GuardBlockedError } from "./guard/blocked.ts";
-export type { ConfiguredGuardOptions, GuardOptions, ListedGuardOptions } from "./guard/create-guard.ts";
+export { type ExchangePart, GuardBlockedError } from "./guard/blocked-error.ts";
+export type { ConfigGuardOptions, GuardOptions, ScannerGuardOptions } from "./guard/create-guard.ts";
 export type * from "./guard/guard.ts";
-export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/options.ts";
 export { RemoteGuard } from "./guard/remote/remote-guard.ts";
+export type { RemoteCredential, RemoteGuardOptions } from "./guard/remote/remote-options.ts";
 export type { AnsweredToolCall } from "./messages/conversation.ts";
 export { pinTools } from "./messages/pin-tools.ts";
 export { type AnswerListener, Engine } from "./models/engine.ts";

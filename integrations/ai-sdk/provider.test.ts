@@ -138,7 +138,7 @@ it("shows nothing more of an answer that is blocked", async () => {
 });
 
 it("answers blocked calls by a text of the user's", async () => {
-  const onBlocked = ({ what }: GuardBlockedError) => `Sorry, this ${what} cannot be shown.`;
+  const onBlocked = ({ part }: GuardBlockedError) => `Sorry, this ${part} cannot be shown.`;
   const { model } = await guarded(
     ({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)),
     undefined,

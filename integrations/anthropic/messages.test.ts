@@ -87,7 +87,7 @@ describe("messages of a guarded client", () => {
   });
 
   it("answer with a text of the caller's when they are blocked", async () => {
-    const client = await clientOf({ onBlocked: ({ what }) => `No ${what}.` });
+    const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const blocked = await client.messages.create(ask("forbidden"));
     expect(blocked).toMatchObject({ content: [{ type: "text", text: "No request." }], stop_reason: "refusal" });
     expect(await client.messages.stream(ask("forbidden")).finalText()).toBe("No request.");

@@ -287,7 +287,7 @@ describe("an answer", () => {
   it("is a text of the user's when something is blocked", async () => {
     const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const script = { answer: { content: FORBIDDEN, usage_metadata }, ...piecesOf("x ", FORBIDDEN) };
-    const onBlocked = ({ what }: GuardBlockedError) => `No ${what}.`;
+    const onBlocked = ({ part }: GuardBlockedError) => `No ${part}.`;
     const inner = new RecordingModel(script);
     const model = guardChatModel(inner, wordByWordGuard(), { onBlocked });
     const metadata = { finish_reason: "content_filter" };

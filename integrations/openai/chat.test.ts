@@ -111,7 +111,7 @@ describe("chat completions of a guarded client", () => {
   });
 
   it("answer with a text of the caller's when they are blocked", async () => {
-    const client = await clientOf({ onBlocked: ({ what }) => `No ${what}.` });
+    const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const blocked = await client.chat.completions.create(ask("forbidden"));
     expect(blocked.choices).toMatchObject([{ message: { content: "No request." }, finish_reason: "content_filter" }]);
     upstream.answers = [{ json: completion(choice("leaked")) }];

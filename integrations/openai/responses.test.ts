@@ -130,7 +130,7 @@ describe("responses of a guarded client", () => {
   });
 
   it("answer with a text of the caller's when they are blocked", async () => {
-    const client = await clientOf({ onBlocked: ({ what }) => `No ${what}.` });
+    const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const body = { model: "gpt", input: "forbidden" };
     expect(await client.responses.create(body)).toMatchObject({ status: "incomplete", output_text: "No request." });
     expect((await client.responses.stream(body).finalResponse()).output_text).toBe("No request.");

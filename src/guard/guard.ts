@@ -8,93 +8,93 @@ import type { Finding } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import type { AnswerStream } from "../stream/answer-stream.ts";
 
-/** What the scanners say of a request, an answer or other texts, wherever guard runs. */
+/** The results of the scanners for a request, an answer or other texts. */
 export interface GuardReport {
-  /** What becomes of the texts. With `blocked` nothing of them may go on. */
+  /** What happens to the texts. With `blocked`, they must not be used. */
   outcome: Outcome;
-  /** Whether all checks passed. Texts that failed may still go on when what was found was taken out: their outcome is `masked`. */
+  /** Whether all checks passed. Texts that failed may be used if their findings were removed: the outcome is then `masked`. */
   isValid: boolean;
-  /** One result for each check. A guard on a server tells no edits of single checks. */
+  /** One result for each check. The results of a remote guard have no edits. */
   checks: CheckResult[];
-  /** Risk scores by the name of the check. A score below 0 means that it passed, and a score above 0 that it failed. */
+  /** Risk scores by the name of the check: below 0 if it passed, above 0 if it failed. */
   resultsScore: Record<string, number>;
   /** Why the checks decided as they did. Offsets count Unicode code points, as in the HTTP API. */
   findings: Record<string, Finding[]>;
   coverage: ScanCoverage;
-  /** The checks that ran at the end of an answer that arrived in pieces, because they need all of it. */
+  /** The checks that ran at the end of a streamed answer, because they need the whole text. */
   atEnd?: string[];
 }
 
-/** A request to a model, and what the scanners say of it. */
+/** A checked request to a model. */
 export interface CheckedRequest {
   report: GuardReport;
-  /** The request as it may be sent on. It must not be sent when the outcome is `blocked`. */
+  /** The request to send. It must not be sent if the outcome is `blocked`. */
   request: ChatRequest;
 }
 
-/** Texts, and what the scanners say of them. */
+/** Checked texts. */
 export interface CheckedTexts {
   report: GuardReport;
-  /** The texts as they may be used, in their order. They must not be used when the outcome is `blocked`. */
+  /** The texts to use, in order. They must not be used if the outcome is `blocked`. */
   texts: string[];
 }
 
-/** What a model answered. */
+/** An answer of a model. */
 export interface ModelAnswer {
-  /** The text. It is empty when the model only called tools. */
+  /** The text. It is empty if the model only called tools. */
   text: string;
   toolCalls?: readonly AnsweredToolCall[];
 }
 
-/** What a model answered, and what the scanners say of it. */
+/** A checked answer of a model. */
 export interface CheckedAnswer {
   report: GuardReport;
-  /** The text with what was restored, and without what was taken out. It must not be used when the outcome is `blocked`. */
+  /** The text to return, with restored and without removed values. It must not be used if the outcome is `blocked`. */
   text: string;
   /** The edits that turn the answer into {@link text}. Offsets count UTF-16 code units of the answer as it was given. */
   edits: readonly Edit[];
-  /** The tool calls with what was restored in their arguments, in their order. */
+  /** The tool calls in order, with restored values in their arguments. */
   toolCalls: AnsweredToolCall[];
 }
 
-/** How a call of a model is guarded. */
+/** The options of a guarded call. */
 export interface CallOptions {
-  /** Ends all checks of the call. They then reject with its reason. */
+  /** Aborts all checks of the call. They then reject with its reason. */
   signal?: AbortSignal;
-  /** The scanners to leave out, by their types or by their names in results. */
+  /** The scanners to skip, by their types or their names in results. */
   suppress?: readonly string[];
 }
 
 /**
- * One call of a model: the request, and the answer to it. The checks of a call share one vault, so that what was replaced in the request
- * is restored in the answer. All methods reject with a GuardError when guard cannot check a text; such a text must not go on.
+ * One call of a model: the request and the answer to it. The checks of a call share a vault, so that values that were replaced in the
+ * request are restored in the answer. All methods reject with a GuardError if guard cannot check a text, which must not be used then.
  */
 export interface GuardedCall {
   /**
-   * Judges a request before it is sent.
+   * Checks a request before it is sent.
    *
-   * @throws GuardValidationError for a request whose shape cannot be read.
+   * @throws GuardValidationError for a request that cannot be read.
    */
   request(chat: ChatRequest): Promise<CheckedRequest>;
   /**
-   * Judges texts that belong to no conversation, such as those of which embeddings are made. Each is judged by itself.
+   * Checks texts outside a conversation, such as the input of embeddings. Each is checked separately.
    *
-   * @param source where the texts come from. The default is `user`.
+   * @param source the source of the texts. The default is `user`.
    */
   texts(texts: readonly string[], source?: Source): Promise<CheckedTexts>;
-  /** Judges an answer to the request. An answer of several choices is judged choice by choice. */
+  /** Checks an answer to the request. Call it once for each choice of an answer. */
   answer(answer: ModelAnswer): Promise<CheckedAnswer>;
-  /** Judges the text of an answer while it arrives. A call may have several at the same time, one for each choice. */
+  /** Checks the text of a streamed answer. A call may have several at the same time, one for each choice. */
   answerStream(): AnswerStream<GuardReport>;
 }
 
 /**
- * What gateways, wrapped clients and the proxy ask of guard. It is the same whether the scanners run in this process
- * ({@link ServiceGuard}) or on a server ({@link RemoteGuard}).
+ * The interface that gateways, wrapped clients and the proxy use. The scanners run in this process ({@link LocalGuard}) or on a server
+ * ({@link RemoteGuard}).
  */
 export interface Guard {
-  /** Begins a call of a model. */
+  /** Starts a guarded call of a model. */
   call(options?: CallOptions): GuardedCall;
-  /** Frees what the guard holds. */
+  /** Releases the resources of the guard. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import { GuardBlockedError } from "../guard/blocked.ts";
-import { failureOf } from "../guard/failure.ts";
+import { GuardBlockedError } from "../guard/blocked-error.ts";
+import { toHttpFailure } from "../guard/http-failure.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 
 /** The status and fields of an error reply. */
@@ -24,7 +24,7 @@ export function invalidRequest(path: string, message: string): GuardValidationEr
 /** Converts an error to a reply. The message of an error that is not guard's may quote a text, so it is not included. */
 export function toReplyError(error: unknown): ReplyError {
   const isBlocked = error instanceof GuardBlockedError;
-  const failure = failureOf(error);
+  const failure = toHttpFailure(error);
   // OpenAI and Anthropic answer 400 to requests that are invalid or against their policies.
   const status = isBlocked || failure?.status === 422 ? 400 : (failure?.status ?? 500);
   return {

@@ -1,5 +1,5 @@
 import { editedStrings } from "../conversation/edited-strings.ts";
-import { throwIfBlocked } from "../guard/blocked.ts";
+import { throwIfBlocked } from "../guard/blocked-error.ts";
 import type { GuardedCall } from "../guard/guard.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { GuardError } from "../support/errors.ts";

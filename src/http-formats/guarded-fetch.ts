@@ -1,5 +1,5 @@
 // The public surface of `guard-scan/fetch`.
-import { GuardBlockedError } from "../guard/blocked.ts";
+import { GuardBlockedError } from "../guard/blocked-error.ts";
 import type { CallOptions, Guard, GuardedCall } from "../guard/guard.ts";
 import { invalidRequest, toReplyError } from "./errors.ts";
 import { checkAnswer, checkRequest } from "./exchange-check.ts";
@@ -12,7 +12,7 @@ import { type Body, type FetchRequest, parseFetchArguments, type RequestBody, re
 import { findUnknownTexts, parseObject, readFormTexts } from "./slots.ts";
 import { encodeEvent, type SseEvent } from "./sse.ts";
 
-export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
 
 /** The options of {@link guardedFetch}. */

@@ -1,4 +1,4 @@
-import { throwIfBlocked } from "../guard/blocked.ts";
+import { throwIfBlocked } from "../guard/blocked-error.ts";
 import type { GuardedCall, GuardReport } from "../guard/guard.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import type { SseEvent } from "./sse.ts";

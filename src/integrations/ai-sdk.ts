@@ -7,7 +7,7 @@ import type {
   LanguageModelV3Middleware,
   LanguageModelV3StreamResult,
 } from "@ai-sdk/provider";
-import { GuardBlockedError } from "../guard/blocked.ts";
+import { GuardBlockedError } from "../guard/blocked-error.ts";
 import type { Guard } from "../guard/guard.ts";
 import { toReadableStream } from "../support/items.ts";
 import { checkVersion } from "../support/package-versions.ts";
@@ -17,7 +17,7 @@ import { GuardedAnswer, textParts } from "./ai-sdk/stream.ts";
 import { Judge } from "./parts/judge.ts";
 import type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
 
-export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
 

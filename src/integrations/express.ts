@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Request, RequestHandler, Response } from "express";
-import { GuardBlockedError } from "../guard/blocked.ts";
+import { GuardBlockedError } from "../guard/blocked-error.ts";
 import type { GuardedCall } from "../guard/guard.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
 import { checkInstalledVersion } from "../support/optional-packages.ts";
@@ -17,7 +17,7 @@ import {
   type RouteGuardOptions,
 } from "./parts/http-guard.ts";
 
-export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export { type BlockedReply, GuardHttpError, type RouteGuardOptions } from "./parts/http-guard.ts";
 

@@ -10,7 +10,7 @@ import { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retr
 import { withModels } from "./langchain/runnables.ts";
 import type { GuardedModelOptions } from "./parts/options.ts";
 
-export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export { GuardedChatModel } from "./langchain/model.ts";
 export { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retriever.ts";

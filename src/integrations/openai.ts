@@ -5,7 +5,7 @@ import { type GuardedFetchOptions, guardedFetch } from "../http-formats/guarded-
 import { checkVersion } from "../support/package-versions.ts";
 import { clientVersion } from "./parts/client-version.ts";
 
-export { type Blocked, GuardBlockedError } from "../guard/blocked.ts";
+export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
 

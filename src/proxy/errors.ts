@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { failureOf } from "../guard/failure.ts";
+import { toHttpFailure } from "../guard/http-failure.ts";
 import { type ReplyError, toReplyError } from "../http-formats/errors.ts";
 import type { ErrorFormat } from "../http-formats/format.ts";
 import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
@@ -15,7 +15,7 @@ export const proxyErrors = fp(async (app: FastifyInstance) => {
     if (error.statusCode === 415) return refuse(request, reply, new Problem(415, "The content type is not valid."));
     const apiError = toReplyError(error);
     if (apiError.status === 500) request.log.error({ err: error }, "request failed");
-    const retryAfter = failureOf(error)?.retryAfter;
+    const retryAfter = toHttpFailure(error)?.retryAfter;
     if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));
     return sendError(request, reply, apiError);
   });

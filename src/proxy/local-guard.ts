@@ -1,8 +1,8 @@
 import type { Config } from "../config/index.ts";
 import { buildScanners, MAIN_PROFILE } from "../config/index.ts";
 import { serviceOptions } from "../config/service-options.ts";
-import { refuseOwnVaults } from "../guard/own-vaults.ts";
-import { ServiceGuard } from "../guard/service-guard.ts";
+import { LocalGuard } from "../guard/local-guard.ts";
+import { assertNoOwnVaults } from "../guard/vault-check.ts";
 import { ScanMetrics } from "../http-server/metrics/scan-metrics.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
 import { Engine } from "../models/engine.ts";
@@ -22,11 +22,11 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
     downloads: !config.app.lazyLoad,
   });
   const lists = buildScanners(config, { engine });
-  refuseOwnVaults(lists, "scanners.");
+  assertNoOwnVaults(lists, "scanners.");
   const service = new ScanService(lists, serviceOptions(config, engine));
   const metrics = new ScanMetrics();
   metrics.watch([service], engine);
-  const guard = new ServiceGuard(service, { onScanned: ({ side, report }) => metrics.countScan(side, report) });
+  const guard = new LocalGuard(service, { onScan: ({ side, report }) => metrics.countScan(side, report) });
   return {
     guard,
     registry: metrics.registry,

@@ -79,8 +79,10 @@ describe("createGuard", () => {
   });
 
   it("says what is wrong with its options", async () => {
-    expect(await faults({})).toEqual({ input: expect.stringMatching(/^no scanners at all/) });
-    expect(await faults({ config: {} })).toEqual({ inputScanners: expect.stringMatching(/^no scanners at all/) });
+    expect(await faults({})).toEqual({ input: expect.stringMatching(/^expected at least one scanner/) });
+    expect(await faults({ config: {} })).toEqual({
+      inputScanners: expect.stringMatching(/^expected at least one scanner/),
+    });
     expect(await faults({ config: 7 })).toEqual({ config: expect.stringMatching(/^expected the path/) });
     expect(await faults({ inputs: [] })).toEqual({ inputs: expect.stringMatching(/did you mean input\?$/) });
     expect(await faults({ config: "x.yml", input: [] })).toEqual({ input: expect.stringMatching(/^unknown key/) });

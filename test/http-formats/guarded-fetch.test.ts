@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Guard } from "../../src/guard/guard.ts";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { type GuardedFetchOptions, guardedFetch } from "../../src/http-formats/guarded-fetch.ts";
 import type { Scanner } from "../../src/scan/scanner.ts";
 import { exampleGuard } from "../support/example-guard.ts";
@@ -262,7 +262,7 @@ describe("guardedFetch", () => {
       scan: (text) => Promise.reject(new Error(`cannot read: ${text}`)),
     };
     const { service } = await serviceWith({ input: [broken] });
-    const { post, sent } = await guarded(message, { onBlocked: "respond" }, new ServiceGuard(service));
+    const { post, sent } = await guarded(message, { onBlocked: "respond" }, new LocalGuard(service));
     const reply = await post("/chat/completions", chat);
     expect(reply.status).toBe(500);
     expect(await reply.json()).toEqual({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { guardedFetch } from "../../src/http-formats/guarded-fetch.ts";
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
 import { exampleGuard } from "../support/example-guard.ts";
@@ -165,7 +165,7 @@ describe("an answer", () => {
         ...(text.length < 10 && { isValid: false, score: 1 }),
       }),
     };
-    const guard = serviceWith({ input: [], output: [long] }).then(({ service }) => new ServiceGuard(service));
+    const guard = serviceWith({ input: [], output: [long] }).then(({ service }) => new LocalGuard(service));
     const content = ["Yes.", "It is secret now."].map((text) => ({ type: "text", text }));
     const { post } = await guarded({ content }, guard);
     const answer = JSON.parse(await post("/messages", ask));

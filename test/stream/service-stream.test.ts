@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { output } from "../../src/index.ts";
 import { passed, type Scanner, wholeText } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
@@ -143,7 +143,7 @@ describe("ScanService.outputStream", () => {
 
   it("restores placeholders in the answers of a guard, each choice by itself", async () => {
     const { service } = await serviceWith({ output: [new Deanonymize()] });
-    const call = new ServiceGuard(service).call({ vault: new Vault([["[REDACTED_PERSON_1]", "Ada"]]) });
+    const call = new LocalGuard(service).call({ vault: new Vault([["[REDACTED_PERSON_1]", "Ada"]]) });
     const [one, two] = [call.answerStream(), call.answerStream()];
     expect((await one.push("Dear [REDACTED_PER")).text).toBe("");
     expect((await two.push("Hi [REDACTED_PERSON_1], how are you today? Fine, ")).text).toBe(

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { Anonymize, BanSubstrings } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import type { ScanServiceOptions } from "../../src/service/service-types.ts";
@@ -23,7 +23,7 @@ const CONVERSATION: ScanServiceOptions["conversation"] = {
  * Makes a guard without models. It replaces e-mail addresses by placeholders and restores them in answers. It blocks requests and tool calls
  * with the word `forbidden`, and answers with the word `leaked`.
  */
-export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): Promise<ServiceGuard> {
+export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): Promise<LocalGuard> {
   const word = (substring: string) => new BanSubstrings({ substrings: [substring], matchType: "word" });
   const { service } = await serviceWith(
     {
@@ -32,7 +32,7 @@ export async function exampleGuard(options: Partial<ScanServiceOptions> = {}): P
     },
     { conversation: CONVERSATION, ...options },
   );
-  const guard = new ServiceGuard(service);
+  const guard = new LocalGuard(service);
   onTestFinished(() => guard.close());
   return guard;
 }

@@ -1,5 +1,5 @@
 import type { Guard, GuardReport } from "../../src/guard/guard.ts";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { SOURCES } from "../../src/scan/source.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
@@ -38,7 +38,7 @@ export async function testGuard(): Promise<Guard> {
     maxMessages: 1000,
     conversation: { window: 3, scanToolMessages: true, risk: { enabled: false }, scan },
   });
-  return new ServiceGuard(service);
+  return new LocalGuard(service);
 }
 
 /** Makes the same guard on a server. */

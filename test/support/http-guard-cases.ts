@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Guard } from "../../src/guard/guard.ts";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { BanSubstrings, Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { scannerOf } from "../server/fixtures.ts";
@@ -57,7 +57,7 @@ async function exampleGuard(): Promise<Guard> {
     input: [new Anonymize({ recognizerConf: [] }), zebra],
     output: [new Deanonymize(), zebra],
   });
-  return new ServiceGuard(service);
+  return new LocalGuard(service);
 }
 
 /** The tests for every web framework. */
@@ -158,7 +158,7 @@ export function httpGuardCases(start: StartApplication): void {
       throw new Error(`cannot read ${text}`);
     });
     const { service } = await serviceWith({ input: [broken] });
-    const { seen, post } = await open(new ServiceGuard(service));
+    const { seen, post } = await open(new LocalGuard(service));
     const reply = await post("/chat", { messages: [{ role: "user", content: "my secret" }] });
     expect(reply.status).toBe(500);
     expect(await reply.text()).not.toContain("my secret");

@@ -1,5 +1,5 @@
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider";
-import { GuardBlockedError } from "../../guard/blocked.ts";
+import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import { IDLE, markIdle, openItems } from "../../support/items.ts";
 import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";

@@ -8,7 +8,7 @@ import {
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
-import { GuardBlockedError } from "../../guard/blocked.ts";
+import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { Guard } from "../../guard/guard.ts";
 import { Judge } from "../parts/judge.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";

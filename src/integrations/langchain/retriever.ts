@@ -1,6 +1,6 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever } from "@langchain/core/retrievers";
-import { GuardBlockedError } from "../../guard/blocked.ts";
+import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { Guard } from "../../guard/guard.ts";
 import { Judge } from "../parts/judge.ts";
 import type { GuardedOptions } from "../parts/options.ts";

@@ -1,7 +1,7 @@
-import { GuardBlockedError, throwIfBlocked } from "../../guard/blocked.ts";
-import { failureOf } from "../../guard/failure.ts";
+import { GuardBlockedError, throwIfBlocked } from "../../guard/blocked-error.ts";
 import type { Guard, GuardedCall } from "../../guard/guard.ts";
-import { guardedText, isTextStream } from "../../guard/guarded-text.ts";
+import { toHttpFailure } from "../../guard/http-failure.ts";
+import { guardTextStream, isTextStream } from "../../guard/text-stream.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
@@ -48,7 +48,10 @@ export class GuardHttpError extends GuardError {
   readonly headers: Record<string, string>;
 
   constructor(error: GuardError) {
-    const { status, message, retryAfter } = failureOf(error) ?? { status: 500, message: "Something went wrong here." };
+    const { status, message, retryAfter } = toHttpFailure(error) ?? {
+      status: 500,
+      message: "Something went wrong here.",
+    };
     // What was thrown is no cause of this error: a scanner's message may quote a text, and frameworks log causes.
     super(error.code, message);
     this.statusCode = status;
@@ -162,7 +165,7 @@ export async function judgeAnswer(
   }: { output?: string | undefined; signal: AbortSignal; endOf(error: GuardBlockedError): Promise<string | undefined> },
 ): Promise<JudgedAnswer> {
   if (isTextStream(answer)) {
-    const pieces = guardedText(call.answerStream(), answer, signal);
+    const pieces = guardTextStream(call.answerStream(), answer, signal);
     const first = await pieces.next();
     return { pieces: first.done ? none() : following(first.value, pieces, endOf) };
   }

@@ -1,4 +1,4 @@
-import { type Blocked, throwIfBlocked } from "../../guard/blocked.ts";
+import { type ExchangePart, throwIfBlocked } from "../../guard/blocked-error.ts";
 import type { Guard, GuardedCall, GuardReport, ModelAnswer } from "../../guard/guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
@@ -45,7 +45,7 @@ export class Judge {
     return new JudgedText(this.#call.answerStream(), (report) => this.#settle("answer", report));
   }
 
-  #settle(what: Blocked, report: GuardReport): void {
+  #settle(what: ExchangePart, report: GuardReport): void {
     this.#onReport?.(what, report);
     throwIfBlocked(what, report);
   }

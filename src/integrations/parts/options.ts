@@ -1,4 +1,4 @@
-import type { Blocked, GuardBlockedError } from "../../guard/blocked.ts";
+import type { ExchangePart, GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { GuardReport } from "../../guard/guard.ts";
 
 /** How texts are guarded, whatever they are used for. */
@@ -9,7 +9,7 @@ export interface GuardedOptions {
    * Is told of every report, also of those that let a text pass: for metrics, and to see in `coverage` what could not be read. An answer
    * has one report for each of its texts.
    */
-  onReport?: (what: Blocked, report: GuardReport) => void;
+  onReport?: (what: ExchangePart, report: GuardReport) => void;
 }
 
 /** How the calls of a model are guarded. */

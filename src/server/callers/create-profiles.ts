@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { randomUUID } from "node:crypto";
 import { buildScanners, type Config, MAIN_PROFILE, type ProfileConfig, profilesOf } from "../../config/index.ts";
 import { serviceOptions } from "../../config/service-options.ts";
-import { refuseOwnVaults } from "../../guard/own-vaults.ts";
+import { assertNoOwnVaults } from "../../guard/vault-check.ts";
 import type { Engine } from "../../models/engine.ts";
 import { VerdictCache } from "../../scan/verdict-cache.ts";
 import type { ScannerEnvironment } from "../../scanners/definition.ts";
@@ -68,6 +68,6 @@ function scannerLists(
   const replaced = { ...(given?.input ? { inputScanners: [] } : {}), ...(given?.output ? { outputScanners: [] } : {}) };
   const built = buildScanners({ ...config, ...replaced }, environment, paths);
   const lists = { input: given?.input ?? built.input, output: given?.output ?? built.output };
-  refuseOwnVaults(lists, "scanners.");
+  assertNoOwnVaults(lists, "scanners.");
   return lists;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { blockedMessage } from "../../guard/blocked.ts";
+import { blockedMessage } from "../../guard/blocked-error.ts";
 import type { GuardReport } from "../../guard/guard.ts";
 import { ROLES } from "../../messages/chat-messages.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";

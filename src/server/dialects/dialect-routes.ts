@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
-import { type EndedScan, type ServiceCallOptions, ServiceGuard } from "../../guard/service-guard.ts";
+import { type LocalCallOptions, LocalGuard, type ScanRecord } from "../../guard/local-guard.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
@@ -89,13 +89,13 @@ function addEndpoint(
         seal: (vault) => seal.seal(vault, credential),
         open: (token) => seal.open(token, credential),
       };
-      const begin = (options: ServiceCallOptions = {}) => {
+      const begin = (options: LocalCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
         const offsets = "codePoint" as const;
         const requested = { suppress, offsets, rewrite };
-        const onScanned = ({ content, ...scan }: EndedScan) =>
+        const onScanned = ({ content, ...scan }: ScanRecord) =>
           decisions.publish({ ...scan, request, profile, options: requested, content: () => content });
-        return new ServiceGuard(service, { onScanned }).call({ ...options, offsets, ...callOptions });
+        return new LocalGuard(service, { onScan: onScanned }).call({ ...options, offsets, ...callOptions });
       };
       const { scanners, restores } = service;
       const call = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };

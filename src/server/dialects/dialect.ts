@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
-import type { ServiceCall, ServiceCallOptions } from "../../guard/service-guard.ts";
+import type { LocalCall, LocalCallOptions } from "../../guard/local-guard.ts";
 import type { Problem } from "../../http-server/problem.ts";
 import type { NamedScanner } from "../../scan/named-scanners.ts";
 import type { Side } from "../../scan/scanner.ts";
@@ -33,9 +33,9 @@ export interface Endpoint<Body extends z.ZodType = z.ZodType> {
 /** The context of a request to an endpoint. */
 export interface DialectCall {
   /** The checks of this request. */
-  readonly call: ServiceCall;
+  readonly call: LocalCall;
   /** Starts further checks, for a request with several calls of a model, or with other options. */
-  begin(options?: Pick<ServiceCallOptions, "suppress" | "rewrite" | "sent" | "vault">): ServiceCall;
+  begin(options?: Pick<LocalCallOptions, "suppress" | "rewrite" | "sent" | "vault">): LocalCall;
   /** Seals and opens vaults for the caller, for a product that calls before and after the model and can keep a token in between. */
   readonly vaults: { seal(vault: Vault): string; open(token: string): Vault };
   /** Whether outputs are restored from the vault of their call. */

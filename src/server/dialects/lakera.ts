@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ServiceCall, ServiceGuardReport } from "../../guard/service-guard.ts";
+import type { LocalCall, LocalGuardReport } from "../../guard/local-guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";
 import type { Finding } from "../../scan/scanner.ts";
@@ -97,13 +97,13 @@ export const lakera: Dialect = {
 const DEV_INFO = { git_revision: "unknown", git_timestamp: "unknown", model_version: `guard-${version}`, version };
 
 /** A report, with the default message index of its findings. */
-type MessageReport = ServiceGuardReport & { message: number };
+type MessageReport = LocalGuardReport & { message: number };
 
 /**
  * Checks the conversation as a request, and its last message as an answer if it is from the assistant: Lakera's clients call the same
  * endpoint before and after the model.
  */
-async function checkMessages(messages: readonly Message[], call: ServiceCall): Promise<MessageReport[]> {
+async function checkMessages(messages: readonly Message[], call: LocalCall): Promise<MessageReport[]> {
   const last = messages.length - 1;
   const { role, content, tool_calls: toolCalls } = messages[last] as Message;
   if (role !== "assistant") return [{ ...(await call.request(chatOf({ messages }))).report, message: last }];

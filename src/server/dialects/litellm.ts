@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { blockedMessage } from "../../guard/blocked.ts";
+import { blockedMessage } from "../../guard/blocked-error.ts";
 import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { ServiceGuardReport } from "../../guard/service-guard.ts";
+import type { LocalGuardReport } from "../../guard/local-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
 import type { Problem } from "../../http-server/problem.ts";
 import { findCheck } from "../../scan/check-result.ts";
@@ -50,7 +50,7 @@ export const openai: Dialect = {
         },
       },
       async answer({ input, model }, call) {
-        const reports: ServiceGuardReport[] = [];
+        const reports: LocalGuardReport[] = [];
         // One after the other, so that a long list does not fill the queue.
         for (const content of inputsOf(input)) reports.push(await checkInput(content, call));
         return { body: { id: `modr-${randomUUID()}`, model: model ?? "guard", results: reports.map(resultOf) } };
@@ -66,7 +66,7 @@ function inputsOf(input: z.output<typeof body>["input"]): (string | Part[])[] {
   return texts.length > 0 ? texts : [input as Part[]];
 }
 
-async function checkInput(content: string | Part[], { begin }: DialectCall): Promise<ServiceGuardReport> {
+async function checkInput(content: string | Part[], { begin }: DialectCall): Promise<LocalGuardReport> {
   const { report } = await begin({ rewrite: false }).request({ messages: [{ role: "user", content }] });
   return report;
 }
@@ -101,7 +101,7 @@ const SUPPORTED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threateni
  * Returns the result of an input. OpenAI's categories come from labels of findings; a label below the threshold has no finding, so its
  * category has 0. Every check is added under its own name, with its probability, or 1 or 0 without one.
  */
-function resultOf({ isValid, checks }: ServiceGuardReport): Record<string, unknown> {
+function resultOf({ isValid, checks }: LocalGuardReport): Record<string, unknown> {
   const scores = new Map(SUPPORTED.map((category) => [category, 0]));
   const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
   const found = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { blockedMessage, GuardBlockedError } from "../../guard/blocked.ts";
+import { blockedMessage, GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
 import { checkAnswer, checkRequest } from "../../http-formats/exchange-check.ts";
 import type { Format, Json } from "../../http-formats/format.ts";
@@ -118,7 +118,7 @@ async function decide(
     return passed(reports, transformedData);
   } catch (error) {
     if (!(error instanceof GuardBlockedError)) throw error;
-    return { body: refused(blockedMessage(error.what, error.report)) };
+    return { body: refused(blockedMessage(error.part, error.report)) };
   }
 }
 

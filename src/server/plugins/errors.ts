@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { failureOf } from "../../guard/failure.ts";
+import { toHttpFailure } from "../../guard/http-failure.ts";
 import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../http-server/problem.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { withoutStack } from "../../support/without-stack.ts";
@@ -61,7 +61,7 @@ function toProblem(error: FastifyError | Error): Problem {
       })),
     );
   }
-  const failure = failureOf(error);
+  const failure = toHttpFailure(error);
   if (failure) {
     const { status, message, retryAfter } = failure;
     return new Problem(status, message, retryAfter ? { headers: { "retry-after": String(retryAfter) } } : {});

@@ -1,6 +1,6 @@
 import { buildScanners, type Config, loadConfig, profilesOf, shadowSettings } from "../../config/index.ts";
 import { serviceOptions } from "../../config/service-options.ts";
-import { refuseOwnVaults } from "../../guard/own-vaults.ts";
+import { assertNoOwnVaults } from "../../guard/vault-check.ts";
 import type { Engine } from "../../models/engine.ts";
 import { DEFAULT_MAX_WINDOWS } from "../../models/engine-options.ts";
 import { VerdictCache } from "../../scan/verdict-cache.ts";
@@ -44,7 +44,7 @@ export async function createShadow(
     return new Map(
       profilesOf(config).map(({ name, config: profileConfig, paths }) => {
         const lists = buildScanners(profileConfig, { engine }, paths);
-        refuseOwnVaults(lists, "scanners.");
+        assertNoOwnVaults(lists, "scanners.");
         // The server runs the self-tests of the shared engine.
         const options = { ...serviceOptions(profileConfig), selfTestInterval: 0 };
         return [name, new ScanService(lists, options, new VerdictCache(), shadowAdmission)] as const;

@@ -1,4 +1,4 @@
-import type { TextReport } from "../../../guard/service-guard.ts";
+import type { TextReport } from "../../../guard/local-guard.ts";
 import { failingChecks } from "../../../scan/report.ts";
 import type { Finding } from "../../../scan/scanner.ts";
 import { unscannedReasons } from "../../../service/decision.ts";

@@ -7,8 +7,8 @@ import type { Finding } from "../../scan/scanner.ts";
 import type { GuardReport } from "../guard.ts";
 
 /*
- * What a guard server replies, as far as it is read. A reply that lacks any of this is none: were it taken, a text that nobody
- * has judged would go on.
+ * The fields of a guard server's replies that are read. A reply without any of them is invalid, because an unchecked text could pass
+ * otherwise.
  */
 
 const count = z.number().int().min(0);
@@ -123,19 +123,19 @@ const atEnd = z
     message: "contradicts outcome",
   });
 
-/** An event of `POST /analyze/output/stream`, where every step is asked for. */
+/** An event of `POST /analyze/output/stream` with `every_step`. */
 export const streamEvent = z.union([
   z.object({ event: z.literal("text"), text: z.string(), waiting: z.number().min(0).nullish() }),
   atEnd,
   z.looseObject({ event: z.literal("error"), status: z.number().int() }),
 ]);
 
-/** What callers of a guard are told of a reply. */
-export function reportOf(reply: z.output<z.ZodObject<typeof report>> & { at_end?: string[] }): GuardReport {
+/** Converts a reply to a report. */
+export function toReport(reply: z.output<z.ZodObject<typeof report>> & { at_end?: string[] }): GuardReport {
   return {
     outcome: reply.outcome,
     isValid: reply.is_valid,
-    checks: reply.checks.map((given) => checkOf(given, reply.findings[given.name] ?? [])),
+    checks: reply.checks.map((given) => toCheckResult(given, reply.findings[given.name] ?? [])),
     resultsScore: reply.scanners,
     findings: reply.findings,
     coverage: reply.coverage,
@@ -143,7 +143,7 @@ export function reportOf(reply: z.output<z.ZodObject<typeof report>> & { at_end?
   };
 }
 
-function checkOf(
+function toCheckResult(
   { name: _, is_valid: isValid, scope, probability, coverage, ...given }: z.output<typeof check>,
   findings: Finding[],
 ): CheckResult {
@@ -163,8 +163,8 @@ function checkOf(
   );
 }
 
-/** What callers of a guard are told of several documents: the worst score of each check. */
-export function documentsReportOf({
+/** Converts a reply about several documents to a report with the worst score of each check. */
+export function toDocumentsReport({
   outcome,
   is_valid,
   documents,
@@ -173,7 +173,7 @@ export function documentsReportOf({
   const resultsScore: Record<string, number> = {};
   const { checks } = mergeResults(
     documents.map((document) => ({
-      checks: document.checks.map((given) => checkOf(given, [])),
+      checks: document.checks.map((given) => toCheckResult(given, [])),
       suppressed: [],
       coverage: emptyResult().coverage,
     })),
@@ -186,7 +186,7 @@ export function documentsReportOf({
   return { outcome, isValid: is_valid, checks, resultsScore, findings: {}, coverage };
 }
 
-/** Whether the two fields that say what becomes of a text say the same. */
+/** Whether `is_valid` and `outcome` agree. */
 function isConsistent({ is_valid, outcome }: { is_valid: boolean; outcome: string }): boolean {
   return is_valid === (outcome === "passed");
 }

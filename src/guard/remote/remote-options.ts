@@ -2,7 +2,7 @@ import { z } from "zod";
 import { lazy } from "../../support/lazy.ts";
 import { parseOptions } from "../../support/options.ts";
 
-/** What a guard server is shown to let a caller in: one of its `auth` entries. */
+/** The credential for a guard server: one of its `auth` entries. */
 export type RemoteCredential =
   /** A key in a header: an entry of type `api_key`. The default of `header` is `X-API-Key`. */
   | { apiKey: string; header?: string }
@@ -11,21 +11,21 @@ export type RemoteCredential =
   /** A user: an entry of type `http_basic`. */
   | { basic: { username: string; password: string } };
 
-/** Where a guard server is, and how it is called. */
+/** The options of a {@link RemoteGuard}. */
 export interface RemoteGuardOptions {
   /** The address of the server, such as `http://127.0.0.1:8000`. It may have a path, for a server behind a proxy. */
   url: string | URL;
-  /** Default: none, for a server that lets everybody in. */
+  /** The credential. Default: none, for a server without `auth`. */
   credential?: RemoteCredential;
-  /** The most seconds that a check may take, with all tries. Default: 60, which leaves room for a try again after a scan of 30. */
+  /** The timeout of a check with all its retries, in seconds. Default: 60, which allows a retry after a scan of 30 seconds. */
   timeout?: number;
-  /** How often a call is tried again that a server refuses for now (429, 503 with `Retry-After`) or that a connection lost. Default: 2. */
+  /** The maximum number of retries after a temporary refusal (429, 503 with `Retry-After`) or a lost connection. Default: 2. */
   retries?: number;
-  /** Makes the HTTP requests. Default: the global `fetch`, which keeps connections open and has many at once. */
+  /** Sends the HTTP requests. Default: the global `fetch`, which keeps connections alive and opens several in parallel. */
   fetch?: typeof fetch;
 }
 
-/** Header values hold printable ASCII without white space around it. */
+/** A header value: printable ASCII without white space around it. */
 const secret = z
   .string()
   .regex(
@@ -73,9 +73,9 @@ const schema = lazy(() =>
   }),
 );
 
-/** Checked options: where requests go, and the headers of each. */
-export interface CheckedRemoteOptions {
-  /** It ends with a slash. */
+/** Validated options with the headers of each request. */
+export interface ResolvedRemoteOptions {
+  /** The address, which ends with a slash. */
   url: URL;
   headers: Record<string, string>;
   /** In milliseconds. */
@@ -84,20 +84,20 @@ export interface CheckedRemoteOptions {
   fetch: typeof fetch;
 }
 
-/** @throws GuardValidationError with the path of every value at fault. No message quotes a credential. */
-export function checkRemoteOptions(options: RemoteGuardOptions): CheckedRemoteOptions {
+/** @throws GuardValidationError with the path of every invalid value. No message quotes a credential. */
+export function resolveRemoteOptions(options: RemoteGuardOptions): ResolvedRemoteOptions {
   const { url, credential, timeout, retries, fetch: own } = parseOptions(schema(), options);
   return {
     url,
-    headers: credential ? headersOf(credential) : {},
+    headers: credential ? createHeaders(credential) : {},
     timeout: timeout * 1000,
     retries,
-    // The global function is looked up for each request, because programs replace it.
+    // The global function is read for each request, because programs replace it.
     fetch: own ?? ((...request) => fetch(...request)),
   };
 }
 
-function headersOf(given: z.output<ReturnType<typeof credentialSchema>>): Record<string, string> {
+function createHeaders(given: z.output<ReturnType<typeof credentialSchema>>): Record<string, string> {
   if ("apiKey" in given) return { [given.header]: given.apiKey };
   if ("bearer" in given) return { authorization: `Bearer ${given.bearer}` };
   const { username, password } = given.basic;

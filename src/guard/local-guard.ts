@@ -20,89 +20,88 @@ import type {
   ModelAnswer,
 } from "./guard.ts";
 
-/** A scan of a guarded call that has ended. */
-export interface EndedScan {
+/** The record of a finished scan of a guarded call. */
+export interface ScanRecord {
   side: Side;
   report: ServiceReport;
-  /** The texts that were scanned, by what they are. An answer that arrived in pieces is not among them. */
+  /** The scanned texts by name. A streamed answer is not included. */
   content: Record<string, unknown>;
-  /** Scans the same texts with another service. It is absent for an answer that arrived in pieces, because nobody kept it. */
-  again?: Rescan;
+  /** Scans the same texts with another service. It is absent for a streamed answer, which is not kept. */
+  rescan?: Rescan;
 }
 
-/** What a {@link ServiceGuard} tells others. */
-export interface ServiceGuardOptions {
-  /** Is told of every scan that has ended. The call waits for it, and rejects with what it rejects with. */
-  onScanned?: (scan: EndedScan) => void | Promise<void>;
-  /** Is called when the scanners are closed. */
-  onClosed?: () => Promise<void>;
+/** The callbacks of a {@link LocalGuard}. */
+export interface LocalGuardOptions {
+  /** Called after every scan. The call awaits it and rejects if it does. */
+  onScan?: (scan: ScanRecord) => void | Promise<void>;
+  /** Called after the scanners are closed. */
+  onClose?: () => Promise<void>;
 }
 
-/** How a call is guarded by the scanners of this process. */
-export interface ServiceCallOptions extends CallOptions {
+/** The options of a call with the scanners of this process. */
+export interface LocalCallOptions extends CallOptions {
   /** The vault of the call. The default is a new one. */
   vault?: Vault;
   /**
-   * With `false` no text is rewritten, and all scanners see the texts as they were given, so that the places of all findings count in
-   * these. The default is `true`.
+   * With `false`, no text is rewritten, and all scanners read the original texts. The default is `true`.
    */
   rewrite?: boolean;
   /** The unit of offsets in reports. The default is `utf16`. */
   offsets?: OffsetUnit;
   /**
-   * What the model was sent, or the prompt alone, for answers whose request this call does not judge. Answers are compared with it. The
+   * The request that the model received, or its prompt, if this call checks only the answer. Some scanners compare the answer with it. The
    * default is an empty prompt.
    */
   sent?: ChatRequest | string;
-  /** Is told of the scanners and models of this call. */
+  /** Observes the scanners and models of this call. */
   observer?: ScanObserver | undefined;
-  /** Who calls; see {@link ScanRequest.caller}. */
+  /** The caller; see {@link ScanRequest.caller}. */
   caller?: string | undefined;
-  /** Who takes turns with others; see {@link ScanRequest.turn}. */
+  /** The key for fair queueing; see {@link ScanRequest.turn}. */
   turn?: string | undefined;
 }
 
 /** Guards calls of models with the scanners of this process. */
-export class ServiceGuard implements Guard {
+export class LocalGuard implements Guard {
   readonly #service: ScanService;
-  readonly #onScanned: NonNullable<ServiceGuardOptions["onScanned"]>;
-  readonly #onClosed: () => Promise<void>;
+  readonly #onScan: NonNullable<LocalGuardOptions["onScan"]>;
+  readonly #onClose: () => Promise<void>;
 
-  constructor(service: ScanService, { onScanned = () => {}, onClosed = async () => {} }: ServiceGuardOptions = {}) {
+  constructor(service: ScanService, { onScan = () => {}, onClose = async () => {} }: LocalGuardOptions = {}) {
     this.#service = service;
-    this.#onScanned = onScanned;
-    this.#onClosed = onClosed;
+    this.#onScan = onScan;
+    this.#onClose = onClose;
   }
 
-  call(options: ServiceCallOptions = {}): ServiceCall {
-    return new ServiceCall(this.#service, options, this.#onScanned);
+  call(options: LocalCallOptions = {}): LocalCall {
+    return new LocalCall(this.#service, options, this.#onScan);
   }
 
   async close(): Promise<void> {
     await this.#service.close();
-    await this.#onClosed();
+    await this.#onClose();
   }
 }
 
-/** The report of a guard in this process, which has more details than that of a remote guard. */
-export interface ServiceGuardReport extends GuardReport {
-  /** The probabilities, 0..1, that the thresholds were compared with, by the name of the check; only checks by models have one. */
+/** The report of a local guard, which has more details than that of a remote guard. */
+export interface LocalGuardReport extends GuardReport {
+  /** The probabilities, 0..1, that were compared with thresholds, by the name of the check. Only checks with models have one. */
   probabilities: Record<string, number>;
 }
 
-/** What the scanners say of one of several texts. */
-export type TextReport = Omit<ServiceGuardReport, "outcome">;
+/** The report on one of several texts. */
+export type TextReport = Omit<LocalGuardReport, "outcome">;
 
-/** A result with the report of the scanners of this process. */
-export type Reported<Checked extends { report?: GuardReport }> = Checked & { report: ServiceGuardReport };
+/** A result with the report of a local guard. */
+export type WithLocalReport<Checked extends { report?: GuardReport }> = Checked & { report: LocalGuardReport };
 
-/** A call that the scanners of this process guard. */
-export class ServiceCall implements GuardedCall {
+/** A call that a local guard checks. */
+export class LocalCall implements GuardedCall {
   readonly vault: Vault;
   readonly #service: ScanService;
   readonly #request: ScanRequest;
-  readonly #onScanned: NonNullable<ServiceGuardOptions["onScanned"]>;
-  /** What the model was sent. */
+  readonly #onScan: NonNullable<LocalGuardOptions["onScan"]>;
+  /** The request that the model received. */
   #sent: { prompt: string; chat?: ChatRequest };
 
   constructor(
@@ -117,23 +116,23 @@ export class ServiceCall implements GuardedCall {
       observer,
       caller,
       turn,
-    }: ServiceCallOptions,
-    onScanned: NonNullable<ServiceGuardOptions["onScanned"]>,
+    }: LocalCallOptions,
+    onScan: NonNullable<LocalGuardOptions["onScan"]>,
   ) {
     this.vault = vault;
     this.#service = service;
     this.#request = { suppress, offsets, rewrite, vault, signal, observer, caller, turn };
-    this.#onScanned = onScanned;
+    this.#onScan = onScan;
     this.#sent =
       typeof sent === "string"
         ? { prompt: sent }
         : { prompt: groupMessages(readConversation(sent)).prompt?.text ?? "", chat: sent };
   }
 
-  async request(chat: ChatRequest): Promise<Reported<CheckedRequest>> {
+  async request(chat: ChatRequest): Promise<WithLocalReport<CheckedRequest>> {
     const { messages, tools, system } = chat;
     const scan: Rescan = (service, request) => service.conversation(chat, request);
-    const report = await this.#scanned("input", { messages, tools, system }, scan);
+    const report = await this.#scan("input", { messages, tools, system }, scan);
     const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
     const request: ChatRequest = {
       messages: sanitizedMessages ?? chat.messages,
@@ -141,38 +140,38 @@ export class ServiceCall implements GuardedCall {
       ...("system" in chat ? { system: sanitizedSystem ?? chat.system } : {}),
     };
     this.#sent = { prompt: report.text, chat: request };
-    return { report: guardReport(report), request };
+    return { report: toGuardReport(report), request };
   }
 
-  async texts(texts: readonly string[], source: Source = "user"): Promise<Reported<CheckedTexts>> {
+  async texts(texts: readonly string[], source: Source = "user"): Promise<WithLocalReport<CheckedTexts>> {
     const report = await this.#documents(texts, source);
     const sanitized = report.documents?.map(({ sanitizedText }, index) => sanitizedText ?? texts[index] ?? "") ?? [];
     if (texts.length === 1) this.#sent = { prompt: sanitized[0] ?? "" };
-    return { report: guardReport(report), texts: sanitized };
+    return { report: toGuardReport(report), texts: sanitized };
   }
 
-  /** Judges texts as {@link texts} does, and says of each of them what was found in it. */
+  /** Checks texts as {@link texts} does, and returns a report on each. */
   async textReports(texts: readonly string[], source: Source = "user"): Promise<TextReport[]> {
     const report = await this.#documents(texts, source);
-    return (report.documents ?? []).map(textReport);
+    return (report.documents ?? []).map(toTextReport);
   }
 
-  async answer({ text, toolCalls }: ModelAnswer): Promise<Reported<CheckedAnswer>> {
+  async answer({ text, toolCalls }: ModelAnswer): Promise<WithLocalReport<CheckedAnswer>> {
     const { prompt, chat } = this.#sent;
     const scan: Rescan = (service, request) => service.output(prompt, text, request, chat, toolCalls);
-    const report = await this.#scanned("output", { prompt, output: text, tool_calls: toolCalls }, scan);
+    const report = await this.#scan("output", { prompt, output: text, tool_calls: toolCalls }, scan);
     return {
-      report: guardReport(report),
+      report: toGuardReport(report),
       text: report.text,
       edits: report.edits ?? [],
       toolCalls: report.sanitizedToolCalls ?? [...(toolCalls ?? [])],
     };
   }
 
-  /** Judges answers that have nothing to do with each other, one after the other. */
-  async answers(texts: readonly string[]): Promise<Reported<CheckedAnswer>[]> {
+  /** Checks unrelated answers sequentially. */
+  async answers(texts: readonly string[]): Promise<WithLocalReport<CheckedAnswer>[]> {
     this.#service.checkCount(texts, "answers");
-    const answers: Reported<CheckedAnswer>[] = [];
+    const answers: WithLocalReport<CheckedAnswer>[] = [];
     for (const text of texts) answers.push(await this.answer({ text }));
     return answers;
   }
@@ -182,8 +181,8 @@ export class ServiceCall implements GuardedCall {
     const stream = this.#service.outputStream(prompt, this.#request, chat);
     const step = async ({ text, report }: StreamStep<ServiceReport>): Promise<StreamStep<GuardReport>> => {
       if (!report) return { text };
-      await this.#onScanned({ side: "output", report, content: { prompt } });
-      return { text, report: guardReport(report) };
+      await this.#onScan({ side: "output", report, content: { prompt } });
+      return { text, report: toGuardReport(report) };
     };
     return {
       push: async (piece) => step(await stream.push(piece)),
@@ -196,24 +195,22 @@ export class ServiceCall implements GuardedCall {
   }
 
   #documents(documents: readonly string[], source: Source): Promise<ServiceReport> {
-    return this.#scanned("input", { documents }, (service, request) =>
-      service.documents(documents, request, { source }),
-    );
+    return this.#scan("input", { documents }, (service, request) => service.documents(documents, request, { source }));
   }
 
-  async #scanned(side: Side, content: Record<string, unknown>, scan: Rescan): Promise<ServiceReport> {
+  async #scan(side: Side, content: Record<string, unknown>, scan: Rescan): Promise<ServiceReport> {
     const report = await scan(this.#service, this.#request);
-    await this.#onScanned({ side, report, content, again: scan });
+    await this.#onScan({ side, report, content, rescan: scan });
     return report;
   }
 }
 
-function guardReport(report: ServiceReport): ServiceGuardReport {
+function toGuardReport(report: ServiceReport): LocalGuardReport {
   const { outcome, atEnd } = report;
-  return { outcome, ...textReport(report), ...(atEnd ? { atEnd } : {}) };
+  return { outcome, ...toTextReport(report), ...(atEnd ? { atEnd } : {}) };
 }
 
-function textReport(report: TextReport): TextReport {
+function toTextReport(report: TextReport): TextReport {
   const { isValid, checks, resultsScore, probabilities, findings, coverage } = report;
   return { isValid, checks, resultsScore, probabilities, findings, coverage };
 }

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked.ts";
+import { blockedMessage, GuardBlockedError } from "../../src/guard/blocked-error.ts";
 import type { GuardedCall, GuardReport } from "../../src/guard/guard.ts";
-import { ServiceGuard } from "../../src/guard/service-guard.ts";
+import { LocalGuard } from "../../src/guard/local-guard.ts";
 import type { AnsweredToolCall } from "../../src/messages/conversation.ts";
 import { passed, type ScanContext, type Scanner } from "../../src/scan/scanner.ts";
 import { Vault } from "../../src/scan/vault.ts";
@@ -15,7 +15,7 @@ const zebra = () => new BanSubstrings({ substrings: ["zebra"] });
 
 async function callOf(scanners: { input?: Scanner[]; output?: Scanner[] }): Promise<GuardedCall> {
   const { service } = await serviceWith(scanners);
-  return new ServiceGuard(service).call();
+  return new LocalGuard(service).call();
 }
 
 const toolCall = (name: string, given: unknown, id = "call_1"): AnsweredToolCall => ({
@@ -50,7 +50,7 @@ describe("ServiceGuard", () => {
 
   it("does not share a vault between calls", async () => {
     const { service } = await serviceWith({ input: [new Anonymize()], output: [new Deanonymize()] });
-    const guard = new ServiceGuard(service);
+    const guard = new LocalGuard(service);
     await guard.call().request({ messages: [{ role: "user", content: "Write to ann@example.org." }] });
     const { text } = await guard.call().answer({ text: "[REDACTED_EMAIL_ADDRESS_1]" });
     expect(text).toBe("[REDACTED_EMAIL_ADDRESS_1]");
@@ -122,7 +122,7 @@ describe("ServiceGuard", () => {
 
   it("keeps texts as they are where they are only judged, and takes a request that was judged before", async () => {
     const { service } = await serviceWith({ input: [new Anonymize(), zebra()], output: [new Deanonymize()] });
-    const judging = new ServiceGuard(service).call({ rewrite: false });
+    const judging = new LocalGuard(service).call({ rewrite: false });
     const chat = { messages: [{ role: "user", content: "😀 Ask ann@example.org for a zebra." }] };
     const { report, request } = await judging.request(chat);
     expect(request).toEqual(chat);
@@ -131,15 +131,15 @@ describe("ServiceGuard", () => {
     expect((await judging.texts(["ann@example.org"])).texts).toEqual(["ann@example.org"]);
     const vault = new Vault([["[REDACTED_EMAIL_ADDRESS_1]", "ann@example.org"]]);
     const sent = { messages: [{ role: "user", content: "Ask [REDACTED_EMAIL_ADDRESS_1]." }] };
-    const answering = new ServiceGuard(service).call({ vault, sent });
+    const answering = new LocalGuard(service).call({ vault, sent });
     expect((await answering.answer({ text: "I ask [REDACTED_EMAIL_ADDRESS_1]." })).text).toBe("I ask ann@example.org.");
   });
 
   it("tells of every report", async () => {
     const { service } = await serviceWith({ input: [new Anonymize()], output: [zebra()] });
     const told: string[] = [];
-    const guard = new ServiceGuard(service, {
-      onScanned: ({ side, report }) => void told.push(`${side} ${report.outcome}`),
+    const guard = new LocalGuard(service, {
+      onScan: ({ side, report }) => void told.push(`${side} ${report.outcome}`),
     });
     const call = guard.call();
     await call.request({ messages: [{ role: "user", content: "I am ann@example.org." }] });
@@ -184,7 +184,7 @@ describe("GuardBlockedError", () => {
     const call = await callOf({ output: [zebra()] });
     const { report } = await call.answer({ text: "A zebra." });
     const error = new GuardBlockedError("answer", report);
-    expect(error).toMatchObject({ code: "GUARD_BLOCKED", what: "answer", report });
+    expect(error).toMatchObject({ code: "GUARD_BLOCKED", part: "answer", report });
     expect(error.message).toBe("The answer was blocked by guard: BanSubstrings.");
     expect(blockedMessage("request", { resultsScore: {} })).toBe(
       "The request was blocked by guard: incomplete coverage.",

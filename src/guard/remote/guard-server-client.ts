@@ -1,38 +1,38 @@
 import type { z } from "zod";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
-import { problemError, unreachable } from "./errors.ts";
-import type { CheckedRemoteOptions } from "./options.ts";
+import type { ResolvedRemoteOptions } from "./remote-options.ts";
+import { problemError, unreachableError } from "./server-errors.ts";
 
-/** The type of bodies that are lines of JSON. */
-const LINES = "application/x-ndjson";
+/** The media type of JSON lines. */
+const NDJSON = "application/x-ndjson";
 
-/** Codes of connections that ended while they were used: Node.js's own, and that of its `fetch`. */
-const CUT = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+/** Error codes of connections that broke during a request: those of Node.js and of its `fetch`. */
+const CONNECTION_ERRORS = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-/** Sends requests to a guard server, and reads its replies. A reply that cannot be read is an error, never a pass. */
-export class GuardServer {
-  readonly #options: CheckedRemoteOptions;
-  /** Ends what is under way when the guard is closed. */
+/** Sends requests to a guard server and reads its replies. An invalid reply is an error, never a pass. */
+export class GuardServerClient {
+  readonly #options: ResolvedRemoteOptions;
+  /** Aborts all requests when the guard is closed. */
   readonly #closed = new AbortController();
 
-  constructor(options: CheckedRemoteOptions) {
+  constructor(options: ResolvedRemoteOptions) {
     this.#options = options;
-    // Every request under way adds a listener. Node.js warns of a leak from the eleventh on; browsers neither warn nor have this module.
+    // Every request adds a listener. By default, Node.js warns from the eleventh on. Browsers neither warn nor have this module.
     globalThis.process?.getBuiltinModule?.("node:events").setMaxListeners(0, this.#closed.signal);
   }
 
-  /** Ends all requests under way, and refuses new ones. */
+  /** Aborts all requests and refuses new ones. */
   close(): void {
     this.#closed.abort(new GuardError("GUARD_CLOSED", "The guard is closed."));
   }
 
   /**
-   * Sends JSON and reads the JSON of the reply.
+   * Sends JSON and parses the JSON reply.
    *
-   * @param path the path of a route, without a slash before it.
-   * @param schema what the reply has to be.
-   * @throws GuardError `GUARD_UNREACHABLE` when there is no reply or one that makes no sense, or the error that the reply stands for.
+   * @param path the path of a route, without a leading slash.
+   * @param schema the schema of the reply.
+   * @throws GuardError `GUARD_UNREACHABLE` without a valid reply, or the error in the reply.
    */
   async post<Reply extends z.ZodType>(
     path: string,
@@ -41,47 +41,47 @@ export class GuardServer {
     signal: AbortSignal | undefined,
   ): Promise<z.output<Reply>> {
     const init: RequestInit = {
-      body: json(body),
+      body: stringify(body),
       headers: { "content-type": "application/json", accept: "application/json" },
     };
-    return this.#inTime(signal, async (running, until) => {
+    return this.#withTimeout(signal, async (running, until) => {
       const response = await this.#send(path, () => init, running, until);
-      return readReply(schema, await awaitUnlessAborted(jsonOf(response), running));
+      return parseReply(schema, await awaitUnlessAborted(readJson(response), running));
     });
   }
 
   /**
-   * Opens a request whose body goes on while its reply comes, both in lines of JSON.
+   * Opens a full-duplex request: body and reply are JSON lines that are sent at the same time.
    *
    * @param first the first line of the body.
    * @throws GuardError as {@link post} does.
    */
-  async open(path: string, first: Record<string, unknown>, signal: AbortSignal | undefined): Promise<OpenRequest> {
-    const line = encoded(first);
-    const { signal: running, stop } = anyOf([this.#closed.signal, signal]);
+  async open(path: string, first: Record<string, unknown>, signal: AbortSignal | undefined): Promise<StreamingRequest> {
+    const line = encodeLine(first);
+    const { signal: running, stop } = followAny([this.#closed.signal, signal]);
     const cut = new AbortController();
     const onAbort = () => cut.abort(running.reason);
     running.addEventListener("abort", onAbort, { once: true });
     if (running.aborted) onAbort();
     let body: WritableStreamDefaultWriter<Uint8Array> | undefined;
     const init = (): RequestInit => {
-      // A try that is not the first one has a new body.
+      // A retry needs a new body.
       body?.abort().catch(() => {});
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       body = writable.getWriter();
       body.closed.catch(() => {});
       body.write(line).catch(() => {});
-      const headers = { "content-type": LINES, accept: LINES };
-      // Node's fetch hands out the reply while the body goes on, although its one value for `duplex` is called half.
+      const headers = { "content-type": NDJSON, accept: NDJSON };
+      // Node's fetch supports full duplex, although the only value of `duplex` is called half.
       return { body: readable, headers, duplex: "half" } as RequestInit;
     };
     try {
-      const response = await this.#inTime(cut.signal, (opening, until) =>
+      const response = await this.#withTimeout(cut.signal, (opening, until) =>
         this.#send(path, init, opening, until, cut.signal),
       );
-      if (mediaType(response) !== LINES || !response.body)
-        throw unreachable("sent a reply that makes no sense: its type");
-      return new OpenRequest(body as WritableStreamDefaultWriter<Uint8Array>, response.body, cut, stop);
+      if (mediaType(response) !== NDJSON || !response.body)
+        throw unreachableError("sent an invalid reply: its content type");
+      return new StreamingRequest(body as WritableStreamDefaultWriter<Uint8Array>, response.body, cut, stop);
     } catch (error) {
       stop();
       cut.abort();
@@ -90,15 +90,15 @@ export class GuardServer {
     }
   }
 
-  /** Limits the time of a check, and ends it with the guard and with the signal of its caller. */
-  async #inTime<Result>(
+  /** Limits the time of a check, and aborts it with the guard and with the caller's signal. */
+  async #withTimeout<Result>(
     caller: AbortSignal | undefined,
     check: (signal: AbortSignal, until: number) => Promise<Result>,
   ): Promise<Result> {
     const { timeout } = this.#options;
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(this.late()), timeout);
-    const { signal, stop } = anyOf([limit.signal, this.#closed.signal, caller]);
+    const timer = setTimeout(() => limit.abort(this.timeoutError()), timeout);
+    const { signal, stop } = followAny([limit.signal, this.#closed.signal, caller]);
     try {
       return await check(signal, performance.now() + timeout);
     } catch (error) {
@@ -109,21 +109,22 @@ export class GuardServer {
     }
   }
 
-  /** The most milliseconds that the server may take for a step. */
+  /** The maximum duration of a step in milliseconds. */
   get timeout(): number {
     return this.#options.timeout;
   }
 
-  /** The error of a server that took longer. */
-  late(): GuardError {
-    return unreachable(`did not answer within ${this.timeout / 1000} s`);
+  /** Creates the error of a server that took longer. */
+  timeoutError(): GuardError {
+    return unreachableError(`did not answer within ${this.timeout / 1000} s`);
   }
 
   /**
-   * Sends a request until it is answered, and returns the answer when it is a success.
+   * Sends a request with retries, and returns the response if it is a success.
    *
-   * @param signal ends the waiting for an answer.
-   * @param life ends the request itself. It may outlive the waiting.
+   * @param signal aborts the wait for the response.
+   * @param until when the last retry may start, in milliseconds of `performance.now()`.
+   * @param life aborts the request itself. It may outlive the wait.
    */
   async #send(
     path: string,
@@ -133,7 +134,7 @@ export class GuardServer {
     life: AbortSignal = signal,
   ): Promise<Response> {
     const { url, headers, fetch, retries } = this.#options;
-    for (let triesLeft = retries; ; triesLeft--) {
+    for (let retriesLeft = retries; ; retriesLeft--) {
       signal.throwIfAborted();
       const { headers: types, ...given } = init();
       let response: Response;
@@ -144,31 +145,31 @@ export class GuardServer {
             headers: { ...headers, ...(types as Record<string, string>) },
             ...given,
             signal: life,
-            // A guard server never redirects, and texts must not go to another one.
+            // A guard server never redirects, and texts must not reach another server.
             redirect: "manual",
           }),
           signal,
         );
       } catch (error) {
-        const code = codeOf(error);
-        // A connection that was kept open may be closed just when it is used again. A scan changes nothing, so it may run twice.
-        if (triesLeft > 0 && CUT.has(code) && !signal.aborted) continue;
-        throw unreachable(`could not be reached: ${code}`, error);
+        const code = findErrorCode(error);
+        // The server may close a kept-alive connection just when it is reused. A scan has no side effects, so it may run twice.
+        if (retriesLeft > 0 && CONNECTION_ERRORS.has(code) && !signal.aborted) continue;
+        throw unreachableError(`could not be reached: ${code}`, error);
       }
       if (response.status === 200) return response;
-      const wait = secondsToWait(response);
-      if (triesLeft > 0 && wait !== undefined && performance.now() + wait * 1000 < until) {
+      const wait = readRetryAfter(response);
+      if (retriesLeft > 0 && wait !== undefined && performance.now() + wait * 1000 < until) {
         await response.body?.cancel();
         await awaitUnlessAborted(new Promise((resolve) => setTimeout(resolve, wait * 1000)), signal);
         continue;
       }
-      throw await errorOf(response, signal);
+      throw await readError(response, signal);
     }
   }
 }
 
-/** A request that is open: lines go out, and lines come in. */
-export class OpenRequest {
+/** An open full-duplex request with JSON lines. */
+export class StreamingRequest {
   readonly #body: WritableStreamDefaultWriter<Uint8Array>;
   readonly #reply: ReadableStream<Uint8Array>;
   readonly #cut: AbortController;
@@ -186,15 +187,15 @@ export class OpenRequest {
     this.#stop = stop;
   }
 
-  /** Is aborted when the request is cut, with what its caller is told. */
+  /** Aborts when the connection is cut, with the error for the caller. */
   get signal(): AbortSignal {
     return this.#cut.signal;
   }
 
-  /** Sends a line. It resolves when the connection takes more. */
+  /** Sends a line. It resolves when the connection accepts more. */
   async write(line: Record<string, unknown>): Promise<void> {
-    this.#body.write(encoded(line)).catch(() => {});
-    // What goes wrong with the body ends the reply too, which tells more.
+    this.#body.write(encodeLine(line)).catch(() => {});
+    // An error of the body also ends the reply, whose error has more details.
     await this.#body.ready.catch(() => {});
   }
 
@@ -203,16 +204,16 @@ export class OpenRequest {
     this.#body.close().catch(() => {});
   }
 
-  /** Cuts the connection when the reply has not ended, and lets go of the signals. */
+  /** Cuts the connection if the reply has not ended, and releases the signals. */
   close(reason?: GuardError): void {
     this.#stop();
     this.#cut.abort(reason);
   }
 
   /**
-   * The lines of the reply as they come.
+   * Yields the lines of the reply.
    *
-   * @throws GuardError `GUARD_UNREACHABLE` when the reply breaks off, or is no JSON.
+   * @throws GuardError `GUARD_UNREACHABLE` if the reply is interrupted or not JSON.
    */
   async *lines(): AsyncGenerator<unknown> {
     const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -221,33 +222,35 @@ export class OpenRequest {
       for await (const bytes of this.#reply as unknown as AsyncIterable<Uint8Array>) {
         const lines = (open + decoder.decode(bytes, { stream: true })).split("\n");
         open = lines.pop() ?? "";
-        for (const line of lines) if (line.trim() !== "") yield parsed(line);
+        for (const line of lines) if (line.trim() !== "") yield parseJson(line);
       }
     } catch (error) {
       if (this.#cut.signal.aborted) throw this.#cut.signal.reason;
-      throw error instanceof GuardError ? error : unreachable(`broke off its reply: ${codeOf(error)}`, error);
+      throw error instanceof GuardError
+        ? error
+        : unreachableError(`broke off its reply: ${findErrorCode(error)}`, error);
     }
-    if (open.trim() !== "") yield parsed(open);
+    if (open.trim() !== "") yield parseJson(open);
   }
 }
 
-/** Checks a reply. What is wrong with it is said by its path: its values may be texts. */
-export function readReply<Reply extends z.ZodType>(schema: Reply, value: unknown): z.output<Reply> {
+/** Validates a reply. Its error names only the field, because values may be texts. */
+export function parseReply<Reply extends z.ZodType>(schema: Reply, value: unknown): z.output<Reply> {
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  const at = error.issues.map(({ path }) => path.slice(0, 1).join("")).find((key) => key !== "") ?? "the whole of it";
-  throw unreachable(`sent a reply that makes no sense: ${at}`);
+  const field = error.issues.map(({ path }) => path.slice(0, 1).join("")).find((key) => key !== "") ?? "its whole body";
+  throw unreachableError(`sent an invalid reply: ${field}`);
 }
 
-/** The error that a reply stands for. */
-export async function errorOf(response: Response, signal: AbortSignal): Promise<GuardError> {
+/** Reads the error in a reply. */
+export async function readError(response: Response, signal: AbortSignal): Promise<GuardError> {
   const isProblem = mediaType(response) === "application/problem+json";
-  const body = isProblem ? await awaitUnlessAborted(jsonOf(response), signal).catch(() => undefined) : undefined;
+  const body = isProblem ? await awaitUnlessAborted(readJson(response), signal).catch(() => undefined) : undefined;
   if (!isProblem) await response.body?.cancel().catch(() => {});
   return problemError(response.status, body);
 }
 
-function json(body: Record<string, unknown>): string {
+function stringify(body: Record<string, unknown>): string {
   try {
     return JSON.stringify(body);
   } catch (error) {
@@ -255,46 +258,46 @@ function json(body: Record<string, unknown>): string {
   }
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
+async function readJson(response: Response): Promise<unknown> {
   let text: string;
   try {
     text = await response.text();
   } catch (error) {
-    throw unreachable(`broke off its reply: ${codeOf(error)}`, error);
+    throw unreachableError(`broke off its reply: ${findErrorCode(error)}`, error);
   }
-  return parsed(text);
+  return parseJson(text);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's error quotes the text.
-    throw unreachable("sent a reply that is not JSON");
+    // The message of the parser would quote the text.
+    throw unreachableError("sent a reply that is not JSON");
   }
 }
 
-function encoded(line: Record<string, unknown>): Uint8Array {
-  return new TextEncoder().encode(`${json(line)}\n`);
+function encodeLine(line: Record<string, unknown>): Uint8Array {
+  return new TextEncoder().encode(`${stringify(line)}\n`);
 }
 
-/** The type of a reply's body, without parameters. */
+/** Returns the media type of a reply without parameters. */
 export function mediaType({ headers }: Response): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The seconds after which a refused request may be sent again; undefined when the server does not say so. */
-function secondsToWait({ status, headers }: Response): number | undefined {
+/** Returns the seconds to wait before a retry, or undefined if the server does not ask for one. */
+function readRetryAfter({ status, headers }: Response): number | undefined {
   if (status !== 503 && status !== 429) return undefined;
   const after = headers.get("retry-after");
   if (after === null) return undefined;
   const seconds = /^\d+$/.test(after) ? Number(after) : (Date.parse(after) - Date.now()) / 1000;
-  // Callers that were refused together should not come back together.
+  // The jitter spreads the retries of callers that were refused together.
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds) + Math.random() / 4;
 }
 
-/** What a failed request says of its cause, which stands in the cause of Node's own error. */
-export function codeOf(error: unknown): string {
+/** Finds the code of a failed request, which Node.js puts into a nested cause. */
+export function findErrorCode(error: unknown): string {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const { code } = at as NodeJS.ErrnoException;
     if (typeof code === "string") return code;
@@ -302,8 +305,8 @@ export function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : "unknown error";
 }
 
-/** A signal that is aborted with the first of others. `stop` lets go of them: some of them live long. */
-export function anyOf(signals: readonly (AbortSignal | undefined)[]): { signal: AbortSignal; stop: () => void } {
+/** Returns a signal that aborts with the first of the given ones. `stop` removes its listeners, because some signals live long. */
+export function followAny(signals: readonly (AbortSignal | undefined)[]): { signal: AbortSignal; stop: () => void } {
   const own = new AbortController();
   const given = signals.filter((signal) => signal !== undefined);
   const listeners = given.map((signal) => {

@@ -1,21 +1,20 @@
 import { type ErrorCode, GuardError, ScannerError } from "../support/errors.ts";
 
-/** What a caller over HTTP is told when guard could not check a text. */
-export interface Failure {
+/** The answer to an HTTP client when guard could not check a text. */
+export interface HttpFailure {
   /** The HTTP status. */
   status: number;
-  /** One sentence, which quotes nothing of a text. */
+  /** One sentence that quotes no text. */
   message: string;
-  /** Seconds after which another try makes sense. */
+  /** The value of `Retry-After`, in seconds. */
   retryAfter?: number;
 }
 
 /**
- * The statuses of errors whose messages are whole sentences that quote no text. `retryAfter` is in seconds: whoever tries again then
- * finds this server able to answer, or another one in its place. 499 is nginx's status for a client that went away; nobody reads
- * that answer, but the log has it.
+ * The statuses of errors whose messages are full sentences that quote no text. `retryAfter` is in seconds, after which this server or its
+ * replacement can answer. 499 is nginx's status for a client that disconnected; it appears only in the log.
  */
-const STATUSES: Partial<Record<ErrorCode, Omit<Failure, "message">>> = {
+const STATUSES: Partial<Record<ErrorCode, Omit<HttpFailure, "message">>> = {
   GUARD_VALIDATION: { status: 422 },
   GUARD_TOO_LARGE: { status: 413 },
   GUARD_ABORTED: { status: 499 },
@@ -28,17 +27,17 @@ const STATUSES: Partial<Record<ErrorCode, Omit<Failure, "message">>> = {
   GUARD_TIMEOUT: { status: 504 },
 };
 
-/** What is said of errors of scanners that are not their own fault. A scanner's message may quote the text that it was given. */
-const OF_SCANNERS: Partial<Record<ErrorCode, string>> = {
+/** Messages for errors that a scanner passes on. The scanner's own message may quote the text. */
+const SCANNER_MESSAGES: Partial<Record<ErrorCode, string>> = {
   GUARD_OVERLOADED: "Too many texts wait for a model.",
   GUARD_CLOSED: "The service is closing.",
 };
 
-/** Tells what a caller over HTTP may know of an error of guard. It is undefined for errors of others. */
-export function failureOf(error: unknown): Failure | undefined {
+/** Converts an error of guard to an HTTP answer. It returns undefined for other errors. */
+export function toHttpFailure(error: unknown): HttpFailure | undefined {
   if (error instanceof ScannerError) {
-    const message = OF_SCANNERS[error.code];
-    if (message !== undefined) return { ...(STATUSES[error.code] as Failure), message };
+    const message = SCANNER_MESSAGES[error.code];
+    if (message !== undefined) return { ...(STATUSES[error.code] as HttpFailure), message };
     return { status: 500, message: `The scanner ${error.scanner} failed.` };
   }
   if (!(error instanceof GuardError)) return;
