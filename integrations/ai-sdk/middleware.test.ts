@@ -290,7 +290,7 @@ describe("an answer", () => {
     call("c1", JSON.stringify({ to: FORBIDDEN }), { providerExecuted: true }),
   ])("is blocked for any of its parts: %j", async (part) => {
     const { model } = scripted(await testGuard(), { content: [{ type: "text", text: "Fine." }, part] });
-    await expect(model.doGenerate({ prompt: hello })).rejects.toMatchObject({ what: "answer" });
+    await expect(model.doGenerate({ prompt: hello })).rejects.toMatchObject({ part: "answer" });
   });
 
   it("ends with the words of the user when it is blocked, and with the usage", async () => {
@@ -397,7 +397,7 @@ describe("a stream", () => {
       const { streamed } = scripted(guard, { parts: [...parts, FINISH] });
       const got = await streamed();
       expect(got.slice(-2)).toMatchObject([
-        { type: "error", error: { code: "GUARD_BLOCKED", what: "answer" } },
+        { type: "error", error: { code: "GUARD_BLOCKED", part: "answer" } },
         { type: "finish", finishReason: { unified: "error" } },
       ]);
       const started = got.filter(({ type }) => type === "text-start").length;

@@ -96,7 +96,7 @@ it("never sends a request that is blocked", async () => {
   });
   const call = generateText({ model, prompt: `This is ${FORBIDDEN}.` });
   await expect(call).rejects.toThrow(GuardBlockedError);
-  await expect(call).rejects.toMatchObject({ what: "request", report: { resultsScore: { Forbidden: 1 } } });
+  await expect(call).rejects.toMatchObject({ part: "request", report: { resultsScore: { Forbidden: 1 } } });
 
   const errors: unknown[] = [];
   const result = streamText({
@@ -118,7 +118,7 @@ it("shows nothing more of an answer that is blocked", async () => {
   const { model } = await guarded(({ stream }) => {
     return stream ? streamed(["Well, ", "FORBID", "DEN", " it is"]) : completion(`Well, ${FORBIDDEN} it is`);
   });
-  await expect(generateText({ model, prompt: "Hi" })).rejects.toMatchObject({ what: "answer" });
+  await expect(generateText({ model, prompt: "Hi" })).rejects.toMatchObject({ part: "answer" });
 
   const errors: unknown[] = [];
   const result = streamText({ model, prompt: "Hi", onError: ({ error }) => void errors.push(error) });

@@ -75,7 +75,7 @@ describe("messages of a guarded client", () => {
   it("reject when the answer is blocked", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: message({ type: "text", text: "It was leaked." }) }];
-    await expect(client.messages.create(ask("Hi"))).rejects.toMatchObject({ code: "GUARD_BLOCKED", what: "answer" });
+    await expect(client.messages.create(ask("Hi"))).rejects.toMatchObject({ code: "GUARD_BLOCKED", part: "answer" });
     expect(upstream.received).toHaveLength(1);
   });
 

@@ -281,7 +281,7 @@ describe("an answer", () => {
     { content: "", additional_kwargs: { function_call: { name: "lookup", arguments: FORBIDDEN } } },
   ])("is blocked for any of its parts: %j", async (answer) => {
     const { model } = await scripted({ answer });
-    await expect(model.invoke("Hi")).rejects.toMatchObject({ code: "GUARD_BLOCKED", what: "answer" });
+    await expect(model.invoke("Hi")).rejects.toMatchObject({ code: "GUARD_BLOCKED", part: "answer" });
   });
 
   it("is a text of the user's when something is blocked", async () => {

@@ -70,7 +70,7 @@ describe("chat completions of a guarded client", () => {
     const client = await clientOf();
     const error = await client.chat.completions.create(ask("This is forbidden.")).catch((error) => error);
     expect(error).toBeInstanceOf(GuardBlockedError);
-    expect(error).toMatchObject({ what: "request", report: { outcome: "blocked" } });
+    expect(error).toMatchObject({ part: "request", report: { outcome: "blocked" } });
     expect(upstream.received).toEqual([]);
     const stream = await client.chat.completions.create({ ...ask("This is forbidden."), stream: true });
     await expect(textOf(stream)).rejects.toBeInstanceOf(GuardBlockedError);
@@ -82,7 +82,7 @@ describe("chat completions of a guarded client", () => {
     upstream.answers = [{ json: completion(choice("Fine."), choice("It was leaked.", {}, 1)) }];
     const error = await client.chat.completions.create({ ...ask("Hi"), n: 2 }).catch((error) => error);
     expect(error).toBeInstanceOf(GuardBlockedError);
-    expect(error.what).toBe("answer");
+    expect(error.part).toBe("answer");
     expect(upstream.received).toHaveLength(1);
   });
 

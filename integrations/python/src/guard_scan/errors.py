@@ -42,12 +42,12 @@ class GuardProblemError(GuardError):
 class GuardBlockedError(GuardError):
     """A check failed, so that a request must not be sent, or an answer must not be shown. The message names the checks."""
 
-    def __init__(self, what: Literal["request", "answer"], report: Report) -> None:
-        self.what = what
+    def __init__(self, part: Literal["request", "answer"], report: Report) -> None:
+        self.part = part
         self.report = report
         failing = [name for name, score in report.results_score.items() if score > 0]
         # A text may fail although no check did, because something of it was not looked at.
-        super().__init__(f"The {what} was blocked by guard: {', '.join(failing) or 'incomplete coverage'}.")
+        super().__init__(f"The {part} was blocked by guard: {', '.join(failing) or 'incomplete coverage'}.")
 
 
 def with_cause(error: GuardUnavailableError, cause: BaseException) -> GuardUnavailableError:
