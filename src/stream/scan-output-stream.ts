@@ -1,12 +1,12 @@
 import { checkSides } from "../conversation/scanner-sides.ts";
 import { conversationContext } from "../conversation/single-text.ts";
 import { checkSuppressed } from "../conversation/suppressed.ts";
-import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
+import { type NamedScanner, nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { outcomeOf } from "../scan/outcome.ts";
 import { checkStreamOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
-import { isItemSource, openItems, toReadableStream } from "../support/items.ts";
+import { type ItemReader, isItemSource, openItems, toReadableStream } from "../support/items.ts";
 import { callSignal } from "../support/lazy-abort-controller.ts";
 import { AnswerScan } from "./answer-scan.ts";
 import { answerSteps } from "./answer-steps.ts";
@@ -58,8 +58,7 @@ export function scanOutputStream(
   checkStreamOptions(options);
   const named = nameScanners(scanners);
   checkSides(named, "output");
-  const suppress = suppressedNames(options.suppress);
-  checkSuppressed(suppress, named);
+  checkSuppressed(suppressedNames(options.suppress), named);
   if (typeof prompt !== "string") {
     throw new GuardValidationError([{ path: "prompt", message: `expected a string, got ${typeof prompt}` }]);
   }
@@ -67,63 +66,93 @@ export function scanOutputStream(
     const message = "expected an async iterable or a web stream of strings";
     throw new GuardValidationError([{ path: "source", message }]);
   }
-  const pieces = openItems<unknown>(source);
-  const { holdbackChars, holdbackMs, wholeChars, masking: names = [], signal: outer, ...given } = options;
+  const { signal, end } = callSignal(options.signal);
+  return new ScannedOutput(openItems(source), answerScan(named, prompt, options, signal), signal, end);
+}
+
+/** Creates the scan of one answer. */
+function answerScan(
+  named: readonly NamedScanner[],
+  prompt: string,
+  options: StreamScanOptions,
+  signal: AbortSignal,
+): AnswerScan {
+  const { holdbackChars, holdbackMs, wholeChars, masking: names = [], source = "assistant", ...run } = options;
+  const { failFast = false, conversation } = run;
   const masking = new Set(names);
-  const { failFast = false } = options;
-  const { signal, end: endCall } = callSignal(outer);
-  const { source: kind = "assistant", conversation: _, ...run } = given;
-  const scan = new AnswerScan({
+  return new AnswerScan({
     ...{ holdbackChars, holdbackMs, wholeChars, named },
-    context: { prompt, source: kind, ...conversationContext(options.conversation) },
-    options: { ...run, suppress, signal },
+    context: { prompt, source, ...conversationContext(conversation) },
+    options: Object.assign({}, run, { suppress: suppressedNames(run.suppress), signal }),
     decide: (report) => ({
       isValid: report.isValid,
-      // The checks behind the one that failed have not looked at the text.
+      // With failFast the checks behind the failing one have not read the text.
       outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, { scanners: named, masking }),
     }),
   });
+}
 
-  let resolve!: (report: StreamReport) => void;
-  let reject!: (error: unknown) => void;
-  const report = new Promise<StreamReport>((...settle) => {
-    [resolve, reject] = settle;
-  });
-  // Who reads the texts only is told by them of errors.
-  report.catch(() => {});
-  const texts = read();
-  const aborted = new GuardError("GUARD_ABORTED", "The reader of the stream stopped before its end.");
-  const giveUp = async () => {
-    reject(aborted);
-    endCall();
-    await texts.return(undefined).catch(() => {});
-  };
-  return {
-    report,
-    [Symbol.asyncIterator]: () => ({
-      next: () => texts.next(),
+/** The texts of an answer as the scan releases them. */
+class ScannedOutput implements ScannedStream {
+  readonly report: Promise<StreamReport>;
+  readonly #texts: AsyncGenerator<string, void, undefined>;
+  readonly #endCall: () => void;
+  #resolve: (report: StreamReport) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(pieces: ItemReader<unknown>, scan: AnswerScan, signal: AbortSignal, endCall: () => void) {
+    this.report = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    // A reader of the texts alone gets errors from them.
+    this.report.catch(() => {});
+    this.#endCall = endCall;
+    this.#texts = this.#read(pieces, scan, signal);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<string> {
+    return {
+      next: () => this.#texts.next(),
       return: async () => {
-        await giveUp();
+        await this.#giveUp();
         return { done: true, value: undefined };
       },
-    }),
-    toReadableStream: () => toReadableStream(texts, giveUp),
-  };
+    };
+  }
 
-  async function* read(): AsyncGenerator<string, void, undefined> {
+  toReadableStream(): ReadableStream<string> {
+    return toReadableStream(this.#texts, () => this.#giveUp());
+  }
+
+  async *#read(
+    pieces: ItemReader<unknown>,
+    scan: AnswerScan,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void, undefined> {
     try {
       for await (const { text, report } of answerSteps(scan, pieces, { textOf: asText, signal })) {
-        if (report) resolve(report);
+        if (report) this.#resolve(report);
         if (text !== "") yield text;
       }
     } catch (error) {
-      reject(error);
+      this.#reject(error);
       throw error;
     } finally {
-      reject(aborted);
-      endCall();
+      this.#reject(stoppedEarly());
+      this.#endCall();
     }
   }
+
+  async #giveUp(): Promise<void> {
+    this.#reject(stoppedEarly());
+    this.#endCall();
+    await this.#texts.return(undefined).catch(() => {});
+  }
+}
+
+function stoppedEarly(): GuardError {
+  return new GuardError("GUARD_ABORTED", "The reader of the stream stopped before its end.");
 }
 
 function asText(piece: unknown): string {

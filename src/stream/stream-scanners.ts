@@ -1,6 +1,6 @@
 import type { CheckId } from "../scan/check-result.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
-import type { PartStreaming, ScanContext, SpanStreaming, Streaming } from "../scan/scanner.ts";
+import type { PartStreaming, ScanContext, Scanner, SpanStreaming, Streaming } from "../scan/scanner.ts";
 
 /** Scanners that judge the same text, part by part. */
 export interface PartScanners {
@@ -53,58 +53,51 @@ export function streamScanners(
     context,
   }: { suppress: readonly string[] | ReadonlySet<string>; rewrite: boolean; context: ScanContext },
 ): StreamScanners {
-  const suppressed = suppressedNames(suppress);
-  const all = named.filter((item) => !isSuppressed(item, suppressed, "output"));
-  const spans: NamedScanner[] = [];
-  const byModel: NamedScanner[] = [];
-  const atEnd: NamedScanner[] = [];
-  const parts = new Map<string | undefined, PartScanners>();
-  const spanReadings: SpanStreaming[] = [];
-  const partReadings: PartStreaming[] = [];
-  let holdsAll = false;
-  let after: string | undefined;
-  for (const item of all) {
-    const { streaming, sanitizes } = item.scanner;
-    if (streaming?.reads === "spans") {
-      spans.push(item);
-      spanReadings.push(streaming);
-      if (streaming.byModel) byModel.push(item);
-      if (sanitizes) after = item.name;
-    } else if (sanitizes) {
-      holdsAll ||= rewrite;
-      atEnd.push(item);
-    } else if (streaming) {
-      partReadings.push(streaming);
-      const same = parts.get(after) ?? { scanners: [], after, overlap: 0 };
-      parts.set(after, same);
-      same.scanners.push(item);
-      same.overlap = Math.max(same.overlap, streaming.overlap);
-    } else {
-      atEnd.push(item);
-    }
-  }
+  const suppressedSet = suppressedNames(suppress);
+  const isLeftOut = (item: NamedScanner) => isSuppressed(item, suppressedSet, "output");
+  const all = named.filter((item) => !isLeftOut(item));
+  const suppressed = named.filter(isLeftOut).map(({ name }) => ({ scanner: name, scope: "output" as const }));
+  const spans = all.filter(({ scanner }) => scanner.streaming?.reads === "spans");
+  const partScanners = all.filter(({ scanner }) => scanner.streaming && !scanner.sanitizes && !readsSpans(scanner));
+  const atEnd = all.filter((item) => !spans.includes(item) && !partScanners.includes(item));
+  const streamings = spans.map(({ scanner }) => scanner.streaming as SpanStreaming);
+  const partStreamings = partScanners.map(({ scanner }) => scanner.streaming as PartStreaming);
+  const byModel = spans.filter((_, index) => streamings[index]?.byModel);
   const longest = (of: (streaming: SpanStreaming) => SpanStreaming["span"]) =>
-    spanReadings.reduce((most, streaming) => {
+    streamings.reduce((most, streaming) => {
       const length = of(streaming);
       return Math.max(most, typeof length === "number" ? length : length(context));
     }, 0);
   return {
-    all,
-    suppressed: named
-      .filter((item) => isSuppressed(item, suppressed, "output"))
-      .map(({ name }) => ({ scanner: name, scope: "output" })),
-    spans,
-    byModel,
-    repeating: spans.filter(({ scanner: { streaming } }) => streaming?.reads === "spans" && streaming.repeats),
-    parts: [...parts.values()],
-    atEnd,
-    holdsAll,
-    waitsForSentences: byModel.length > 0 || partReadings.some(({ reads }) => reads === "sentences"),
-    openSpans: [...spanReadings, ...partReadings].filter(({ openFrom }) => openFrom !== undefined),
+    ...{ all, suppressed, spans, byModel, atEnd },
+    repeating: spans.filter((_, index) => streamings[index]?.repeats),
+    parts: partsOf(all, partScanners),
+    holdsAll: rewrite && atEnd.some(({ scanner }) => scanner.sanitizes),
+    waitsForSentences: byModel.length > 0 || partStreamings.some(({ reads }) => reads === "sentences"),
+    openSpans: [...streamings, ...partStreamings].filter(({ openFrom }) => openFrom !== undefined),
     span: longest(({ span }) => span),
     across: longest(({ across = 0 }) => across),
-    before: spanReadings.reduce((most, { before = BEFORE }) => Math.max(most, before), 0),
+    before: streamings.reduce((most, { before = BEFORE }) => Math.max(most, before), 0),
   };
+}
+
+function readsSpans({ streaming }: Scanner): boolean {
+  return streaming?.reads === "spans";
+}
+
+/** Groups the scanners that judge parts by the rewriting scanner whose text they read. */
+function partsOf(all: readonly NamedScanner[], partScanners: readonly NamedScanner[]): PartScanners[] {
+  const parts = new Map<string | undefined, PartScanners>();
+  let after: string | undefined;
+  for (const item of all) {
+    if (readsSpans(item.scanner) && item.scanner.sanitizes) after = item.name;
+    if (!partScanners.includes(item)) continue;
+    const part = parts.get(after) ?? { scanners: [], after, overlap: 0 };
+    parts.set(after, part);
+    part.scanners.push(item);
+    part.overlap = Math.max(part.overlap, (item.scanner.streaming as PartStreaming).overlap);
+  }
+  return [...parts.values()];
 }
 
 /** Returns the rewriting scanner whose text a span scanner reads; undefined when it reads the answer as it came. */

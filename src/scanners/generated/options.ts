@@ -63,35 +63,62 @@ export interface AnonymizeOptions {
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
    * onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
    * onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
@@ -132,33 +159,60 @@ export interface BanCodeInputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
@@ -194,33 +248,60 @@ export interface BanCodeOutputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
@@ -277,33 +358,60 @@ export interface BanCompetitorsOptions {
   chunkOverlapSize?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -402,33 +510,60 @@ export interface BanTopicsInputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -487,33 +622,60 @@ export interface BanTopicsOutputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -558,33 +720,60 @@ export interface BiasOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean bias. The likeliest one counts, or their sum if they exclude each other. Default:
@@ -642,33 +831,60 @@ export interface CodeOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * true: code in these languages fails. false: code in any other language fails.
@@ -751,33 +967,60 @@ export interface EmotionDetectionOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Emotions that make a text fail, of the 28 labels of GoEmotions. With an empty list, every text passes. Default: the
@@ -821,33 +1064,60 @@ export interface FactualConsistencyOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -891,33 +1161,60 @@ export interface GibberishInputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -961,33 +1258,60 @@ export interface GibberishOutputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1069,33 +1393,60 @@ export interface LanguageInputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1130,33 +1481,60 @@ export interface LanguageOutputOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1182,33 +1560,60 @@ export interface LanguageSameOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1241,33 +1646,60 @@ export interface MaliciousURLsOptions {
    * all.
    */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1313,33 +1745,60 @@ export interface NoRefusalOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean a refusal. The likeliest one counts, or their sum if they exclude each other.
@@ -1387,33 +1846,60 @@ export interface PromptInjectionOptions {
     | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean an injection; the probabilities of several are added up.
@@ -1527,33 +2013,60 @@ export interface RelevanceOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
 }
 
@@ -1634,35 +2147,62 @@ export interface SensitiveOptions {
   threshold?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
    * onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
    * onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
@@ -1682,7 +2222,10 @@ export interface SentimentInputOptions {
    * @default -0.3
    */
   threshold?: number | undefined;
-  /** Of llm-guard, which has only this lexicon. */
+  /**
+   * Of llm-guard, which has only this lexicon.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lexicon?: "vader_lexicon" | undefined;
 }
 
@@ -1695,7 +2238,10 @@ export interface SentimentOutputOptions {
    * @default -0.1
    */
   threshold?: number | undefined;
-  /** Of llm-guard, which has only this lexicon. */
+  /**
+   * Of llm-guard, which has only this lexicon.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lexicon?: "vader_lexicon" | undefined;
 }
 
@@ -1854,33 +2400,60 @@ export interface ToxicityInputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, threat, insult,
@@ -1939,33 +2512,60 @@ export interface ToxicityOutputOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
-  /** Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves. */
+  /**
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelBatchSize?: number | undefined;
-  /** Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory. */
+  /**
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   lowCpuMemUsage?: boolean | undefined;
-  /** Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes. */
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   torchDtype?: string | undefined;
-  /** Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models. */
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   device?: string | number | undefined;
-  /** Of llm-guard; it does nothing here: they are arguments of transformers for loading a model. */
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   kwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer. */
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
-  /** Of llm-guard: a folder or a model of the hub. model is the name of this option here. */
+  /**
+   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   modelPath?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelOnnxFileName?: string | null | undefined;
   /**
    * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /** Of llm-guard; models always run on ONNX Runtime here. */
+  /**
+   * Of llm-guard; models always run on ONNX Runtime here.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   useOnnx?: boolean | undefined;
   /**
    * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, obscene, threat,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import swagger from "@fastify/swagger";
+import swagger, { type FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import fastify, { type FastifyInstance, type RouteOptions } from "fastify";
 import type { AuthEntry } from "../../config/index.ts";
 import { headerProblems, malformedProblems } from "../http/problem-replies.ts";
@@ -61,15 +61,7 @@ export async function describeApi(
     },
     transformObject: (document) => {
       if (!("openapiObject" in document)) return document.swaggerObject;
-      for (const path of Object.values(document.openapiObject.paths ?? {})) {
-        for (const { operationId, requestBody } of [path?.get, path?.post].filter(
-          (operation) => operation !== undefined,
-        )) {
-          const example = requestExamples.get(operationId ?? "");
-          if (!example || !requestBody || !("content" in requestBody)) continue;
-          for (const [type, media] of Object.entries(requestBody.content)) media.example = example[type];
-        }
-      }
+      addExamples(document.openapiObject, requestExamples);
       return document.openapiObject;
     },
   });
@@ -88,6 +80,27 @@ export async function describeApi(
   }
   await app.ready();
   return app;
+}
+
+/** The description of an API, as `@fastify/swagger` hands it on. */
+type ApiDescription = Extract<
+  Parameters<NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>>[0],
+  { openapiObject: unknown }
+>["openapiObject"];
+
+/** Adds example bodies to the operations of a description. */
+function addExamples(
+  { paths = {} }: ApiDescription,
+  requestExamples: ReadonlyMap<string, Record<string, unknown>>,
+): void {
+  for (const path of Object.values(paths)) {
+    for (const operation of [path?.get, path?.post]) {
+      const example = requestExamples.get(operation?.operationId ?? "");
+      const body = operation?.requestBody;
+      if (!example || !body || !("content" in body)) continue;
+      for (const [type, media] of Object.entries(body.content)) media.example = example[type];
+    }
+  }
 }
 
 /**

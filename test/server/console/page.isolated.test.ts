@@ -137,6 +137,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     await check();
     expect(await marks(page)).toEqual(["Ann", "zebra"]);
     expect(await page.locator("#sanitized").textContent()).toBe("😀 [SOMEBODY] saw a zebra.");
+    // The table has the same offsets as the marks.
     expect((await rows(page, "List of findings")).at(-1)).toContain("12–17");
   });
 
