@@ -352,9 +352,15 @@ export interface BanCompetitorsOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
-  /** Of llm-guard; here names are looked for in the whole text at once. */
+  /**
+   * Of llm-guard; here names are looked for in the whole text at once.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   chunkSize?: number | undefined;
-  /** Of llm-guard; here nothing is cut, so nothing overlaps. */
+  /**
+   * Of llm-guard; here nothing is cut, so nothing overlaps.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
   chunkOverlapSize?: number | undefined;
   /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
   modelMaxLength?: number | undefined;
