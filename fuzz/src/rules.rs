@@ -67,7 +67,7 @@ pub fn substrings(text: &str) {
                         .all(|found| &text[found.range.clone()] == WORDS[found.substring])
                 );
             }
-            let seen = linear(text, 4000, || substrings.find_across_views(text, true));
+            let seen = linear(text, 4000, || substrings.find_in_views(text, true));
             check(text, seen.iter().map(|seen| &seen.range), false);
         }
     }
@@ -85,7 +85,7 @@ pub fn phrases(text: &str) {
     for phrases in PHRASES.iter() {
         let found = linear(text, 2000, || phrases.find(text)).unwrap_or_default();
         check(text, found.iter().map(|found| &found.range), false);
-        let seen = linear(text, 20_000, || phrases.find_across_views(text)).unwrap_or_default();
+        let seen = linear(text, 20_000, || phrases.find_in_views(text)).unwrap_or_default();
         check(text, seen.iter().map(|seen| &seen.range), false);
     }
 }

@@ -1,7 +1,7 @@
 //! Targets of the text module.
 
 use guard_core::text::offsets::{Unit, convert, convert_back};
-use guard_core::text::repeats::Once;
+use guard_core::text::repeats::DistinctText;
 use guard_core::text::views::{MAX_GROWTH, MAX_VIEWS, MAX_REVEALING};
 use guard_core::text::{self, redact::REDACTED};
 
@@ -91,7 +91,7 @@ pub fn redact(text: &str) {
 
 /// The remaining text is in the original, and removing repeats again removes less and less.
 pub fn repeats(text: &str) {
-    let Some(once) = linear(text, 200, || Once::of(text)) else {
+    let Some(once) = linear(text, 200, || DistinctText::of(text)) else {
         return;
     };
     assert!(once.text.len() <= text.len());

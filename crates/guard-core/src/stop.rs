@@ -11,9 +11,9 @@
 //! use guard_core::stop::{self, Flag};
 //!
 //! let flag = Flag::default();
-//! assert_eq!(stop::under(&flag, || { stop::point(); 1 }), Ok(1));
+//! assert_eq!(stop::run(&flag, || { stop::point(); 1 }), Ok(1));
 //! flag.raise();
-//! assert_eq!(stop::under(&flag, || { stop::point(); 1 }), Err(stop::Stopped));
+//! assert_eq!(stop::run(&flag, || { stop::point(); 1 }), Err(stop::Stopped));
 //! ```
 //!
 //! Code that holds a lock, or that has temporarily moved a value out, must not contain a point, or must restore the
@@ -45,7 +45,7 @@ impl Flag {
 pub struct Stopped;
 
 /// The payload with which a point unwinds. It is private, so no other panic can carry it.
-struct Leaving;
+struct Cancellation;
 
 thread_local! {
     /// The flag of the work on this thread.
@@ -61,13 +61,13 @@ thread_local! {
 /// # Panics
 ///
 /// If `work` panics.
-pub fn under<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
+pub fn run<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
     let outer = CURRENT.replace(Some(flag.clone()));
     let done = catch_unwind(AssertUnwindSafe(work));
     CURRENT.set(outer);
     match done {
         Ok(value) => Ok(value),
-        Err(cause) if cause.is::<Leaving>() => Err(Stopped),
+        Err(cause) if cause.is::<Cancellation>() => Err(Stopped),
         Err(cause) => resume_unwind(cause),
     }
 }
@@ -80,12 +80,12 @@ pub fn point() {
     let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(Flag::is_raised));
     if leave {
         // Cancellation is no failure, so no panic is reported.
-        resume_unwind(Box::new(Leaving));
+        resume_unwind(Box::new(Cancellation));
     }
 }
 
-/// Adds a [`point`] before each item: `for line in stop::between(text.lines())`.
-pub fn between<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
+/// Adds a [`point`] before each item: `for line in stop::iterate(text.lines())`.
+pub fn iterate<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
     items.into_iter().inspect(|_| point())
 }
 
@@ -122,11 +122,11 @@ pub mod counting {
 
     /// Runs `work` and raises its flag just before a numbered point. Returns the result and the number of points
     /// passed.
-    pub fn raised_at<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
+    pub fn run_until<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
         let flag = Flag::default();
         PASSED.set(0);
         RAISED_AT.set(Some((point, flag.clone())));
-        let done = under(&flag, work);
+        let done = run(&flag, work);
         RAISED_AT.set(None);
         (done, PASSED.replace(0))
     }
@@ -147,8 +147,8 @@ mod tests {
     fn work_goes_on_until_its_flag_is_raised() {
         let flag = Flag::default();
         let mut steps = 0;
-        let done = under(&flag, || {
-            for step in between(0..10) {
+        let done = run(&flag, || {
+            for step in iterate(0..10) {
                 steps += 1;
                 if step == 3 {
                     flag.raise();
@@ -162,7 +162,7 @@ mod tests {
     fn work_under_no_flag_is_never_left() {
         let flag = Flag::default();
         flag.raise();
-        assert_eq!(under(&flag, || 1), Ok(1));
+        assert_eq!(run(&flag, || 1), Ok(1));
         point();
     }
 
@@ -170,11 +170,11 @@ mod tests {
     fn the_inner_flag_counts_and_the_outer_one_comes_back() {
         let (outer, inner) = (Flag::default(), Flag::default());
         inner.raise();
-        let done = under(&outer, || {
-            let left = under(&inner, point);
+        let done = run(&outer, || {
+            let left = run(&inner, point);
             point();
             outer.raise();
-            let passed = under(&Flag::default(), point);
+            let passed = run(&Flag::default(), point);
             assert_eq!((left, passed), (Err(Stopped), Ok(())));
             point();
         });
@@ -206,10 +206,10 @@ mod tests {
                 secrets.find(text, true).unwrap().len()
             }),
             search("substrings", "1gn0r3 r u l e s aWdub3Jl ".repeat(400), move |text| {
-                substrings.find_across_views(text, true)
+                substrings.find_in_views(text, true)
             }),
             search("patterns", "key=aab".repeat(2_000), move |text| {
-                few.find_across_views(text, All).unwrap()
+                few.find_in_views(text, All).unwrap()
             }),
             search("matches", "key=".repeat(4_000), move |text| {
                 many.find(text, All).unwrap()
@@ -244,7 +244,7 @@ mod tests {
             assert!(points > length / 1_000, "{name}: {points} points in {length} bytes");
             for at in [1, points / 2, points] {
                 // The work stops at the point before which the flag was raised.
-                assert_eq!(counting::raised_at(at, &search), (Err(Stopped), at), "{name}");
+                assert_eq!(counting::run_until(at, &search), (Err(Stopped), at), "{name}");
             }
             assert_eq!(search(), expected, "{name}");
         }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn a_panic_stays_a_panic() {
         let flag = Flag::default();
-        let caught = catch_unwind(AssertUnwindSafe(|| under(&flag, || resume_unwind(Box::new("a bug")))));
+        let caught = catch_unwind(AssertUnwindSafe(|| run(&flag, || resume_unwind(Box::new("a bug")))));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"a bug"));
         // The flag of the thread is restored.
         flag.raise();

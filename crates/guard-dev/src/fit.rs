@@ -1,9 +1,9 @@
 //! `fit FEATURES.bin LABELS.bin OUT.bin LABEL_COUNT EPOCHS RATE DROPOUT SMOOTHING SEED`: fits a linear model.
 //!
-//! `features` writes FEATURES.bin. LABELS.bin has a u32 label and an f32 weight for each row, little-endian. OUT.bin gets the
-//! biases and then the weights, bucket by bucket, as f32. The model is a multinomial logistic regression. It is fitted by
-//! stochastic gradient descent with a step size for each weight (AdaGrad: Duchi et al., JMLR 2011) that decays to zero over the
-//! epochs.
+//! `features` writes FEATURES.bin. LABELS.bin has a u32 label and an f32 weight for each row, little-endian. OUT.bin
+//! gets the biases and then the weights, bucket by bucket, as f32. The model is a multinomial logistic regression. It
+//! is fitted by stochastic gradient descent with a step size for each weight (AdaGrad: Duchi et al., JMLR 2011) that
+//! decays to zero over the epochs.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -35,8 +35,8 @@ pub fn run(arguments: &[String]) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Random numbers by xorshift64 with the shifts 13, 7 and 17 (Marsaglia 2003, "Xorshift RNGs", Journal of Statistical Software
-/// 8(14)).
+/// Random numbers by xorshift64 with the shifts 13, 7 and 17 (Marsaglia 2003, "Xorshift RNGs", Journal of Statistical
+/// Software 8(14)).
 struct Random(u64);
 
 impl Random {

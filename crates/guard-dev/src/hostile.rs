@@ -1,8 +1,9 @@
 //! `hostile SCANNER SIZE [FILE...]`: measures scanners on texts that are made to be slow.
 //!
-//! Each text repeats one piece up to SIZE bytes. The command prints the cost of the slowest texts, and the texts whose cost per byte
-//! is higher than that of a shorter text: their time is not linear. SCANNER is `all` or a name below. The pieces are a fixed list and,
-//! for each rule of the FILEs, its keywords and examples: whole, cut in the middle of the match, and without the last character.
+//! Each text repeats one piece up to SIZE bytes. The command prints the cost of the slowest texts, and the texts whose
+//! cost per byte is higher than that of a shorter text: their time is not linear. SCANNER is `all` or a name below. The
+//! pieces are a fixed list and, for each rule of the FILEs, its keywords and examples: whole, cut in the middle of the
+//! match, and without the last character.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -146,7 +147,8 @@ const PIECES: &[&str] = &[
 
 /// How many times longer a text is than the shorter one.
 const LONGER: usize = 8;
-/// A text is reported if its cost per byte is this many times that of the shorter text, and at least [`NOTABLE`] seconds per MB.
+/// A text is reported if its cost per byte is this many times that of the shorter text, and at least [`NOTABLE`]
+/// seconds per MB.
 const GROWS: f64 = 2.5;
 const NOTABLE: f64 = 0.1;
 
@@ -170,7 +172,7 @@ fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
     let names = |kind| Substrings::new(&["bomb", "the secret plan", "aaa", "a a", "Ann Example"], kind, false);
     let lists = [names(MatchType::Str)?, names(MatchType::Word)?, names(MatchType::Name)?];
     let search_lists = move |text: &str| {
-        let found = lists.iter().map(|list| list.find_across_views(text, true));
+        let found = lists.iter().map(|list| list.find_in_views(text, true));
         found.collect::<Vec<_>>()
     };
     Ok(vec![
@@ -180,8 +182,8 @@ fn scanners() -> Result<Vec<(&'static str, Scan)>, Box<dyn std::error::Error>> {
             scan(move |text| revealing.find(text, true).is_ok()),
         ),
         ("pii", scan(move |text| detector.find(text, Vec::new(), &[]))),
-        ("refusals", scan(|text| refusals.find_across_views(text))),
-        ("orders", scan(|text| orders.find_across_views(text))),
+        ("refusals", scan(|text| refusals.find_in_views(text))),
+        ("orders", scan(|text| orders.find_in_views(text))),
         ("hijacks", scan(|text| hijacks.find(text))),
         ("substrings", scan(search_lists)),
         ("urls", scan(urls::find)),

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use guard_core::lang::code::{CodeFinder, Piece};
+use guard_core::lang::language_check::{self, LanguageCheck, LanguageChecker};
 use guard_core::lang::linear::LinearModel;
 use guard_core::lang::natural;
 use guard_core::lang::parts;
-use guard_core::lang::telling::{self, Teller, Told};
 use napi::bindgen_prelude::{Float64Array, PromiseRaw};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -78,8 +78,9 @@ impl NativeLinear {
         let code = Arc::clone(&code.0);
         on_text_with(&self.0, Cost(600), text, move |model, text| {
             let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
-            let (whole, sentences) = Teller::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
-            Ok(told(text, whole, &sentences))
+            let (whole, sentences) =
+                LanguageChecker::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
+            Ok(native_check(text, whole, &sentences))
         })
     }
 
@@ -96,10 +97,10 @@ impl NativeLinear {
     ) -> Result<Answer<'env, NativeTold>> {
         let (model, code) = (Arc::clone(&self.0), Arc::clone(&code.0));
         on_texts(env, Cost(600), vec![prompt, answer], move |texts| {
-            let teller = Teller::new(&model, Some(CodeFinder::new(&code, &[])?));
+            let checker = LanguageChecker::new(&model, Some(CodeFinder::new(&code, &[])?));
             #[expect(clippy::cast_possible_truncation, reason = "a probability needs no more digits")]
-            let told = teller.differs(&texts[0], &texts[1], threshold as f32);
-            Ok(self::told(&texts[1], told, &[]))
+            let check = checker.differs(&texts[0], &texts[1], threshold as f32);
+            Ok(native_check(&texts[1], check, &[]))
         })
     }
 
@@ -164,9 +165,9 @@ pub struct NativeTold {
     pub languages: Vec<String>,
 }
 
-fn told(text: &str, whole: Told, sentences: &[Told]) -> NativeTold {
+fn native_check(text: &str, whole: LanguageCheck, sentences: &[LanguageCheck]) -> NativeTold {
     let mut languages = Names::default();
-    let sentence = |Told { other, judged, .. }: &Told| {
+    let sentence = |LanguageCheck { other, judged, .. }: &LanguageCheck| {
         let language = languages.index_of(other.as_ref().map(|guess| guess.language.as_str()));
         let probability = other.as_ref().map_or(0.0, |guess| f64::from(guess.probability));
         [f64::from(u8::from(*judged)), language, probability]
@@ -183,7 +184,7 @@ fn told(text: &str, whole: Told, sentences: &[Told]) -> NativeTold {
 /// Whether a text has enough words to detect a language, whatever the model.
 #[napi]
 pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
-    on_text(Cost(60), text, |text| Ok(telling::tells(text)))
+    on_text(Cost(60), text, |text| Ok(language_check::has_enough_words(text)))
 }
 
 fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> ForeignParts {

@@ -94,7 +94,7 @@ impl Orders {
     pub fn scanner<'env>(&self, env: &'env Env) -> Result<Scanner<'env>> {
         env.create_function_from_closure("scan", |call| {
             on_text(Cost(2000), call.get(0)?, |text| {
-                let found = ORDERS.get()?.find_across_views(text).map_err(Failure::in_search)?;
+                let found = ORDERS.get()?.find_in_views(text).map_err(Failure::in_search)?;
                 Ok(rule_scan(text, &in_views(found), false))
             })
         })

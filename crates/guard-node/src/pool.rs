@@ -109,7 +109,7 @@ pub fn in_pool<'env, T: ToNapiValue + Send + 'static>(
     let (deferred, promise) = env.create_deferred::<T, _>()?;
     let job: Job = Box::new(move |flag| {
         let done = match flag {
-            Some(flag) => caught(|| stop::under(flag, work).unwrap_or_else(|Stopped| Err(EngineError::Aborted.into()))),
+            Some(flag) => caught(|| stop::run(flag, work).unwrap_or_else(|Stopped| Err(EngineError::Aborted.into()))),
             None => {
                 drop(work);
                 Err(EngineError::Aborted.into())

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use guard_core::rules::across::{self, Sighting};
 use guard_core::rules::regex::{self, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
+use guard_core::rules::view_search::{self, ViewMatch};
 use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
 use napi::bindgen_prelude::{FnArgs, Function, PromiseRaw};
@@ -36,17 +36,17 @@ pub struct RuleScan {
 /// A match before conversion of its offsets: the rule, the bytes, and the view.
 pub(crate) type Found = (usize, Range<usize>, Option<String>);
 
-fn in_text<M: across::RuleMatch>(found: Vec<M>) -> Vec<Found> {
+fn in_text<M: view_search::RuleMatch>(found: Vec<M>) -> Vec<Found> {
     found
         .into_iter()
         .map(|found| (found.rule(), found.range(), None))
         .collect()
 }
 
-pub(crate) fn in_views<M: across::RuleMatch>(sightings: Vec<Sighting<M>>) -> Vec<Found> {
-    sightings
+pub(crate) fn in_views<M: view_search::RuleMatch>(matches: Vec<ViewMatch<M>>) -> Vec<Found> {
+    matches
         .into_iter()
-        .map(|sighting| (sighting.found.rule(), sighting.range, sighting.view))
+        .map(|view_match| (view_match.found.rule(), view_match.range, view_match.view))
         .collect()
 }
 
@@ -182,7 +182,7 @@ fn scan_patterns(
 ) -> std::result::Result<Option<RuleScan>, Failure> {
     let match_type = options.match_type.into();
     let found = if options.deobfuscate {
-        in_views(patterns.find_across_views(text, match_type)?)
+        in_views(patterns.find_in_views(text, match_type)?)
     } else {
         in_text(patterns.find(text, match_type)?)
     };
@@ -256,7 +256,7 @@ impl SubstringSet {
 
 fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOptions) -> Option<RuleScan> {
     let found = if options.deobfuscate {
-        in_views(substrings.find_across_views(text, options.all))
+        in_views(substrings.find_in_views(text, options.all))
     } else {
         in_text(substrings.find(text, options.all))
     };

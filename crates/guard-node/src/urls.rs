@@ -1,6 +1,6 @@
 //! Finds URLs in texts.
 
-use guard_core::lang::url_standing::{self, UrlStanding};
+use guard_core::lang::url_triage::{self, UrlTriage};
 use guard_core::rules::urls;
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, JsString, Result};
@@ -25,7 +25,7 @@ const SEARCH: Cost = Cost(80);
 /// Finds the URLs of a text, parsed like in a browser; null if there are none.
 #[napi]
 pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<NativeFoundUrls>>> {
-    let now = |text: &str| match urls::shows_none(text) {
+    let now = |text: &str| match urls::has_no_url(text) {
         true => Ok(Some(None)),
         false => Ok(SEARCH.is_low(text.len()).then(|| found_in(text))),
     };
@@ -55,15 +55,15 @@ pub struct NativeUrlStandings {
 pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, NativeUrlStandings>> {
     on_texts(env, Cost(100), urls, |urls| {
         let mut judged_as = Vec::new();
-        let standing = |url: &String| match url_standing::standing(url) {
-            UrlStanding::Harmless => 0,
-            UrlStanding::Homograph => 1,
-            UrlStanding::Open { judged_as: text } => {
+        let number = |url: &String| match url_triage::triage(url) {
+            UrlTriage::Harmless => 0,
+            UrlTriage::Homograph => 1,
+            UrlTriage::Open { judged_as: text } => {
                 judged_as.push(text);
                 2
             }
         };
-        let standings: Vec<u8> = urls.iter().map(standing).collect();
+        let standings: Vec<u8> = urls.iter().map(number).collect();
         Ok(NativeUrlStandings {
             standings: standings.into(),
             judged_as,

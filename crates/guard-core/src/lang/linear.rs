@@ -26,7 +26,7 @@ use super::features::{Extractor, Feature, Spec};
 use crate::model_files::{ModelFileError, ordered_labels};
 use crate::model_folder::ModelFolder;
 use crate::stop;
-use crate::text::repeats::Once;
+use crate::text::repeats::DistinctText;
 
 /// The file with the weights.
 const WEIGHTS: &str = "model.bin";
@@ -171,11 +171,11 @@ impl LinearModel {
     ///
     /// Features are counted, and a repeated sentence has some far more often than any text of the training: "The
     /// meeting is on Monday." fifty times is noise by its counts. So a text with repeats is also read with each part
-    /// [once](Once), and the repeated parts are read alone, so that a little text can't hide much of something else.
-    /// The likelier of these two results counts if it is less likely than that of the whole text.
+    /// [once](DistinctText), and the repeated parts are read alone, so that a little text can't hide much of something
+    /// else. The likelier of these two results counts if it is less likely than that of the whole text.
     pub fn probabilities_once(&self, text: &str, labels: &[usize]) -> Vec<f32> {
         let written = self.probabilities(text);
-        let Some(once) = Once::of(text) else {
+        let Some(once) = DistinctText::of(text) else {
             return written;
         };
         let sum = |of: &Vec<f32>| labels.iter().filter_map(|&label| of.get(label)).sum::<f32>();

@@ -3,10 +3,10 @@
 //! - [`features`] converts a text to hashed features. [`url_features`] adds those of URLs. Training uses the same code
 //!   through a developer command, so that a model sees the features of its training.
 //! - [`linear`] is the classifier: probabilities of labels, in microseconds for a short text, without ONNX Runtime.
-//! - [`url_standing`] decides which URLs need no model, and prepares international names for it.
+//! - [`url_triage`] decides which URLs need no model, and prepares international names for it.
 //! - [`natural`] detects natural languages; [`code`] finds pieces of code and names their languages. Both work with any
 //!   model that has the right labels.
-//! - [`telling`] decides whether a text is clearly not in the expected languages.
+//! - [`language_check`] decides whether a text is clearly not in the expected languages.
 //! - [`code_signs`] measures how much a piece of text looks like code, without a model.
 //! - [`parts`] cuts a text into parts in known and in foreign languages, for models that know a few languages.
 //!
@@ -23,9 +23,9 @@
 pub mod code;
 pub mod code_signs;
 pub mod features;
+pub mod language_check;
 pub mod linear;
 pub mod natural;
 pub mod parts;
-pub mod telling;
 pub mod url_features;
-pub mod url_standing;
+pub mod url_triage;

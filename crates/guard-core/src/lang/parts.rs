@@ -1,11 +1,11 @@
 //! Cuts a text into parts by language, for models that were trained in a few languages only.
 //!
-//! The probabilities of such a model mean little for a text in another language. A text may also mix languages: an English
-//! instruction on a Thai page must still be read as English. So [`foreign`] cuts a text into parts, and names the language of each
-//! part that the model was not trained in.
+//! The probabilities of such a model mean little for a text in another language. A text may also mix languages: an
+//! English instruction on a Thai page must still be read as English. So [`foreign`] cuts a text into parts, and names
+//! the language of each part that the model was not trained in.
 //!
-//! Cuts are between sentences, and within a sentence where the script changes for several words. Thai, for example, has no full
-//! stops.
+//! Cuts are between sentences, and within a sentence where the script changes for several words. Thai, for example, has
+//! no full stops.
 
 use std::ops::Range;
 
@@ -21,35 +21,36 @@ use crate::text::sentences;
 pub struct Part {
     /// The byte range in the text. The parts cover the text without gaps.
     pub range: Range<usize>,
-    /// The language, unless it is a known one: an ISO 639-1 code; or `und-` and the ISO 15924 code of the script, such as `und-Ethi`,
-    /// if the language is undetermined (BCP 47, RFC 5646).
+    /// The language, unless it is a known one: an ISO 639-1 code; or `und-` and the ISO 15924 code of the script, such
+    /// as `und-Ethi`, if the language is undetermined (BCP 47, RFC 5646).
     pub foreign: Option<String>,
 }
 
-/// The fewest letters of a run in another script that becomes a part: about three words. Names of people and products, units and
-/// technical terms are shorter.
+/// The fewest letters of a run in another script that becomes a part: about three words. Names of people and products,
+/// units and technical terms are shorter.
 const RUN: usize = 12;
 
 /// A sentence with fewer letters than this takes the language of its neighbours.
 const FEW: usize = 24;
 
-/// A piece is in a known language if the known languages together have at least this probability. The limit is low because foreign
-/// text is judged less strictly, and an attack with many spelling mistakes looks foreign.
+/// A piece is in a known language if the known languages together have at least this probability. The limit is low
+/// because foreign text is judged less strictly, and an attack with many spelling mistakes looks foreign.
 const KNOWN: f32 = 0.2;
 
-/// The least probability at which a language is named. Sentences in the detector's languages nearly always reach it; sentences in
-/// other languages nearly never do.
+/// The least probability at which a language is named. Sentences in the detector's languages nearly always reach it;
+/// sentences in other languages nearly never do.
 const NAMED: f32 = 0.9;
 
-/// Fewer letters than this in Latin script don't tell a language: `OK`, `No.`, `Ja`. Hundreds of languages use that script.
+/// Fewer letters than this in Latin script don't tell a language: `OK`, `No.`, `Ja`. Hundreds of languages use that
+/// script.
 const TOO_FEW: usize = 8;
 
 /// The least confidence at which a short sentence may differ from its neighbours.
 const SURE: f32 = 0.9;
 
-/// Cuts `text` into parts, each in one of the languages `known` or in one named language. A known language is an ISO 639-1 code, or
-/// `und-` and the code of a script for all undetermined languages in that script. Text without letters belongs to a neighbouring
-/// part. A text in known languages is one part. The time is linear in the length of the text.
+/// Cuts `text` into parts, each in one of the languages `known` or in one named language. A known language is an ISO
+/// 639-1 code, or `und-` and the code of a script for all undetermined languages in that script. Text without letters
+/// belongs to a neighbouring part. A text in known languages is one part. The time is linear in the length of the text.
 ///
 /// The languages `familiar` are named even if the detector is not sure.
 ///
@@ -255,8 +256,8 @@ fn cut_by_script(text: &str, sentence: Range<usize>, pieces: &mut Vec<Range<usiz
     }
 }
 
-/// Gives short, doubtful pieces the language of the piece before or, at the start, of the first certain piece. If every piece is
-/// doubtful, `whole` judges the whole text.
+/// Gives short, doubtful pieces the language of the piece before or, at the start, of the first certain piece. If every
+/// piece is doubtful, `whole` judges the whole text.
 fn follow_neighbours(pieces: &mut [Piece], whole: impl FnOnce() -> Judgement) {
     let is_doubtful =
         |judgement: &Judgement| judgement.letters == 0 || judgement.letters < FEW && judgement.confidence < SURE;

@@ -1,7 +1,7 @@
 //! Features of URLs, for the classifier of malicious URLs.
 //!
-//! Features ignore the scheme, `www.` and a trailing slash: these depend on who wrote the URL down, not on where it leads. The
-//! registered domain is found with the [Public Suffix List](https://publicsuffix.org/), so that
+//! Features ignore the scheme, `www.` and a trailing slash: these depend on who wrote the URL down, not on where it
+//! leads. The registered domain is found with the [Public Suffix List](https://publicsuffix.org/), so that
 //! `login.example.co.uk` has the domain `example` and the subdomain `login`.
 
 use serde::Deserialize;
@@ -93,8 +93,8 @@ pub fn characters(parts: &Parts, part: Part) -> Vec<u64> {
         .collect()
 }
 
-/// Passes each word of a URL to `add`, with the part that contains it: `name:paypal` and `subdomain:paypal` are different
-/// features.
+/// Passes each word of a URL to `add`, with the part that contains it: `name:paypal` and `subdomain:paypal` are
+/// different features.
 pub fn words(parts: &Parts, mut add: impl FnMut(&str, &str)) {
     add("suffix", &parts.suffix);
     add("name", &parts.name);
@@ -127,9 +127,9 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Passes pairs of properties to `add`, with the kind of the pair: neighbouring words of the path, the suffix with the path's form,
-/// parameter names with the form of their values. Full host names are left out: attackers change hosts often, but the next one is
-/// built and filled like the last.
+/// Passes pairs of properties to `add`, with the kind of the pair: neighbouring words of the path, the suffix with the
+/// path's form, parameter names with the form of their values. Full host names are left out: attackers change hosts
+/// often, but the next one is built and filled like the last.
 pub fn pairs(parts: &Parts, mut add: impl FnMut(&str, &str, &str)) {
     let (name, suffix, subdomain) = (&parts.name, &parts.suffix, &parts.subdomain);
     let segments: Vec<&str> = parts.path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -211,8 +211,8 @@ fn keys(query: &str) -> String {
     names.join("&")
 }
 
-/// The brands that phishing pages imitate most often, including those of the yearly reports of the Anti-Phishing Working Group
-/// and of Check Point's Brand Phishing Report (2023, 2024).
+/// The brands that phishing pages imitate most often, including those of the yearly reports of the Anti-Phishing
+/// Working Group and of Check Point's Brand Phishing Report (2023, 2024).
 pub(super) const BRANDS: [&str; 64] = [
     "adobe",
     "aliexpress",
@@ -439,7 +439,8 @@ fn has_lure(name: &str) -> bool {
     LURES.iter().any(|lure| name.contains(lure))
 }
 
-/// Whether `text` contains a brand. A brand of up to four letters must be a whole word, since ordinary words contain it too.
+/// Whether `text` contains a brand. A brand of up to four letters must be a whole word, since ordinary words contain it
+/// too.
 pub(super) fn names(text: &str, brand: &str) -> bool {
     if brand.len() > 4 {
         text.contains(brand)

@@ -152,7 +152,7 @@ impl Vocabulary {
                     || !after.is_some_and(char::is_alphabetic)
                     || after.is_some_and(is_unspaced))
         };
-        let (mentions, compounds): (Vec<_>, Vec<_>) = stop::between(hits)
+        let (mentions, compounds): (Vec<_>, Vec<_>) = stop::iterate(hits)
             .map(|hit| (hit.range(), hit.pattern().as_usize()))
             .filter(|(range, word)| stands_alone(range, self.words[*word].0))
             .partition(|(_, word)| !self.words[*word].1.is_empty());

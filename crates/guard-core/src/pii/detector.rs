@@ -6,9 +6,9 @@ use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
+use super::character_width::canonical_form;
 use super::finding::Finding;
 use super::merge::merge;
-use super::narrow::spelled;
 use super::options::Options;
 use super::recognizers::Recognizers;
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
@@ -77,7 +77,7 @@ impl Detector {
         Ok(Self {
             recognizers: Recognizers::new(options)?,
             hidden: if hidden.is_empty() { None } else { Some(names()?) },
-            allowed: allowed.map(|value| spelled(value)).collect(),
+            allowed: allowed.map(|value| canonical_form(value)).collect(),
             threshold: options.threshold,
         })
     }
@@ -107,7 +107,7 @@ impl Detector {
         findings.extend(others);
         let is_personal = |finding: &Finding| {
             let value = text.get(finding.range.clone()).unwrap_or_default().trim();
-            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&spelled(value))
+            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&canonical_form(value))
         };
         let findings: Vec<Finding> = findings
             .into_iter()

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
 
+use super::character_width::{narrow_form, wide_form};
 use super::checks::Check;
 use super::checks::phone::Phones;
-use super::narrow::{narrowed, widened};
 use super::options::Options;
 use super::recognizer::{Source, sources};
 use crate::random::SplitMix64;
@@ -77,7 +77,7 @@ impl Lookalikes {
         // Recognizers treat full-width characters as ordinary ones.
         let original: Vec<char> = written
             .iter()
-            .map(|&character| narrowed(character).unwrap_or(character))
+            .map(|&character| narrow_form(character).unwrap_or(character))
             .collect();
         let is_movable = |&index: &usize| original[index].is_ascii_alphanumeric();
         let movable = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
@@ -104,8 +104,8 @@ impl Lookalikes {
             .count();
         let as_written = |(character, written): (char, &char)| {
             let is_wide = matches!(*written, '\u{3000}' | '\u{FF01}'..='\u{FF5E}');
-            let same = narrowed(*written) == Some(character);
-            let wide = widened(character).filter(|_| is_wide).unwrap_or(character);
+            let same = narrow_form(*written) == Some(character);
+            let wide = wide_form(character).filter(|_| is_wide).unwrap_or(character);
             if same { *written } else { wide }
         };
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())

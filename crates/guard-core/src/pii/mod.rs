@@ -18,8 +18,10 @@
 
 pub mod checks;
 
+mod address_extent;
 mod adjacent_patterns;
 mod boundaries;
+mod character_width;
 mod context;
 mod detector;
 mod domain;
@@ -28,13 +30,11 @@ mod examples;
 mod finding;
 mod lookalikes;
 mod merge;
-mod narrow;
 mod options;
 mod prefixes;
 mod recognizer;
 mod recognizers;
 mod search;
-mod whole;
 
 #[cfg(test)]
 mod tests;

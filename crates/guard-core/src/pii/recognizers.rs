@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::adjacent_patterns::AdjacentPatterns;
+use super::character_width::canonical_form;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
-use super::narrow::spelled;
 use super::options::Options;
 use super::prefixes::Prefixes;
 use super::recognizer::{Source, compounds, sources};
@@ -197,7 +197,7 @@ impl Recognizers {
             custom,
             vocabulary,
             phones: options.phones()?,
-            allowed: options.allowed.iter().map(|value| spelled(value)).collect(),
+            allowed: options.allowed.iter().map(|value| canonical_form(value)).collect(),
             threshold: options.threshold,
             recognizers,
         })

@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::address_extent::extend_address;
 use super::boundaries::{has_boundaries, next_digit, starts};
+use super::character_width::{NarrowText, canonical_form};
 use super::context::Mentions;
 use super::finding::Finding;
-use super::narrow::{Narrow, spelled};
 use super::recognizer::Finder;
 use super::recognizers::{PatternGroup, Recognizer, Recognizers};
-use super::whole::whole;
 use super::{domain, email};
 use crate::rules::regex::MatchType;
 use crate::rules::{RuleError, RuleErrorKind, urls};
@@ -37,7 +37,7 @@ impl Recognizers {
     ///
     /// A user's pattern is too slow. Treat the text as not scanned.
     pub fn find(&self, text: &str) -> Result<Vec<Finding>, RuleError> {
-        let narrow = Narrow::new(text);
+        let narrow = NarrowText::new(text);
         let mut findings = match &narrow {
             Some(narrow) => {
                 let mut search = Search::new(self, &narrow.text);
@@ -119,7 +119,7 @@ impl<'a> Search<'a> {
         let recognizer = &self.of.recognizers[index];
         let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
         let range = if &*entity == ADDRESS {
-            whole(self.text, &range)
+            extend_address(self.text, &range)
         } else {
             range
         };
@@ -137,7 +137,7 @@ impl<'a> Search<'a> {
     fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>) {
         let (of, text) = (self.of, self.text);
         let allowed = &of.allowed;
-        let is_allowed = || allowed.contains(&spelled(&text[range.clone()]));
+        let is_allowed = || allowed.contains(&canonical_form(&text[range.clone()]));
         if score >= of.threshold && !range.is_empty() && (allowed.is_empty() || !is_allowed()) {
             self.findings.push(Finding {
                 range,

@@ -14,8 +14,8 @@ pub(super) fn continues_word(next: char) -> bool {
 pub(super) fn is_word(character: char) -> bool {
     let unspaced = matches!(
         character,
-        // Thai and Lao, Myanmar, Khmer, kana and Bopomofo, Han with its extensions, half-width kana: the scripts of line
-        // breaking classes SA and ID (UAX #14) that have no spaces between words.
+        // Thai and Lao, Myanmar, Khmer, kana and Bopomofo, Han with its extensions, half-width kana: the scripts of
+        // line breaking classes SA and ID (UAX #14) that have no spaces between words.
         '\u{E00}'..='\u{EFF}'
             | '\u{1000}'..='\u{109F}'
             | '\u{1780}'..='\u{17FF}'
@@ -73,8 +73,8 @@ fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Whether a character separates the words of a name. This includes U+200B, which allows a line break, and U+FEFF, the old
-/// zero-width no-break space (Unicode Standard, section 23.2).
+/// Whether a character separates the words of a name. This includes U+200B, which allows a line break, and U+FEFF, the
+/// old zero-width no-break space (Unicode Standard, section 23.2).
 fn is_space(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{200B}' | '\u{FEFF}')
 }
@@ -89,8 +89,8 @@ fn spaces(rest: &str) -> usize {
 /// A folded text that maps its offsets to the original.
 pub(super) struct FoldedText {
     pub text: String,
-    /// Pairs of offsets `(folded, original)` after each part whose length changed. Between two pairs, the distance from one
-    /// offset to the other is constant.
+    /// Pairs of offsets `(folded, original)` after each part whose length changed. Between two pairs, the distance from
+    /// one offset to the other is constant.
     shifts: Vec<(usize, usize)>,
 }
 

@@ -4,8 +4,8 @@ use std::ops::{ControlFlow, Range};
 
 use aho_corasick::{AhoCorasick, Input, packed};
 
-use super::across::RuleMatch;
 use super::folding::{FoldedText, Folding, continues_word, is_word};
+use super::view_search::RuleMatch;
 use crate::stop;
 
 /// Bytes of a text that are lower-cased at a time, and that the automaton reads where a literal may begin.
@@ -21,14 +21,14 @@ pub enum MatchType {
     Str,
     /// Only as whole words.
     ///
-    /// As with Python's `\b`, a word character at an edge of the substring must not touch another word character (a letter, a
-    /// digit or `_`) in the text. Two cases differ from llm-guard, which hardly ever matches them:
+    /// As with Python's `\b`, a word character at an edge of the substring must not touch another word character (a
+    /// letter, a digit or `_`) in the text. Two cases differ from llm-guard, which hardly ever matches them:
     ///
     /// - An edge that is not a word character needs no boundary: "c++" is found in "I love c++!".
     /// - Scripts written without spaces need no boundary: "坏人" is found in "我是坏人吗", and "AI" in "用AI做".
     Word,
-    /// Like [`MatchType::Word`], and any run of white space matches any other: "Acme Corp" is found in "Acme  Corp", across a
-    /// line break, and with a no-break or zero-width space.
+    /// Like [`MatchType::Word`], and any run of white space matches any other: "Acme Corp" is found in "Acme  Corp",
+    /// across a line break, and with a no-break or zero-width space.
     Name,
 }
 

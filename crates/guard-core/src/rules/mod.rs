@@ -1,7 +1,6 @@
 //! Rules of users and of guard: regular expressions, substrings, placeholders, phrases, credentials and URLs; and
 //! overlaps between texts.
 
-pub mod across;
 pub mod data;
 pub mod overlap;
 pub mod phrases;
@@ -10,13 +9,14 @@ pub mod regex;
 pub mod secrets;
 pub mod substrings;
 pub mod urls;
+pub mod view_search;
 
 pub(crate) mod automaton;
-pub(crate) mod backwards;
 pub(crate) mod error;
 pub(crate) mod folding;
 pub(crate) mod keywords;
 pub(crate) mod literals;
+pub(crate) mod reversed_terms;
 pub(crate) mod term_variants;
 
 pub use error::{RuleError, RuleErrorKind};

@@ -10,11 +10,11 @@
 //! assert_eq!(found.passages[0].words, 12);
 //! ```
 //!
-//! Texts are compared as sequences of units. A unit is a word, or a character of a script without spaces between words. Such a
-//! character counts as half a word, since most words of written Chinese have two characters. The hashes of all windows of
-//! consecutive units of the other texts are indexed, and every window of the text is looked up (Karp and Rabin, "Efficient
-//! randomized pattern-matching algorithms", IBM Journal of Research and Development 31(2), 1987). The time is linear in the total
-//! length of the texts.
+//! Texts are compared as sequences of units. A unit is a word, or a character of a script without spaces between words.
+//! Such a character counts as half a word, since most words of written Chinese have two characters. The hashes of all
+//! windows of consecutive units of the other texts are indexed, and every window of the text is looked up (Karp and
+//! Rabin, "Efficient randomized pattern-matching algorithms", IBM Journal of Research and Development 31(2), 1987). The
+//! time is linear in the total length of the texts.
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
@@ -28,7 +28,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 
-use super::across::{RuleMatch, Sighting, Wanted, across_views};
+use super::view_search::{RuleMatch, Selection, ViewMatch, search_views};
 use crate::stop;
 
 /// The unit in which passages are counted.
@@ -37,8 +37,8 @@ pub enum Count {
     /// Words; a character of a script without spaces between words counts as half a word.
     #[default]
     Words,
-    /// Letters and digits, ignoring everything between them. This finds passages without spaces, and passages that begin in the
-    /// middle of a word.
+    /// Letters and digits, ignoring everything between them. This finds passages without spaces, and passages that
+    /// begin in the middle of a word.
     Letters,
 }
 
@@ -93,21 +93,22 @@ pub struct Overlap {
 
 /// Finds the passages of `text` that repeat one of `others`.
 ///
-/// Texts are compared in compatibility decomposition (NFKD) and lower case, without marks, white space, punctuation, symbols and
-/// characters that are ignorable by default (Unicode, DerivedCoreProperties). A passage of at least `minimum` words on word boundaries
-/// is always found. If a passage mixes words with characters that count half, its last such character may be missing.
+/// Texts are compared in compatibility decomposition (NFKD) and lower case, without marks, white space, punctuation,
+/// symbols and characters that are ignorable by default (Unicode, DerivedCoreProperties). A passage of at least
+/// `minimum` words on word boundaries is always found. If a passage mixes words with characters that count half, its
+/// last such character may be missing.
 ///
 /// Two different windows have the same hash with a probability of about 2^-61.
 pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
     let count = options.count;
     let mut index = WindowIndex::new(others, options);
     let found = if options.deobfuscate && !index.is_empty() {
-        across_views(text, Wanted::All, |text| Ok::<_, Infallible>(index.find(text)))
+        search_views(text, Selection::All, |text| Ok::<_, Infallible>(index.find(text)))
     } else {
         Ok(index.find(text).into_iter().map(plain).collect())
     };
-    let Ok(sightings) = found;
-    let passage = |Sighting { found, range, view }| {
+    let Ok(matches) = found;
+    let passage = |ViewMatch { found, range, view }| {
         let Run { other, words, .. } = found;
         Passage {
             range,
@@ -116,7 +117,7 @@ pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
             view,
         }
     };
-    let passages: Vec<Passage> = sightings.into_iter().map(passage).collect();
+    let passages: Vec<Passage> = matches.into_iter().map(passage).collect();
     Overlap {
         share: share(text, count, &passages),
         others: index.repeated(),
@@ -219,8 +220,8 @@ impl RuleMatch for Run {
     }
 }
 
-fn plain(found: Run) -> Sighting<Run> {
-    Sighting {
+fn plain(found: Run) -> ViewMatch<Run> {
+    ViewMatch {
         range: found.range.clone(),
         view: None,
         found,
@@ -324,7 +325,8 @@ impl Units {
     }
 }
 
-/// Adds a letter or digit to the last unit, or as a new one. Returns whether the next letter may belong to the same unit.
+/// Adds a letter or digit to the last unit, or as a new one. Returns whether the next letter may belong to the same
+/// unit.
 fn add(units: &mut Vec<Unit>, character: char, start: u32, end: u32, is_open: bool, count: Count) -> bool {
     let is_alone = count == Count::Letters || !character.is_ascii() && is_unspaced(character);
     let digit = u64::from(u32::from(character)) + 1;

@@ -1,7 +1,7 @@
 //! Finds placeholders in a text, and replaces them with the original values.
 //!
-//! One pass over the text makes all replacements, so a restored value is never mistaken for a placeholder. Of overlapping
-//! placeholders, the longer one wins: `[REDACTED_PERSON_10]` is not `[REDACTED_PERSON_1` and `0]`.
+//! One pass over the text makes all replacements, so a restored value is never mistaken for a placeholder. Of
+//! overlapping placeholders, the longer one wins: `[REDACTED_PERSON_10]` is not `[REDACTED_PERSON_1` and `0]`.
 //!
 //! ```
 //! use guard_core::rules::placeholders::{Matching, find, replace};
@@ -38,9 +38,9 @@ pub enum Matching {
     Exact,
     /// In any case.
     CaseInsensitive,
-    /// With a few wrong characters. Exact occurrences come first, then those with the fewest edits. The digits must be right:
-    /// `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. A text that is equally close to two
-    /// placeholders stays unchanged.
+    /// With a few wrong characters. Exact occurrences come first, then those with the fewest edits. The digits must be
+    /// right: `[REDACTED_PERSON_2]` is another person, not a misspelt `[REDACTED_PERSON_1]`. A text that is equally
+    /// close to two placeholders stays unchanged.
     Fuzzy,
 }
 
@@ -58,7 +58,8 @@ pub struct Occurrence {
 pub struct Occurrences {
     /// The occurrences in the order of the text, without overlaps.
     pub found: Vec<Occurrence>,
-    /// How far the text was searched, in bytes. Less than the whole text only if a fuzzy search hit a text that is made to be slow.
+    /// How far the text was searched, in bytes. Less than the whole text only if a fuzzy search hit a text that is made
+    /// to be slow.
     pub searched: usize,
 }
 
@@ -161,11 +162,12 @@ struct Near {
     range: Range<usize>,
 }
 
-/// Finds occurrences with errors between those that are exact. Returns them and how far the text was searched, in bytes.
+/// Finds occurrences with errors between those that are exact. Returns them and how far the text was searched, in
+/// bytes.
 ///
-/// A placeholder is cut into one piece more than it may have errors, so that one piece occurs without an error; a placeholder with
-/// digits has its first number there. Only around these pieces is the distance computed (Sellers 1980, "The theory and computation
-/// of evolutionary distances: pattern recognition", Journal of Algorithms 1(4)).
+/// A placeholder is cut into one piece more than it may have errors, so that one piece occurs without an error; a
+/// placeholder with digits has its first number there. Only around these pieces is the distance computed (Sellers 1980,
+/// "The theory and computation of evolutionary distances: pattern recognition", Journal of Algorithms 1(4)).
 fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec<Occurrence>, usize), SubstringsError> {
     let patterns: Vec<Pattern> = literals.iter().map(|literal| pattern(literal)).collect();
     let seeds = Seeds::new(&patterns)?;
@@ -351,8 +353,8 @@ fn pieces(
         .collect()
 }
 
-/// Whether `text` has enough of the pattern's characters, in any order, to match within the allowed edits: each edit replaces or
-/// removes at most one character of the pattern. This takes a fraction of the time of [`nearest`].
+/// Whether `text` has enough of the pattern's characters, in any order, to match within the allowed edits: each edit
+/// replaces or removes at most one character of the pattern. This takes a fraction of the time of [`nearest`].
 fn has_characters(pattern: &Pattern, text: &[char]) -> bool {
     let mut counts = [0_i32; 128];
     let count = |character: char| (character as usize) % 128;
@@ -370,11 +372,12 @@ fn has_characters(pattern: &Pattern, text: &[char]) -> bool {
 
 /// The part of `text` that differs least from the pattern. Of several, it is the longest one, then the first.
 ///
-/// Characters that only replace the edges of the pattern are left out, such as the parentheses of `(REDACTED_PERSON_1)` in place
-/// of brackets.
+/// Characters that only replace the edges of the pattern are left out, such as the parentheses of `(REDACTED_PERSON_1)`
+/// in place of brackets.
 fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     let length = pattern.characters.len();
-    // For each prefix of the pattern: the edits to the best part of the text that ends here, and the start of that part.
+    // For each prefix of the pattern: the edits to the best part of the text that ends here, and the start of that
+    // part.
     let mut column: Vec<(usize, usize)> = (0..=length).map(|edits| (edits, 0)).collect();
     let mut best: Option<(usize, Range<usize>)> = None;
     for (at, &character) in text.iter().enumerate() {
@@ -408,8 +411,8 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
     best
 }
 
-/// Removes the characters at the edges that only replace characters of the pattern. Such a character differs from all characters of
-/// the pattern near that edge, and is not a misspelt letter of a word.
+/// Removes the characters at the edges that only replace characters of the pattern. Such a character differs from all
+/// characters of the pattern near that edge, and is not a misspelt letter of a word.
 fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize> {
     let Pattern { characters, edits, .. } = pattern;
     let foreign = |edge: &[char], outermost: Option<&char>, character: &char| {
@@ -428,8 +431,8 @@ fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize
     range.start + leading..range.end - trailing
 }
 
-/// Chooses the occurrences with the fewest edits. Overlapping ones with equally many edits are ambiguous: none is chosen unless they
-/// are of the same placeholder.
+/// Chooses the occurrences with the fewest edits. Overlapping ones with equally many edits are ambiguous: none is
+/// chosen unless they are of the same placeholder.
 fn choose(mut near: Vec<Near>) -> Vec<Near> {
     near.sort_unstable_by_key(|found| (found.edits, found.range.start, found.range.end, found.placeholder));
     near.dedup_by(|a, b| a.placeholder == b.placeholder && a.range == b.range);

@@ -1,7 +1,8 @@
 //! Lists of literal substrings.
 //!
-//! An Aho-Corasick automaton searches for all substrings at once, so the time does not grow with the length of the list. For a
-//! short list, a SIMD search finds their beginnings first, and the automaton reads only the text around these.
+//! An Aho-Corasick automaton searches for all substrings at once, so the time does not grow with the length of the
+//! list. For a short list, a SIMD search finds their beginnings first, and the automaton reads only the text around
+//! these.
 //!
 //! ```
 //! use guard_core::rules::substrings::{MatchType, Substrings};
@@ -16,10 +17,10 @@
 use std::convert::Infallible;
 use std::sync::OnceLock;
 
-use super::across::{Sighting, Wanted, across_readings};
 use super::literals::Literals;
 pub use super::literals::{MatchType, SubstringMatch, SubstringsError};
 use super::term_variants::{TermVariants, VariantMatch};
+use super::view_search::{Selection, ViewMatch, search_views_and_variants};
 
 /// Substrings that are searched for together.
 #[derive(Debug)]
@@ -59,15 +60,16 @@ impl Substrings {
         self.literals.find(text, all)
     }
 
-    /// Like [`Substrings::find`], in `text` and in its views ([`super::across::across_views`]). It also finds substrings that are
-    /// written with other separators ("_", "-", "+" or other white space in place of a space) or backwards.
+    /// Like [`Substrings::find`], in `text` and in its views ([`super::view_search::search_views`]). It also finds
+    /// substrings that are written with other separators ("_", "-", "+" or other white space in place of a space) or
+    /// backwards.
     ///
     /// Without `all`, the first occurrence of a substring is the one that begins first in `text`, disguised or not.
-    pub fn find_across_views(&self, text: &str, all: bool) -> Vec<Sighting<SubstringMatch>> {
-        let wanted = if all { Wanted::All } else { Wanted::First };
+    pub fn find_in_views(&self, text: &str, all: bool) -> Vec<ViewMatch<SubstringMatch>> {
+        let wanted = if all { Selection::All } else { Selection::First };
         // A view may turn a passage around, so its last occurrence can be the first one in the text.
         let find = |text: &str| Ok::<_, Infallible>(self.find(text, true));
-        let Ok(found) = across_readings(text, wanted, find, |text| Ok(self.find_variants(text)));
+        let Ok(found) = search_views_and_variants(text, wanted, find, |text| Ok(self.find_variants(text)));
         found
     }
 
@@ -273,9 +275,9 @@ mod tests {
             let text = parts.join(", ");
             let starts = |all| {
                 let mut starts = [usize::MAX; 2];
-                for sighting in substrings.find_across_views(&text, all) {
-                    let first = &mut starts[sighting.found.substring];
-                    *first = sighting.range.start.min(*first);
+                for view_match in substrings.find_in_views(&text, all) {
+                    let first = &mut starts[view_match.found.substring];
+                    *first = view_match.range.start.min(*first);
                 }
                 starts
             };

@@ -1,14 +1,15 @@
 //! Terms of rules with other separators between their words, as in "project_falcon", and terms written backwards.
 //!
-//! Nearly every text has line breaks, so a view with normalized separators would exist for nearly every text. Instead, the
-//! original text is searched: first for the first words of all terms at once, then for the other words after each of them.
+//! Nearly every text has line breaks, so a view with normalized separators would exist for nearly every text. Instead,
+//! the original text is searched: first for the first words of all terms at once, then for the other words after each
+//! of them.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::backwards;
 use super::folding::{continues_word, fold, is_word};
 use super::literals::{Literals, MatchType};
+use super::reversed_terms;
 use crate::stop;
 
 /// A term by its words after the first one.
@@ -41,8 +42,8 @@ pub(super) struct TermVariants {
 }
 
 impl TermVariants {
-    /// Compiles the variants of `terms`, each with the number of its rule. `whole` terms match only as whole words; backwards, all
-    /// terms do. Returns `None` if no term has a variant.
+    /// Compiles the variants of `terms`, each with the number of its rule. `whole` terms match only as whole words;
+    /// backwards, all terms do. Returns `None` if no term has a variant.
     pub fn new<'a>(terms: impl Iterator<Item = (usize, &'a str)>, whole: bool, case_sensitive: bool) -> Option<Self> {
         let mut all = Self {
             first_words: Literals::new(&[""; 0], MatchType::Str, case_sensitive).ok()?,
@@ -56,7 +57,7 @@ impl TermVariants {
             if term.contains(' ') && term.trim() == term {
                 all.add((rule, "blanks", term), whole, &mut places, &mut firsts);
             }
-            for reversed in backwards::reversed_forms(term) {
+            for reversed in reversed_terms::reversed_forms(term) {
                 all.add((rule, "reversed", &reversed), true, &mut places, &mut firsts);
             }
         }
@@ -88,7 +89,8 @@ impl TermVariants {
         self.terms[place].push(term);
     }
 
-    /// Finds the variants in `text`. Two words are separated by white space, or by one "_", "-" or "+" between letters or digits.
+    /// Finds the variants in `text`. Two words are separated by white space, or by one "_", "-" or "+" between letters
+    /// or digits.
     pub fn find(&self, text: &str) -> Vec<VariantMatch> {
         let mut found = Vec::new();
         for first in self.first_words.find(text, true) {

@@ -259,8 +259,8 @@ impl Segment<'_> {
         }
     }
 
-    /// The end of the piece at `start` by its brackets, in strings or not. A piece that nothing closes is an answer that was cut off,
-    /// so it ends with the segment.
+    /// The end of the piece at `start` by its brackets, in strings or not. A piece that nothing closes is an answer
+    /// that was cut off, so it ends with the segment.
     fn close_of(&mut self, start: usize) -> usize {
         let pairs = self
             .pairs

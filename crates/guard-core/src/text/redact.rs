@@ -15,13 +15,13 @@ pub const REDACTED: &str = "[REDACTED]";
 ///
 /// `spans` are UTF-8 byte ranges in any order:
 ///
-/// - Spans that share at least one byte become one replacement. Spans that only touch become two, so that two secrets next to
-///   each other still look like two.
+/// - Spans that share at least one byte become one replacement. Spans that only touch become two, so that two secrets
+///   next to each other still look like two.
 /// - Empty and reversed spans are ignored. A span that reaches beyond the text ends with it.
 /// - A span that cuts a character is widened to the whole character: hiding too much is safe, showing part of a secret
 ///   is not.
-/// - A span inside an earlier replacement is ignored. Otherwise a rule that matches capital letters would turn "[REDACTED]"
-///   into "[[REDACTED]]".
+/// - A span inside an earlier replacement is ignored. Otherwise a rule that matches capital letters would turn
+///   "[REDACTED]" into "[[REDACTED]]".
 ///
 /// The time is O(n + k log k) for n bytes and k spans.
 pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {

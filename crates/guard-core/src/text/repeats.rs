@@ -32,7 +32,7 @@ const WIDE_CHARS: usize = 8;
 
 /// A text without its repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Once {
+pub struct DistinctText {
     /// The remaining text.
     pub text: String,
     parts: Vec<Part>,
@@ -51,7 +51,7 @@ struct Part {
     until: usize,
 }
 
-impl Once {
+impl DistinctText {
     /// Removes the repeats of a text. Returns `None` if there are none.
     pub fn of(text: &str) -> Option<Self> {
         let words = words(text);
@@ -216,7 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn once(text: &str) -> String {
-        Once::of(text).map_or_else(|| text.to_owned(), |once| once.text)
+        DistinctText::of(text).map_or_else(|| text.to_owned(), |once| once.text)
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn what_was_left_out_is_known() {
         let text = format!("Nice to meet you. {}Bye.", "one two ".repeat(5));
-        let once = Once::of(&text).unwrap();
+        let once = DistinctText::of(&text).unwrap();
         assert_eq!(once.text, "Nice to meet you. one two Bye.");
         assert_eq!(once.repeated(&text).trim(), "one two");
     }
@@ -254,7 +254,7 @@ mod tests {
             "bye bye",
             "The cat sat on the mat. The dog sat on the mat.",
         ] {
-            assert_eq!(Once::of(text), None, "{text}");
+            assert_eq!(DistinctText::of(text), None, "{text}");
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn ranges_begin_where_something_stands_first() {
         let text = "One two three four. One two three four. Five six seven eight. One two three four.\n";
-        let once = Once::of(text).unwrap();
+        let once = DistinctText::of(text).unwrap();
         assert_eq!(once.text, "One two three four. Five six seven eight.");
         let shown = |range| &text[once.original(range)];
         assert_eq!(shown(0..3), "One");
@@ -303,7 +303,7 @@ mod tests {
     proptest! {
         #[test]
         fn offsets_map_back(text in "([ab]{1,2}[ .\n]|[ab。é] ?){0,60}") {
-            if let Some(once) = Once::of(&text) {
+            if let Some(once) = DistinctText::of(&text) {
                 prop_assert!(once.text.len() < text.len());
                 let left: String = once.parts.iter().map(|part| &text[part.range.clone()]).collect();
                 prop_assert_eq!(&left, &once.text);

@@ -11,7 +11,7 @@ use super::rows::{Reading, Row, Rows};
 use super::tokenizer::{TextTokenizer, Tokens};
 use super::windows::{CHUNK_CHARS, chunks, ends, sentence_starts, visible, window};
 use crate::text::ordinary_case::ordinary_case;
-use crate::text::repeats::Once;
+use crate::text::repeats::DistinctText;
 use crate::text::sentences;
 
 /// The separator of the two ends in [`Reading::HeadTailChars`].
@@ -112,7 +112,7 @@ impl TextReader {
     /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
     pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
         let text: &str = &self.as_read(text);
-        let once = if self.offsets { None } else { Once::of(text) };
+        let once = if self.offsets { None } else { DistinctText::of(text) };
         let Some(once) = once else {
             return self.rows_of(text, reading);
         };

@@ -23,7 +23,7 @@ type Find = Box<dyn Fn(&str) -> Vec<Range<usize>>>;
 fn substrings(term: &'static str, match_type: substrings::MatchType) -> Find {
     let set = Substrings::new(&[term], match_type, false).unwrap();
     Box::new(move |text| {
-        set.find_across_views(text, true)
+        set.find_in_views(text, true)
             .into_iter()
             .map(|found| found.range)
             .collect()
@@ -33,7 +33,7 @@ fn substrings(term: &'static str, match_type: substrings::MatchType) -> Find {
 fn pattern(pattern: &'static str) -> Find {
     let set = Patterns::compile(&[pattern]).unwrap();
     Box::new(move |text| {
-        let found = set.find_across_views(text, regex::MatchType::All).unwrap();
+        let found = set.find_in_views(text, regex::MatchType::All).unwrap();
         found.into_iter().map(|found| found.range).collect()
     })
 }

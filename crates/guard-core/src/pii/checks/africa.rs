@@ -4,8 +4,8 @@ use super::calendar::is_day_of_any_century;
 use super::cards::is_luhn;
 use super::digits::{digits, number};
 
-/// A South African identity number: date of birth, sex, citizenship (0, 1 or 2) and Luhn's check digit (Identification Act 68
-/// of 1997, regulations).
+/// A South African identity number: date of birth, sex, citizenship (0, 1 or 2) and Luhn's check digit (Identification
+/// Act 68 of 1997, regulations).
 pub fn is_za_id(value: &str) -> bool {
     let digits = digits(value);
     let pair = |at: usize| number(&digits[at..at + 2]) as u32;

@@ -17,22 +17,23 @@ pub fn is_us_ssn(value: &str) -> bool {
         && !advertised
 }
 
-/// A US individual taxpayer identification number: 9 first, the group in 50-65, 70-88, 90-92 or 94-99 (IRS, Internal Revenue
-/// Manual 3.21.263.8.1).
+/// A US individual taxpayer identification number: 9 first, the group in 50-65, 70-88, 90-92 or 94-99 (IRS, Internal
+/// Revenue Manual 3.21.263.8.1).
 pub fn is_us_itin(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 9 && digits[0] == 9 && matches!(number(&digits[3..5]), 50..=65 | 70..=88 | 90..=92 | 94..=99)
 }
 
-/// A registration number of the US Drug Enforcement Administration: two letters, and a check digit that is the last of the
-/// sum of the digits at odd positions and twice those at even positions (DEA Diversion Control Division, "DEA registration number").
+/// A registration number of the US Drug Enforcement Administration: two letters, and a check digit that is the last of
+/// the sum of the digits at odd positions and twice those at even positions (DEA Diversion Control Division, "DEA
+/// registration number").
 pub fn is_dea(value: &str) -> bool {
     let digits = digits(&value[value.len().saturating_sub(7)..]);
     digits.len() == 7 && weighted(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)
 }
 
-/// A Canadian social insurance number: Luhn's check digit; 0 and 8 are not issued as first digits (Employment and Social
-/// Development Canada, Social Insurance Number Code of Practice).
+/// A Canadian social insurance number: Luhn's check digit; 0 and 8 are not issued as first digits (Employment and
+/// Social Development Canada, Social Insurance Number Code of Practice).
 pub fn is_ca_sin(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 9 && !matches!(digits[0], 0 | 8) && is_luhn(&digits)
@@ -56,8 +57,8 @@ pub fn is_br_cpf(value: &str) -> bool {
         && br_check(&digits[..10], &WEIGHTS) == digits[10]
 }
 
-/// A Brazilian CNPJ: twelve digits or, from July 2026, letters, each as its ASCII code less 48, and two check digits (Receita
-/// Federal, Instrução Normativa RFB 2.229/2024).
+/// A Brazilian CNPJ: twelve digits or, from July 2026, letters, each as its ASCII code less 48, and two check digits
+/// (Receita Federal, Instrução Normativa RFB 2.229/2024).
 pub fn is_br_cnpj(value: &str) -> bool {
     const WEIGHTS: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
     let values: Vec<u32> = alphanumerics(value)

@@ -4,8 +4,8 @@ use super::calendar::is_day;
 use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
 use super::verhoeff;
 
-/// An Indian Aadhaar number: twelve digits, the first 2 to 9, with Verhoeff's checksum (UIDAI, "Aadhaar Authentication API
-/// Specification"); none reads the same from both ends.
+/// An Indian Aadhaar number: twelve digits, the first 2 to 9, with Verhoeff's checksum (UIDAI, "Aadhaar Authentication
+/// API Specification"); none reads the same from both ends.
 pub fn is_in_aadhaar(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 12 && digits[0] > 1 && verhoeff::is_valid(&digits) && !digits.iter().eq(digits.iter().rev())
@@ -25,16 +25,16 @@ pub fn is_au_abn(value: &str) -> bool {
     digits.len() == 11 && digits[0] > 0 && (sum - 10).is_multiple_of(89)
 }
 
-/// An Australian company number: modulus 10 (Australian Securities and Investments Commission, "Australian Company Number digit
-/// check").
+/// An Australian company number: modulus 10 (Australian Securities and Investments Commission, "Australian Company
+/// Number digit check").
 pub fn is_au_acn(value: &str) -> bool {
     let digits = digits(value);
     let check = |digits: &[u32]| (10 - weighted(&digits[..8], &[8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10;
     digits.len() == 9 && check(&digits) == digits[8] && !is_monotonous(&digits)
 }
 
-/// An Australian Medicare number: ten digits, perhaps with the number of a person on the card (Services Australia; METeOR
-/// 270101).
+/// An Australian Medicare number: ten digits, perhaps with the number of a person on the card (Services Australia;
+/// METeOR 270101).
 pub fn is_au_medicare(value: &str) -> bool {
     let digits = digits(value);
     (10..=11).contains(&digits.len())
@@ -86,7 +86,8 @@ pub fn is_kr_rrn(value: &str) -> bool {
     is_day(year, month, pair(4)) && (is_random || is_checked(11) || is_foreign && is_checked(13))
 }
 
-/// A Thai identification number: thirteen digits, modulus 11 (Department of Provincial Administration, Ministry of Interior).
+/// A Thai identification number: thirteen digits, modulus 11 (Department of Provincial Administration, Ministry of
+/// Interior).
 pub fn is_th_tnin(value: &str) -> bool {
     let digits = digits(value);
     let check = |digits: &[u32]| (11 - weighted(&digits[..12], &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10;

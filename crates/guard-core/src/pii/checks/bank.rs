@@ -4,8 +4,8 @@ use iban::{Iban, IbanLike, ParseIbanError};
 
 use super::digits::{digits, is_monotonous, number, weighted};
 
-/// An International Bank Account Number: ISO 13616-1, lengths and structures as in the SWIFT IBAN registry, and the two check
-/// digits of ISO/IEC 7064, MOD 97-10.
+/// An International Bank Account Number: ISO 13616-1, lengths and structures as in the SWIFT IBAN registry, and the two
+/// check digits of ISO/IEC 7064, MOD 97-10.
 pub fn is_iban(value: &str) -> bool {
     let compact: String = value
         .chars()

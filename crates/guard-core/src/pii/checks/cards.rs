@@ -2,8 +2,8 @@
 
 use super::digits::{digits, is_monotonous};
 
-/// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit counts
-/// twice, and the sum of all digits is a multiple of ten.
+/// The formula of H. P. Luhn, US patent 2,950,048, as in ISO/IEC 7812-1, annex B: from the right, every second digit
+/// counts twice, and the sum of all digits is a multiple of ten.
 pub fn is_luhn(digits: &[u32]) -> bool {
     let numbered = digits.iter().rev().enumerate();
     let doubled = |digit: u32| digit * 2 - if digit > 4 { 9 } else { 0 };

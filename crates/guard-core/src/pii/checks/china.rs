@@ -8,8 +8,8 @@ fn is_province(code: u32) -> bool {
     matches!(code, 11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83 | 91)
 }
 
-/// A resident identity number: the code of a district, a date of birth, and the check character of ISO/IEC 7064, MOD 11-2 (GB
-/// 11643-1999).
+/// A resident identity number: the code of a district, a date of birth, and the check character of ISO/IEC 7064, MOD
+/// 11-2 (GB 11643-1999).
 pub fn is_resident_id(value: &str) -> bool {
     let characters = alphanumerics(value);
     if characters.len() != 18 || !characters[..17].iter().all(u8::is_ascii_digit) {

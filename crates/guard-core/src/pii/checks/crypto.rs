@@ -37,7 +37,8 @@ pub(crate) fn like_base58check(value: &str, random: &mut SplitMix64) -> Option<S
     })
 }
 
-/// A segregated witness address of Bitcoin's mainnet: bech32 for version 0, bech32m from version 1 on (BIP 173, BIP 350).
+/// A segregated witness address of Bitcoin's mainnet: bech32 for version 0, bech32m from version 1 on (BIP 173, BIP
+/// 350).
 pub fn is_bech32(value: &str) -> bool {
     segwit::decode(value).is_ok_and(|(prefix, ..)| prefix.as_str().eq_ignore_ascii_case("bc"))
 }

@@ -103,8 +103,8 @@ pub fn is_it_vat(value: &str) -> bool {
     digits.len() == 11 && is_luhn(&digits) && !is_monotonous(&digits)
 }
 
-/// A German tax identification number: among its first ten digits one occurs twice or three times and the others once at
-/// most, and the last is the check digit of ISO/IEC 7064, MOD 11,10 (Bundeszentralamt für Steuern, § 139b AO).
+/// A German tax identification number: among its first ten digits one occurs twice or three times and the others once
+/// at most, and the last is the check digit of ISO/IEC 7064, MOD 11,10 (Bundeszentralamt für Steuern, § 139b AO).
 pub fn is_de_tax_id(value: &str) -> bool {
     let digits = digits(value);
     if digits.len() != 11 || digits[0] == 0 {
@@ -125,8 +125,8 @@ pub fn is_de_tax_id(value: &str) -> bool {
     matches!(repeated.as_slice(), [2 | 3]) && (11 - product) % 10 == digits[10]
 }
 
-/// A serial number of a German identity card or passport with its check digit of weights 7, 3, 1 (ICAO Doc 9303-3, section
-/// 4.9; § 5 PAuswG and Bundesdruckerei on the characters in use).
+/// A serial number of a German identity card or passport with its check digit of weights 7, 3, 1 (ICAO Doc 9303-3,
+/// section 4.9; § 5 PAuswG and Bundesdruckerei on the characters in use).
 pub fn is_de_id_card(value: &str) -> bool {
     let characters = alphanumerics(value);
     if characters.len() != 10
@@ -159,7 +159,8 @@ pub fn is_fr_nir(value: &str) -> bool {
     matches!(digits[0], 1..=4 | 7 | 8) && 97 - number(&digits[..13]) % 97 == number(&digits[13..])
 }
 
-/// A Polish PESEL: date of birth with the century in the month, and a check digit (Ustawa o ewidencji ludności, art. 15).
+/// A Polish PESEL: date of birth with the century in the month, and a check digit (Ustawa o ewidencji ludności, art.
+/// 15).
 pub fn is_pl_pesel(value: &str) -> bool {
     let digits = digits(value);
     if digits.len() != 11 {
@@ -200,8 +201,8 @@ pub fn is_fi_hetu(value: &str) -> bool {
         && b"0123456789ABCDEFHJKLMNPRSTUVWXY"[(number(&digits[..9]) % 31) as usize] == rest[3]
 }
 
-/// A Swedish personnummer or samordningsnummer: a date (whose day has 60 added in the latter) and Luhn's check digit over
-/// the last ten digits (Skatteverket SKV 704, SKV 707).
+/// A Swedish personnummer or samordningsnummer: a date (whose day has 60 added in the latter) and Luhn's check digit
+/// over the last ten digits (Skatteverket SKV 704, SKV 707).
 pub fn is_se_personnummer(value: &str) -> bool {
     let digits = digits(value);
     let Some(ten) = digits.len().checked_sub(10).map(|before| &digits[before..]) else {

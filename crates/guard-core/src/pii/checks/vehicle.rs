@@ -15,8 +15,8 @@ fn value(byte: u8) -> Option<u32> {
     })
 }
 
-/// A vehicle identification number (ISO 3779) whose ninth character is the check digit that is mandatory in North America
-/// (49 CFR 565.15).
+/// A vehicle identification number (ISO 3779) whose ninth character is the check digit that is mandatory in North
+/// America (49 CFR 565.15).
 pub fn is_vin(text: &str) -> bool {
     const WEIGHTS: [u32; 17] = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
     let characters = alphanumerics(text);

@@ -1,7 +1,7 @@
 //! Literals that a text must contain for a phrase to match.
 //!
-//! The patterns of phrases are large: compiling one file takes 0.1 s and many megabytes. Nearly every text lacks the literals that
-//! a pattern requires, so most patterns are never compiled.
+//! The patterns of phrases are large: compiling one file takes 0.1 s and many megabytes. Nearly every text lacks the
+//! literals that a pattern requires, so most patterns are never compiled.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -32,7 +32,8 @@ pub(super) struct Needles {
 }
 
 impl Needles {
-    /// Extracts the needles of patterns in the syntax of [`crate::rules::regex`]. A pattern that can't be parsed may match in any text.
+    /// Extracts the needles of patterns in the syntax of [`crate::rules::regex`]. A pattern that can't be parsed may
+    /// match in any text.
     pub fn new(patterns: &[String]) -> Self {
         let parsed: Vec<Option<Hir>> = patterns.iter().map(|pattern| parse(pattern)).collect();
         let mut folding = Folding::default();

@@ -2,9 +2,10 @@
 
 use super::PatternError;
 use super::python::repetition;
-use super::translated::Translated;
+use super::translation::Translation;
 
-/// `\d`, `\w` and `\s` of ECMA-262 (CharacterClassEscape; WhiteSpace and LineTerminator), as classes of the `regex` crate.
+/// `\d`, `\w` and `\s` of ECMA-262 (CharacterClassEscape; WhiteSpace and LineTerminator), as classes of the `regex`
+/// crate.
 const DIGIT: &str = "[0-9]";
 const WORD: &str = "[0-9A-Za-z_]";
 const SPACE: &str =
@@ -15,11 +16,11 @@ const SPACE: &str =
 /// # Errors
 ///
 /// [`PatternError::Syntax`] for an invalid pattern, or for one that may take too long.
-pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate(index: usize, pattern: &str) -> Result<Translation, PatternError> {
     let mut this = Ecmascript {
         pattern,
         at: 0,
-        written: Translated::default(),
+        written: Translation::default(),
     };
     this.read().map_err(|(message, position)| PatternError::Syntax {
         pattern: index,
@@ -50,7 +51,7 @@ struct Ecmascript<'p> {
     pattern: &'p str,
     /// The pattern is translated up to here.
     at: usize,
-    written: Translated,
+    written: Translation,
 }
 
 impl<'p> Ecmascript<'p> {

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::PatternError;
-use super::backtrack::backtrack;
-use super::relaxed::without_boundaries;
-use super::timed::{Patience, Timed};
+use super::backtracking::backtrack;
+use super::relaxation::without_boundaries;
+use super::timed_regex::{Patience, TimedRegex};
 use crate::stop;
 
 /// The most backtracking steps of one search; about 30 ms if each is cheap.
@@ -30,9 +30,9 @@ pub(super) enum Matcher {
         /// The most states of the compiled pattern.
         states: usize,
         /// Compiled on first use, since only long texts need it.
-        timed: OnceLock<Option<Box<Timed>>>,
+        timed: OnceLock<Option<Box<TimedRegex>>>,
         /// Rules out a match in most non-ASCII texts; compiled on first use.
-        relaxed: OnceLock<Option<Box<Timed>>>,
+        relaxed: OnceLock<Option<Box<TimedRegex>>>,
     },
     Backtracking(Box<fancy_regex::Regex>),
 }
@@ -95,12 +95,12 @@ impl Matcher {
     }
 
     /// A faster pattern that matches wherever this one does, for texts in which this one is slow.
-    fn relaxed(&self, text: &str) -> Option<&Timed> {
+    fn relaxed(&self, text: &str) -> Option<&TimedRegex> {
         match self {
             Self::Linear {
                 regex, states, relaxed, ..
             } if !text.is_ascii() => {
-                let build = |source: String| Timed::new(&source, *states).map(Box::new);
+                let build = |source: String| TimedRegex::new(&source, *states).map(Box::new);
                 let relaxed = relaxed.get_or_init(|| without_boundaries(regex.as_str()).and_then(build));
                 relaxed.as_deref()
             }
@@ -121,7 +121,7 @@ impl Matcher {
         let limit = if all { usize::MAX } else { 1 };
         let relaxed = self.relaxed(text);
         // If this search runs out of time, the one below does too, and reports it.
-        let nothing = |relaxed: &Timed| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
+        let nothing = |relaxed: &TimedRegex| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
         match self {
             Self::Linear { .. } if !suspected && relaxed.is_some_and(nothing) => Ok(Vec::new()),
             Self::Linear { regex, states, .. }
@@ -129,7 +129,7 @@ impl Matcher {
             {
                 let patience = Patience::new(until);
                 let mut found = Vec::new();
-                for hit in stop::between(regex.find_iter(text).take(limit)) {
+                for hit in stop::iterate(regex.find_iter(text).take(limit)) {
                     found.push(hit.range());
                     if patience.is_over() {
                         return Err(PatternError::StepLimit { pattern: index });
@@ -140,7 +140,7 @@ impl Matcher {
             Self::Linear {
                 regex, states, timed, ..
             } => {
-                let timed = timed.get_or_init(|| Timed::new(regex.as_str(), *states).map(Box::new));
+                let timed = timed.get_or_init(|| TimedRegex::new(regex.as_str(), *states).map(Box::new));
                 let timed = timed.as_ref().ok_or(PatternError::TooLarge { pattern: index })?;
                 timed
                     .find(text, limit, until, relaxed)

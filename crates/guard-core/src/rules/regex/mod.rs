@@ -25,7 +25,7 @@
 //! llm-guard stops at the first matching pattern, and leaves the matches of later patterns in the redacted text.
 //! [`Patterns::find`] returns the matches of every pattern.
 
-mod backtrack;
+mod backtracking;
 mod ecmascript;
 mod error;
 mod matcher;
@@ -33,11 +33,11 @@ mod options;
 mod pattern;
 mod patterns;
 mod python;
-mod relaxed;
+mod relaxation;
 mod sieve;
 mod terms;
-mod timed;
-mod translated;
+mod timed_regex;
+mod translation;
 
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,13 @@ use std::time::Instant;
 use super::error::PatternError;
 use super::matcher::Matcher;
 use super::options::{MatchType, Syntax};
-use super::translated::Translated;
+use super::translation::Translation;
 use super::{ecmascript, python};
 
 /// A compiled pattern.
 #[derive(Debug)]
 pub(super) struct Pattern {
-    source: Translated,
+    source: Translation,
     /// The most bytes of the compiled pattern.
     limit: usize,
     search: Matcher,

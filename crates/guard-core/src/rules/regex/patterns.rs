@@ -11,8 +11,8 @@ use super::options::{MatchType, Syntax};
 use super::pattern::Pattern;
 use super::sieve::Sieve;
 use super::terms;
-use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::term_variants::TermVariants;
+use crate::rules::view_search::{RuleMatch, Selection, ViewMatch, search_views_and_variants};
 use crate::stop;
 
 /// The most time of all searches of costly patterns in one text and its views together.
@@ -133,7 +133,7 @@ impl Patterns {
         self.find_until(text, match_type, Instant::now() + limit.min(TIME_LIMIT))
     }
 
-    /// Finds matches in `text` and in its views ([`crate::rules::across::across_views`]). Patterns that consist of
+    /// Finds matches in `text` and in its views ([`crate::rules::view_search::search_views`]). Patterns that consist of
     /// words also match with other separators ("_", "-", "+" or other white space in place of a space), and backwards.
     ///
     /// [`MatchType::All`] returns all matches; otherwise it is the first match of each pattern in the text, or else in
@@ -142,18 +142,18 @@ impl Patterns {
     /// # Errors
     ///
     /// [`PatternError::StepLimit`] as in [`Patterns::find`]; all views share one limit of time.
-    pub fn find_across_views(
+    pub fn find_in_views(
         &self,
         text: &str,
         match_type: MatchType,
-    ) -> Result<Vec<Sighting<PatternMatch>>, PatternError> {
+    ) -> Result<Vec<ViewMatch<PatternMatch>>, PatternError> {
         let end = Instant::now() + TIME_LIMIT;
         let wanted = match match_type {
-            MatchType::All => Wanted::All,
-            MatchType::Search | MatchType::FullMatch => Wanted::Nearest,
+            MatchType::All => Selection::All,
+            MatchType::Search | MatchType::FullMatch => Selection::Nearest,
         };
         let find = |text: &str| self.find_until(text, match_type, end);
-        across_readings(text, wanted, find, |text| self.find_variants(text, match_type, end))
+        search_views_and_variants(text, wanted, find, |text| self.find_variants(text, match_type, end))
     }
 
     /// Finds patterns of words with other separators, and backwards.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::PatternError;
-use super::translated::Translated;
+use super::translation::Translation;
 
 /// Rewrites the syntax that Python and the engines read differently:
 ///
@@ -24,11 +24,11 @@ use super::translated::Translated;
 /// invalid in Python but means something to an engine: `\h`, `\K`, `(?U)`, `a**`. A pattern never gets a meaning that
 /// its author did not intend. `\p{L}`, `\z`, `\x{41}`, `\u{41}`, `(?<name>…)` and `\k<name>`, which Python lacks, are
 /// accepted, since they mean the same everywhere.
-pub(super) fn translate(index: usize, pattern: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate(index: usize, pattern: &str) -> Result<Translation, PatternError> {
     let mut this = Python {
         pattern,
         at: 0,
-        written: Translated::default(),
+        written: Translation::default(),
         outer: Vec::new(),
         groups: 0,
         names: HashMap::new(),
@@ -60,7 +60,7 @@ enum Last {
 struct Python<'p> {
     pattern: &'p str,
     at: usize,
-    written: Translated,
+    written: Translation,
     /// For each open group, whether it is in verbose mode, and its number, if it has one.
     outer: Vec<(bool, Option<u32>)>,
     /// The number of groups so far, and the named ones.

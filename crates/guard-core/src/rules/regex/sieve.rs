@@ -3,7 +3,7 @@
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::{Input, MatchKind, PatternSet};
 
-use super::relaxed::without_boundaries;
+use super::relaxation::without_boundaries;
 use crate::rules::automaton::{Automaton, Limits};
 
 /// A larger automaton is not worth its time.

@@ -371,8 +371,8 @@ fn readings_are_searched_too() {
     let patterns = Patterns::compile(&[r"ignore (all|previous)", "^all$"]).unwrap();
     let text = "ignore all aWdub3JlIGFsbA==";
     let found = |match_type| {
-        let sightings = patterns.find_across_views(text, match_type).unwrap().into_iter();
-        sightings
+        let matches = patterns.find_in_views(text, match_type).unwrap().into_iter();
+        matches
             .map(|s| (s.found.pattern, &text[s.range], s.view))
             .collect::<Vec<_>>()
     };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::allow::{self, Allow, AllowSource};
+use super::allowlist::{self, Allowlist, AllowlistSource};
 use super::check::{Check, Outcome};
 use super::entropy;
 use super::options::Options;
@@ -15,8 +15,8 @@ use super::reversed::ReversedWords;
 use super::rule::{Rule, RuleSource};
 use super::rule_set::RuleSet;
 use super::secret::Secret;
-use crate::rules::across::{RuleMatch, Sighting, Wanted, across_readings};
 use crate::rules::error::{RuleError, RuleErrorKind};
+use crate::rules::view_search::{RuleMatch, Selection, ViewMatch, search_views_and_variants};
 use crate::stop;
 
 /// The most time of all searches of one user rule in one text together.
@@ -51,7 +51,7 @@ pub struct Secrets {
     /// For each embedded rule, whether it is enabled.
     enabled: Vec<bool>,
     own: RuleSet,
-    allow: Allow,
+    allow: Allowlist,
 }
 
 impl Secrets {
@@ -74,7 +74,7 @@ impl Secrets {
             .enumerate()
             .map(|(index, source)| Rule::user(source.clone()).map_err(|kind| kind.at(format!("rules.{index}.pattern"))))
             .collect();
-        let source = AllowSource {
+        let source = AllowlistSource {
             words: Vec::new(),
             patterns: options.allow.clone(),
         };
@@ -82,7 +82,7 @@ impl Secrets {
             embedded,
             enabled,
             own: RuleSet::new(own?),
-            allow: Allow::new(&source, true).map_err(|(index, kind)| kind.at(format!("allow.{index}")))?,
+            allow: Allowlist::new(&source, true).map_err(|(index, kind)| kind.at(format!("allow.{index}")))?,
         })
     }
 
@@ -92,7 +92,7 @@ impl Secrets {
             embedded: Arc::new(RuleSet::new(vec![rule])),
             enabled: vec![true],
             own: RuleSet::new(Vec::new()),
-            allow: Allow::new(&AllowSource::default(), true).map_err(|(_, kind)| kind)?,
+            allow: Allowlist::new(&AllowlistSource::default(), true).map_err(|(_, kind)| kind)?,
         })
     }
 
@@ -129,28 +129,29 @@ impl Secrets {
 
     /// Searches a text once.
     fn look(&self, text: &str, deobfuscate: bool) -> Result<Vec<Secret<'_>>, RuleErrorKind> {
-        let mut sightings = if deobfuscate {
-            let mut sightings = across_readings(
+        let mut matches = if deobfuscate {
+            let mut matches = search_views_and_variants(
                 text,
-                Wanted::All,
+                Selection::All,
                 |view| self.hits(view),
                 |view| self.reversed_hits(view),
             )?;
             // Decoding leetspeak replaces digits with letters, which destroys credentials.
-            let is_leet = |sighting: &Sighting<Hit>| sighting.view.as_ref().is_some_and(|view| view.contains("leet"));
-            sightings.retain(|sighting| !is_leet(sighting));
-            sightings
+            let is_leet =
+                |view_match: &ViewMatch<Hit>| view_match.view.as_ref().is_some_and(|view| view.contains("leet"));
+            matches.retain(|view_match| !is_leet(view_match));
+            matches
         } else {
             let found = self.hits(text)?.into_iter();
-            let in_text = |found: Hit| Sighting {
+            let in_text = |found: Hit| ViewMatch {
                 range: found.range.clone(),
                 found,
                 view: None,
             };
             found.map(in_text).collect()
         };
-        sightings.sort_by_key(|sighting| (sighting.range.start, sighting.range.end));
-        let secrets = self.resolve(text, sightings);
+        matches.sort_by_key(|view_match| (view_match.range.start, view_match.range.end));
+        let secrets = self.resolve(text, matches);
         Ok(with_repeats(text, secrets))
     }
 
@@ -166,7 +167,7 @@ impl Secrets {
                 && !self.allow.allows(value)
                 && (proven
                     || source.entropy.is_none_or(|least| entropy::shannon(value) >= least)
-                        && !allow::is_monotonous(value)
+                        && !allowlist::is_monotonous(value)
                         && !placeholders.allows(value))
         };
         let mut hits = Vec::new();
@@ -217,40 +218,40 @@ impl Secrets {
     }
 
     /// Merges overlapping matches, which must ascend.
-    fn resolve(&self, text: &str, sightings: Vec<Sighting<Hit>>) -> Vec<Secret<'_>> {
-        let rank = |sighting: &Sighting<Hit>| {
-            let rule = sighting.found.rule;
+    fn resolve(&self, text: &str, matches: Vec<ViewMatch<Hit>>) -> Vec<Secret<'_>> {
+        let rank = |view_match: &ViewMatch<Hit>| {
+            let rule = view_match.found.rule;
             let own = rule >= self.embedded.rules.len();
             let service = self.source(rule).service.is_some();
             (
-                sighting.view.is_none(),
+                view_match.view.is_none(),
                 own,
                 service,
-                sighting.range.len(),
+                view_match.range.len(),
                 Reverse(rule),
             )
         };
-        let mut groups: Vec<(Range<usize>, Sighting<Hit>)> = Vec::new();
-        for sighting in sightings {
+        let mut groups: Vec<(Range<usize>, ViewMatch<Hit>)> = Vec::new();
+        for view_match in matches {
             stop::point();
             match groups.last_mut() {
-                Some((range, best)) if sighting.range.start < range.end => {
-                    range.end = range.end.max(sighting.range.end);
-                    if rank(&sighting) > rank(best) {
-                        *best = sighting;
+                Some((range, best)) if view_match.range.start < range.end => {
+                    range.end = range.end.max(view_match.range.end);
+                    if rank(&view_match) > rank(best) {
+                        *best = view_match;
                     }
                 }
-                _ => groups.push((sighting.range.clone(), sighting)),
+                _ => groups.push((view_match.range.clone(), view_match)),
             }
         }
-        let secret = |(range, sighting): (Range<usize>, Sighting<Hit>)| {
-            let source = self.source(sighting.found.rule);
+        let secret = |(range, view_match): (Range<usize>, ViewMatch<Hit>)| {
+            let source = self.source(view_match.found.rule);
             Secret {
                 range: text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end),
                 rule: &source.id,
                 service: source.service.as_deref(),
-                sound: sighting.found.sound,
-                view: sighting.view,
+                sound: view_match.found.sound,
+                view: view_match.view,
             }
         };
         groups.into_iter().map(secret).collect()

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rule::Compiled;
+use super::rule::CompiledRule;
 
 /// A cache of the first match from an offset on.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(super) struct Ahead {
 impl Ahead {
     /// The first match from `at` on. Two searches that begin before the same match read the text between them only
     /// once, however many windows there are.
-    fn find(&mut self, compiled: &Compiled, text: &[u8], at: usize) -> Option<Range<usize>> {
+    fn find(&mut self, compiled: &CompiledRule, text: &[u8], at: usize) -> Option<Range<usize>> {
         let is_known = |found: &Option<Range<usize>>| found.as_ref().is_none_or(|found| found.start >= at);
         if self.from > at || !self.found.as_ref().is_some_and(is_known) {
             self.from = at;
@@ -27,7 +27,7 @@ impl Ahead {
 
 /// Iterates over the secrets that a pattern matches in a window of a text.
 pub(super) struct Matches<'a> {
-    compiled: &'a Compiled,
+    compiled: &'a CompiledRule,
     text: &'a [u8],
     /// The least start of the next match.
     pub at: usize,
@@ -38,7 +38,7 @@ pub(super) struct Matches<'a> {
 }
 
 impl<'a> Matches<'a> {
-    pub fn new(compiled: &'a Compiled, text: &'a [u8], window: Range<usize>) -> Self {
+    pub fn new(compiled: &'a CompiledRule, text: &'a [u8], window: Range<usize>) -> Self {
         Self {
             compiled,
             text,

@@ -22,8 +22,8 @@
 //! # Ok::<(), guard_core::rules::RuleError>(())
 //! ```
 
-mod allow;
-mod assigned;
+mod allowlist;
+mod assignments;
 mod check;
 mod context;
 mod detector;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 
-use super::allow::{Allow, AllowSource};
+use super::allowlist::{Allowlist, AllowlistSource};
 use super::rule::{Rule, RuleSource};
 use super::rule_set::RuleSet;
 use crate::rules::data::{self, DataFile};
@@ -37,7 +37,7 @@ pub(super) fn read(file: &str, toml: &str) -> Result<Vec<RuleSource>, RuleErrorK
 
 /// The embedded rules and placeholders.
 pub(super) struct BuiltIn {
-    pub allow: Allow,
+    pub allow: Allowlist,
     pub rules: Arc<RuleSet>,
 }
 
@@ -48,8 +48,9 @@ pub(super) struct BuiltIn {
 /// An error in the data files.
 pub(super) fn built_in() -> Result<&'static BuiltIn, RuleErrorKind> {
     static BUILT_IN: LazyLock<Result<BuiltIn, RuleErrorKind>> = LazyLock::new(|| {
-        let source: AllowSource = data::parse("allow.toml", ALLOW)?;
-        let allow = Allow::new(&source, false).map_err(|(index, cause)| cause.of_rule(&format!("patterns.{index}")))?;
+        let source: AllowlistSource = data::parse("allow.toml", ALLOW)?;
+        let allow =
+            Allowlist::new(&source, false).map_err(|(index, cause)| cause.of_rule(&format!("patterns.{index}")))?;
         // Of two equally good rules, the one with the first id wins, whatever their files.
         let mut rules = BTreeMap::new();
         for (file, toml) in PROVIDERS {

@@ -80,12 +80,12 @@ pub(super) struct Rule {
     pub source: RuleSource,
     pub shape: Shape,
     unicode: bool,
-    compiled: OnceLock<Result<Compiled, RuleErrorKind>>,
+    compiled: OnceLock<Result<CompiledRule, RuleErrorKind>>,
 }
 
 /// A compiled pattern, and the distance of its matches from a keyword.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledRule {
     pub regex: Regex,
     /// The index of the group `secret`; 0 is the whole match.
     pub group: usize,
@@ -104,7 +104,7 @@ pub(super) struct Compiled {
     leading: Vec<[bool; 256]>,
 }
 
-impl Compiled {
+impl CompiledRule {
     /// Whether the first bytes of `value` allow a match.
     pub fn may_start(&self, value: &[u8]) -> bool {
         value.len() >= self.leading.len()
@@ -178,14 +178,14 @@ impl Rule {
     }
 
     /// The compiled pattern.
-    pub fn compiled(&self) -> Result<&Compiled, RuleErrorKind> {
+    pub fn compiled(&self) -> Result<&CompiledRule, RuleErrorKind> {
         self.compiled
             .get_or_init(|| self.compile())
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    fn compile(&self) -> Result<Compiled, RuleErrorKind> {
+    fn compile(&self) -> Result<CompiledRule, RuleErrorKind> {
         let RuleSource {
             pattern,
             assigned,
@@ -228,7 +228,7 @@ impl Rule {
             lead(&hir, &mut leading);
         }
         let group = regex.capture_names().position(|name| name == Some("secret"));
-        Ok(Compiled {
+        Ok(CompiledRule {
             group: group.unwrap_or(0),
             regex,
             before,

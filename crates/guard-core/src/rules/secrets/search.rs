@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::context;
 use super::matches::{Ahead, Matches};
-use super::rule::{Compiled, Rule};
+use super::rule::{CompiledRule, Rule};
 use super::values::Values;
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
@@ -38,7 +38,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     pub fn patterns(
         &mut self,
         index: usize,
-        compiled: &Compiled,
+        compiled: &CompiledRule,
         window: Range<usize>,
         ahead: &mut HashMap<usize, Ahead>,
     ) -> Result<usize, RuleErrorKind> {

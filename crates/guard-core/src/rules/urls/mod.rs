@@ -21,8 +21,8 @@
 //! ```
 
 mod characters;
-mod glance;
-mod plain;
+mod plain_text;
+mod prefilter;
 mod search;
 mod words;
 
@@ -33,8 +33,8 @@ use std::ops::Range;
 
 use url::Url;
 
-pub use glance::shows_none;
-use plain::Plain;
+use plain_text::PlainText;
+pub use prefilter::has_no_url;
 use search::Search;
 
 /// A URL in a text.
@@ -48,14 +48,14 @@ pub struct FoundUrl {
 
 /// Finds the URLs of a text, in order and without overlaps, in linear time.
 pub fn find(text: &str) -> Vec<FoundUrl> {
-    if shows_none(text) {
+    if has_no_url(text) {
         return Vec::new();
     }
     search(text)
 }
 
 fn search(text: &str) -> Vec<FoundUrl> {
-    let plain = Plain::of(text);
+    let plain = PlainText::of(text);
     let found = Search::new(&plain.text).run();
     found
         .into_iter()

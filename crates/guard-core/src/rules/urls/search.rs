@@ -9,7 +9,7 @@ use super::words::{ENTITIES, FILE_ENDINGS, PRODUCTS, RECEIVERS, REVERSED, SCHEME
 use crate::stop;
 
 /// A URL in the plain text.
-pub(super) struct FoundPlain {
+pub(super) struct PlainUrl {
     pub range: Range<usize>,
     pub url: Url,
 }
@@ -21,7 +21,7 @@ pub(super) struct Search<'a> {
     trimmed: usize,
     /// The text before this is done.
     at: usize,
-    found: Vec<FoundPlain>,
+    found: Vec<PlainUrl>,
 }
 
 impl<'a> Search<'a> {
@@ -35,7 +35,7 @@ impl<'a> Search<'a> {
     }
 
     /// The URLs, in order.
-    pub fn run(mut self) -> Vec<FoundPlain> {
+    pub fn run(mut self) -> Vec<PlainUrl> {
         while let Some(start) = self.text[self.at..].find(|c: char| c.is_alphanumeric() || c == '_') {
             stop::point();
             let start = self.at + start;
@@ -66,7 +66,7 @@ impl<'a> Search<'a> {
     }
 
     /// Parses a URL whose scheme is at the end of the word `start..colon`.
-    fn with_scheme(&self, start: usize, colon: usize) -> Option<FoundPlain> {
+    fn with_scheme(&self, start: usize, colon: usize) -> Option<PlainUrl> {
         let word = &self.text[start..colon];
         let (name, scheme) = SCHEMES.iter().find(|(name, _)| {
             word.len()
@@ -145,7 +145,7 @@ impl<'a> Search<'a> {
     }
 
     /// Parses a host without a scheme in the word `start..end`.
-    fn bare(&self, start: usize, end: usize) -> Option<FoundPlain> {
+    fn bare(&self, start: usize, end: usize) -> Option<PlainUrl> {
         let (start, host) = self.bare_host(start, end)?;
         let end = start + host.len();
         if self.text[end..].starts_with('@') {
@@ -286,11 +286,11 @@ impl<'a> Search<'a> {
     }
 
     /// Parses the URL at `start..end`, whose user or host begins at `authority`.
-    fn parsed(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<FoundPlain> {
+    fn parsed(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<PlainUrl> {
         // Texts from web pages have escaped ampersands.
         let rest = self.text[authority..end].replace("&amp;", "&");
         let url = Url::parse(&format!("{scheme}://{rest}")).ok()?;
-        (end > authority && url.host().is_some()).then_some(FoundPlain { range: start..end, url })
+        (end > authority && url.host().is_some()).then_some(PlainUrl { range: start..end, url })
     }
 }
 

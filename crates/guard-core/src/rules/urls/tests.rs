@@ -218,7 +218,7 @@ fn prose_needs_no_search() {
         "Größe – l’été, «Москва»; naïve.",
         "",
     ] {
-        assert!(glance::shows_none(text), "{text}");
+        assert!(prefilter::has_no_url(text), "{text}");
     }
     for text in [
         "a.com",
@@ -229,7 +229,7 @@ fn prose_needs_no_search() {
         "see a。com",
         "//10.0.0.1",
     ] {
-        assert!(!glance::shows_none(text), "{text}");
+        assert!(!prefilter::has_no_url(text), "{text}");
     }
 }
 
@@ -246,7 +246,7 @@ proptest! {
         ),
     ) {
         let text = pieces.concat();
-        prop_assert!(!glance::shows_none(&text) || search(&text).is_empty(), "{text:?}");
+        prop_assert!(!prefilter::has_no_url(&text) || search(&text).is_empty(), "{text:?}");
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub enum Kind {
     ZeroWidthSpaces,
     /// U+061C, U+200E and U+200F, which act like a letter with a direction.
     DirectionalMarks,
-    /// Embeddings, overrides and isolates (UAX #9), which reorder what the reader sees: U+202A to U+202E and U+2066 to U+2069.
+    /// Embeddings, overrides and isolates (UAX #9), which reorder what the reader sees: U+202A to U+202E and U+2066 to
+    /// U+2069.
     DirectionalControls,
     /// The soft hyphen, U+00AD.
     SoftHyphens,

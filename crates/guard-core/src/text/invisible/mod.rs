@@ -6,8 +6,8 @@
 //!
 //! Some of these characters are part of correct writing, and are not reported there:
 //!
-//! - Joiners in emoji (UTS #51), and in words of scripts whose letters join or stack, such as Persian and Hindi (UAX #31, section
-//!   2.3; RFC 5892, appendix A.1 and A.2).
+//! - Joiners in emoji (UTS #51), and in words of scripts whose letters join or stack, such as Persian and Hindi (UAX
+//!   #31, section 2.3; RFC 5892, appendix A.1 and A.2).
 //! - The tags of a regional flag, as in 🏴 + `gbsct` (UTS #51, ED-14a).
 //! - One variation selector after a character that has several forms. No standard sequence has two (Unicode standard,
 //!   23.4). Since there are 256 selectors, a run of them can hide arbitrary bytes after one visible character (Paul

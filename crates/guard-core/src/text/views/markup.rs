@@ -2,10 +2,11 @@
 
 use super::view::{Step, View, Writer};
 
-/// The most bytes of a tag, a comment or a special token. The limit bounds the time for a text that opens many and closes none.
+/// The most bytes of a tag, a comment or a special token. The limit bounds the time for a text that opens many and
+/// closes none.
 const LONGEST: usize = 256;
-/// HTML elements that can stand within a word: textual phrasing content (HTML standard, section 3.2.5.2.5) and the old font
-/// elements. Other elements, such as table cells, end a word.
+/// HTML elements that can stand within a word: textual phrasing content (HTML standard, section 3.2.5.2.5) and the old
+/// font elements. Other elements, such as table cells, end a word.
 const INLINE: [&str; 30] = [
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em", "font", "i", "ins", "kbd", "mark",
     "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "var", "wbr",
@@ -15,12 +16,12 @@ const BRACKETED: [&str; 14] = [
     "inst", "/inst", "mask", "sep", "cls", "pad", "unk", "bos", "eos", "b", "/b", "i", "/i", "u",
 ];
 
-/// Removes what cuts words: HTML tags, comments, special tokens of models (`<|im_start|>`, `[INST]`), Markdown marks, terminal
-/// colours, control characters, string breaks (`"ig" + "nore"`) and line breaks (`ig-` at the end of a line, and the `=` of
-/// quoted-printable text, RFC 2045, section 6.7).
+/// Removes what cuts words: HTML tags, comments, special tokens of models (`<|im_start|>`, `[INST]`), Markdown marks,
+/// terminal colours, control characters, string breaks (`"ig" + "nore"`) and line breaks (`ig-` at the end of a line,
+/// and the `=` of quoted-printable text, RFC 2045, section 6.7).
 ///
-/// A piece is removed if letters or digits surround it. If any piece cuts a word, then tags, special tokens, comments, Markdown
-/// marks and control characters are also removed next to white space.
+/// A piece is removed if letters or digits surround it. If any piece cuts a word, then tags, special tokens, comments,
+/// Markdown marks and control characters are also removed next to white space.
 pub(super) fn strip(text: &str) -> Option<View> {
     // Most texts have no cut within a word, and no view.
     cuts(text).find(|cut| cut.within)?;
@@ -215,7 +216,8 @@ fn string_break(bytes: &[u8]) -> Option<usize> {
     opens.then_some(end + 1)
 }
 
-/// The length of the tag, comment or special token at the start of `bytes`, and whether it can be removed next to white space too.
+/// The length of the tag, comment or special token at the start of `bytes`, and whether it can be removed next to white
+/// space too.
 fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
     let near = &bytes[..bytes.len().min(LONGEST)];
     if near.starts_with(b"<!--") {

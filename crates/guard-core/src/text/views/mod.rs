@@ -19,27 +19,27 @@
 //! ```
 
 mod bidi;
-mod common;
-mod encoded;
-mod flipped;
+mod common_words;
+mod encodings;
+mod flips;
 mod groups;
-mod hidden;
+mod hidden_text;
 mod leet;
+mod letter_spacing;
 mod letters;
 mod markup;
 mod morse;
-mod normalize;
+mod normalization;
 mod numbers;
-mod revealing;
+mod revealing_views;
 mod rows;
-mod spaced;
-mod upside_down;
+mod turned_letters;
 mod view;
 mod walk;
 
 pub(crate) use letters::rarity;
-pub(crate) use normalize::double as latin_double;
-pub use revealing::{MAX_REVEALING, MIN_LETTERS, RevealingView, revealing_views};
+pub(crate) use normalization::double as latin_double;
+pub use revealing_views::{MAX_REVEALING, MIN_LETTERS, RevealingView, revealing_views};
 pub use view::View;
 pub use walk::{DEPTH, MAX_GROWTH, MAX_VIEWS, views, visit};
 

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
 use super::view::View;
-use super::{bidi, encoded, flipped, hidden, leet, markup, normalize, spaced, upside_down};
+use super::{bidi, encodings, flips, hidden_text, leet, letter_spacing, markup, normalization, turned_letters};
 use crate::stop;
 
 /// The greatest decoding depth: base64 of base64 of base64 is still decoded.
@@ -58,7 +58,7 @@ pub fn visit<E>(text: &str, see: impl FnMut(&View) -> Result<(), E>) -> Result<(
         see,
     };
     walk.follow(None)?;
-    match walk.add(None, hidden::reveal)? {
+    match walk.add(None, hidden_text::reveal)? {
         Some(revealed) => walk.follow(Some(revealed)),
         None => Ok(()),
     }
@@ -78,12 +78,17 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
     fn follow(&mut self, mut at: Option<View>) -> Result<(), E> {
         for depth in 0..=DEPTH {
             let mut changed = depth == 0;
-            for step in [bidi::order, upside_down::turn, normalize::normalize, markup::strip] {
+            for step in [
+                bidi::order,
+                turned_letters::turn,
+                normalization::normalize,
+                markup::strip,
+            ] {
                 let next = self.add(at.as_ref(), step)?;
                 changed |= next.is_some();
                 at = next.or(at);
             }
-            let joined = self.add(at.as_ref(), spaced::join)?;
+            let joined = self.add(at.as_ref(), letter_spacing::join)?;
             changed |= joined.is_some();
             at = joined.or(at);
             for read in leet::read(at.as_ref().map_or(self.text, View::text)) {
@@ -92,12 +97,12 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
             if depth == DEPTH {
                 break;
             }
-            let decoded = self.add(at.as_ref(), encoded::decode)?;
+            let decoded = self.add(at.as_ref(), encodings::decode)?;
             changed |= decoded.is_some();
             // Text that was flipped before and not changed since is as likely as it gets. Flipping more would be
             // chance.
             let turned = match changed {
-                true => self.add(decoded.as_ref().or(at.as_ref()), flipped::turn)?,
+                true => self.add(decoded.as_ref().or(at.as_ref()), flips::turn)?,
                 false => None,
             };
             at = match turned.or(decoded) {

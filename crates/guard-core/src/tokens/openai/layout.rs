@@ -13,8 +13,8 @@ pub const HEAD: usize = 8;
 
 /// The first slot of a token, and its hash bits in a slot.
 pub fn place(token: &[u8], log_slots: u32) -> (usize, u32) {
-    // Multiplication spreads the bits upwards: 2^64 divided by the golden ratio, as in "Fibonacci hashing" (Knuth, The Art of
-    // Computer Programming 3, 6.4).
+    // Multiplication spreads the bits upwards: 2^64 divided by the golden ratio, as in "Fibonacci hashing" (Knuth, The
+    // Art of Computer Programming 3, 6.4).
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = token.len() as u64;
     for piece in token.chunks(8) {

@@ -22,7 +22,7 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The text after a street: the unit, and the parts after it.
-static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
+static AFTER: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
     // Word ends are checked in ASCII: the Unicode check takes a hundred times as long in a non-ASCII text.
     let space = r"[ \u{a0}]";
     // A comma, a line break or both.
@@ -49,7 +49,8 @@ static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
     let region_br = format!(r"{town}(?:(?:{next}|{space}?[-–]{space}?){town})?{space}?[-–/]{space}?[A-Z]{{2}}(?-u:\b)");
     let brazil = format!("{region_br}{next}[0-9]{{5}}-[0-9]{{3}}");
     let russia = r"(?:(?:г|гор|пос|с|дер)\. ?|(?:город|г|посёлок|село) )\p{Lu}[\p{L}\-]+(?: \p{Lu}[\p{L}\-]+)?|\p{Lu}[\p{L}\-]+ (?:область|обл\.?|край|район|р-н)|(?:Республика|респ\.) \p{Lu}[\p{L}\-]+|Москва|Санкт-Петербург|[0-9]{6}";
-    // Mexico (Correos de México, NOM-213-SCFI): a quarter, a borough or a municipality by its name, the code behind its own, and the state.
+    // Mexico (Correos de México, NOM-213-SCFI): the name of a quarter, borough or municipality, the code after "C.P.",
+    // and the state.
     let state_mx = r"(?:CDMX|D\.F\.|Ciudad de México|Ags\.|B\.C\.(?:S\.)?|Camp\.|Chis\.|Chih\.|Coah\.|Col\.|Dgo\.|Gto\.|Gro\.|Hgo\.|Jal\.|(?:Edo\.|Estado) de Méx(?:ico|\.)|Mich\.|Mor\.|Nay\.|N\.L\.|Oax\.|Pue\.|Qro\.|Q\.R\.|S\.L\.P\.|Sin\.|Son\.|Tab\.|Tamps\.|Tlax\.|Ver\.|Yuc\.|Zac\.|Aguascalientes|Baja California(?: Sur)?|Campeche|Chiapas|Chihuahua|Coahuila|Durango|Guanajuato|Guerrero|Hidalgo|Jalisco|Michoacán|Morelos|Nayarit|Nuevo León|Oaxaca|Puebla|Querétaro|Quintana Roo|San Luis Potosí|Sinaloa|Sonora|Tabasco|Tamaulipas|Tlaxcala|Veracruz|Yucatán|Zacatecas)";
     let quarter_mx =
         r"(?:Col\.|Colonia|Fracc\.|Fraccionamiento|Del\.|Deleg\.|Delegación|Alc\.|Alcaldía|Mpio\.|Municipio(?: de)?)";
@@ -70,9 +71,9 @@ static BEHIND: LazyLock<Option<(Regex, Regex)>> = LazyLock::new(|| {
     Some((door?, part?))
 });
 
-/// `range`, a street in `text`, with all that belongs to its address.
-pub(super) fn whole(text: &str, range: &Range<usize>) -> Range<usize> {
-    let (Some(before), Some((door, part))) = (BEFORE.as_ref(), BEHIND.as_ref()) else {
+/// Extends `range`, a street in `text`, to its whole address.
+pub(super) fn extend_address(text: &str, range: &Range<usize>) -> Range<usize> {
+    let (Some(before), Some((door, part))) = (BEFORE.as_ref(), AFTER.as_ref()) else {
         return range.clone();
     };
     let from = text.ceil_char_boundary(range.start.saturating_sub(REACH));
@@ -83,7 +84,7 @@ pub(super) fn whole(text: &str, range: &Range<usize>) -> Range<usize> {
     let mut end = range.end;
     for pattern in std::iter::once(door).chain(std::iter::repeat_n(part, PARTS)) {
         let next = end + pattern.find(&text[end..to]).map_or(0, |found| found.end());
-        // A word that the pattern cuts is none of the address, and neither is what stands behind it.
+        // If the match ends within a word, the word and the text after it do not belong to the address.
         if text[..next].ends_with(char::is_alphanumeric) && text[next..].starts_with(char::is_alphanumeric) {
             break;
         }
@@ -98,7 +99,7 @@ mod tests {
 
     fn around(text: &str, street: &str) -> String {
         let start = text.find(street).unwrap();
-        text[whole(text, &(start..start + street.len()))].to_owned()
+        text[extend_address(text, &(start..start + street.len()))].to_owned()
     }
 
     #[test]

@@ -52,14 +52,14 @@ impl Patience {
 
 /// A pattern without back-references and look-around, searched under a time limit.
 #[derive(Debug)]
-pub(super) struct Timed {
+pub(super) struct TimedRegex {
     regex: Regex,
     /// The caches of earlier searches, with their bytes. For a short text, filling a cache takes longer than the
     /// search.
     kept: Mutex<Vec<(Cache, usize)>>,
 }
 
-impl Timed {
+impl TimedRegex {
     /// Compiles a pattern of about `states` states; `None` if it can't be compiled.
     pub(super) fn new(pattern: &str, states: usize) -> Option<Self> {
         // Building a DFA state takes up to as many steps as the pattern has states. A state that serves fewer bytes is
@@ -163,7 +163,7 @@ impl Timed {
     }
 }
 
-impl Drop for Timed {
+impl Drop for TimedRegex {
     fn drop(&mut self) {
         let kept = self.kept.get_mut().unwrap_or_else(PoisonError::into_inner);
         let bytes = kept.iter().map(|(_, bytes)| bytes).sum();
@@ -173,7 +173,7 @@ impl Drop for Timed {
 
 /// Finds possible starts of matches with a faster, relaxed pattern.
 struct Scout<'a> {
-    timed: &'a Timed,
+    timed: &'a TimedRegex,
     cache: Cache,
     /// Up to here, a match may begin anywhere.
     seen: usize,
@@ -182,7 +182,7 @@ struct Scout<'a> {
 }
 
 impl<'a> Scout<'a> {
-    fn new(timed: &'a Timed) -> Self {
+    fn new(timed: &'a TimedRegex) -> Self {
         Self {
             timed,
             cache: timed.take_cache(),
@@ -279,7 +279,8 @@ impl<'a> Simulation<'a> {
         Ok(found)
     }
 
-    /// Moves all threads over the byte at `at`. Returns the match of the most preferred thread that has one; the threads after it end.
+    /// Moves all threads over the byte at `at`. Returns the match of the most preferred thread that has one; the
+    /// threads after it end.
     fn advance(&mut self, bytes: &[u8], at: usize, is_end: bool) -> Option<Match> {
         let Self {
             nfa, steps, now, next, ..
@@ -360,7 +361,7 @@ impl Threads {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::relaxed::without_boundaries;
+    use super::super::relaxation::without_boundaries;
     use super::*;
 
     fn soon() -> Instant {
@@ -369,8 +370,8 @@ mod tests {
 
     /// All matches by the DFA where possible, and by the simulation only; with a scout if there is one.
     fn both(pattern: &str, text: &str) -> [Vec<Range<usize>>; 2] {
-        let timed = Timed::new(pattern, 100).unwrap();
-        let relaxed = without_boundaries(pattern).map(|relaxed| Timed::new(&relaxed, 100).unwrap());
+        let timed = TimedRegex::new(pattern, 100).unwrap();
+        let relaxed = without_boundaries(pattern).map(|relaxed| TimedRegex::new(&relaxed, 100).unwrap());
         let mut scout = relaxed.as_ref().map(Scout::new);
         let mut simulation = Simulation::new(timed.regex.forward().get_nfa(), soon());
         let simulated = Searcher::new(Input::new(text))
@@ -391,7 +392,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_is_given_up() {
-        let bomb = Timed::new("(?:[ab]{1,100}c?){100}x", 30_000).unwrap();
+        let bomb = TimedRegex::new("(?:[ab]{1,100}c?){100}x", 30_000).unwrap();
         let text = "ab".repeat(50_000);
         assert_eq!(bomb.find(&text, 1, Instant::now(), None), None);
         assert_eq!(bomb.find("ab", 1, soon(), None), Some(vec![]));

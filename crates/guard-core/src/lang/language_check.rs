@@ -56,7 +56,7 @@ const CAPITALS: usize = 4;
 
 /// The language check of a text or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct LanguageCheck {
     /// The byte range in the text.
     pub range: Range<usize>,
     /// The likeliest unexpected language; `None` if there is none, or too little evidence.
@@ -66,12 +66,12 @@ pub struct Told {
 }
 
 /// Checks the languages of texts with a language model.
-pub struct Teller<'a> {
+pub struct LanguageChecker<'a> {
     model: &'a LinearModel,
     code: Option<CodeFinder<'a>>,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> LanguageChecker<'a> {
     /// Creates a checker. `code` finds lines of code, which have no language. Without it, only fenced blocks and
     /// identifiers are excluded.
     pub fn new(model: &'a LinearModel, code: Option<CodeFinder<'a>>) -> Self {
@@ -80,22 +80,22 @@ impl<'a> Teller<'a> {
 
     /// Checks whether `text` as a whole, and each of its sentences, is not in the `expected` languages. The time is
     /// linear in the length of the text.
-    pub fn others(&self, text: &str, expected: &[&str]) -> (Told, Vec<Told>) {
+    pub fn others(&self, text: &str, expected: &[&str]) -> (LanguageCheck, Vec<LanguageCheck>) {
         let prose = Prose::of(text);
-        let mut whole = self.told(&prose, 0..text.len(), expected);
+        let mut whole = self.check(&prose, 0..text.len(), expected);
         let mut without_code = None;
         if whole.other.is_some()
             && let Some(code) = &self.code
         {
             // Most texts are in the expected languages, and need no search for code.
             let masked = prose.without(code);
-            whole = self.told(&masked, 0..text.len(), expected);
+            whole = self.check(&masked, 0..text.len(), expected);
             without_code = Some(masked);
         }
         let ranges = sentences::split(text);
-        let mut parts: Vec<Told> = ranges
+        let mut parts: Vec<LanguageCheck> = ranges
             .into_iter()
-            .map(|range| self.told(&prose, range, expected))
+            .map(|range| self.check(&prose, range, expected))
             .collect();
         if parts.iter().any(|part| part.other.is_some())
             && let Some(code) = &self.code
@@ -103,7 +103,7 @@ impl<'a> Teller<'a> {
             let masked = without_code.unwrap_or_else(|| prose.without(code));
             for part in parts.iter_mut().filter(|part| part.other.is_some()) {
                 stop::point();
-                *part = self.told(&masked, part.range.clone(), expected);
+                *part = self.check(&masked, part.range.clone(), expected);
             }
         }
         (whole, parts)
@@ -112,14 +112,14 @@ impl<'a> Teller<'a> {
     /// Checks whether `answer` shares no language with `prompt`. A text has the languages with a probability above
     /// `threshold`, and always the likeliest one, so that a text shares a language with itself even if the model is
     /// unsure.
-    pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> Told {
+    pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> LanguageCheck {
         let [asked, answered] = [prompt, answer].map(|text| {
             let prose = Prose::of(text);
             self.code
                 .as_ref()
                 .map_or_else(|| prose.clone(), |code| prose.without(code))
         });
-        let mut told = Told {
+        let mut check = LanguageCheck {
             range: 0..answer.len(),
             other: None,
             judged: false,
@@ -127,7 +127,7 @@ impl<'a> Teller<'a> {
         let of_prompt = natural::detect(self.model, &asked.masked);
         let of_answer = natural::detect(self.model, &answered.masked);
         let (Some(top), Some(best)) = (of_prompt.first(), of_answer.first()) else {
-            return told;
+            return check;
         };
         let [expected, found] = [&of_prompt, &of_answer].map(|guesses| -> Vec<&str> {
             let (likeliest, others) = guesses.split_at(1);
@@ -138,26 +138,26 @@ impl<'a> Teller<'a> {
                 .map(|guess| guess.language.as_str())
                 .collect()
         });
-        let answer_told = self.evidence(&answered, best, &expected);
-        let prompt_told = self.evidence(&asked, top, &found);
+        let answer_evidence = self.evidence(&answered, best, &expected);
+        let prompt_evidence = self.evidence(&asked, top, &found);
         let is_long = |evidence| matches!(evidence, Evidence::Clear { words } | Evidence::Script { words } if words >= ANSWER_WORDS);
-        let differ = is_long(answer_told) && prompt_told != Evidence::Little;
+        let differ = is_long(answer_evidence) && prompt_evidence != Evidence::Little;
         if expected.iter().any(|language| found.contains(language)) {
-            told.judged = [(&asked, top), (&answered, best)]
+            check.judged = [(&asked, top), (&answered, best)]
                 .iter()
                 .all(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
         } else if differ {
-            told.judged = true;
-            told.other = Some(best.clone());
+            check.judged = true;
+            check.other = Some(best.clone());
         }
-        told
+        check
     }
 
-    fn told(&self, prose: &Prose, range: Range<usize>, expected: &[&str]) -> Told {
+    fn check(&self, prose: &Prose, range: Range<usize>, expected: &[&str]) -> LanguageCheck {
         let part = prose.part(range.clone());
         let guesses = natural::detect(self.model, &part.masked);
         let is_expected = |guess: &Guess| expected.contains(&guess.language.as_str());
-        let mut told = Told {
+        let mut check = LanguageCheck {
             range,
             other: None,
             judged: false,
@@ -165,18 +165,18 @@ impl<'a> Teller<'a> {
         match guesses.iter().find(|guess| !is_expected(guess)) {
             Some(other) => {
                 let evidence = self.evidence(&part, other, expected);
-                told.judged = evidence != Evidence::Little;
-                told.other = told.judged.then(|| other.clone());
+                check.judged = evidence != Evidence::Little;
+                check.other = check.judged.then(|| other.clone());
             }
-            None => told.judged = !guesses.is_empty(),
+            None => check.judged = !guesses.is_empty(),
         }
         // A text that seems to be in an expected language was checked too, unless it is too short.
-        if told.other.is_none()
+        if check.other.is_none()
             && let Some(best) = guesses.first().filter(|guess| is_expected(guess))
         {
-            told.judged = letters_of(&part, best) >= LEAST_LETTERS;
+            check.judged = letters_of(&part, best) >= LEAST_LETTERS;
         }
-        told
+        check
     }
 
     /// The evidence that `prose` is in `other` and not in one of the `expected` languages.
@@ -186,26 +186,26 @@ impl<'a> Teller<'a> {
         };
         let all = prose.all(script);
         if !expected.iter().any(|language| natural::is_written_in(language, script)) {
-            let is_told = match script {
-                Script::Latin => prose.telling(script).words >= LATIN_WORDS,
+            let is_enough = match script {
+                Script::Latin => prose.markers(script).words >= LATIN_WORDS,
                 _ => all.longest >= 2,
             };
-            return if is_told {
+            return if is_enough {
                 Evidence::Script { words: all.words }
             } else {
                 Evidence::Little
             };
         }
-        let telling = prose.telling(script);
-        if telling.letters < LEAST_LETTERS || telling.words < LEAST_WORDS {
+        let markers = prose.markers(script);
+        if markers.letters < LEAST_LETTERS || markers.words < LEAST_WORDS {
             return Evidence::Little;
         }
-        let slope = (PLENTY.saturating_sub(telling.letters) as f32 / (PLENTY - FEW) as f32).min(1.0);
-        let far = slope * if telling.words < SENTENCE { FAR } else { FAR_SENTENCE };
-        let quoted = (telling.words < SENTENCE).then_some(QUOTED);
+        let slope = (PLENTY.saturating_sub(markers.letters) as f32 / (PLENTY - FEW) as f32).min(1.0);
+        let far = slope * if markers.words < SENTENCE { FAR } else { FAR_SENTENCE };
+        let quoted = (markers.words < SENTENCE).then_some(QUOTED);
         let is_far = |words: &str, far: f32| self.margin(script, words, expected, quoted) >= far;
-        if slope == 0.0 || is_far(&all.text, far) && is_far(&telling.text, far.min(FAR_SENTENCE)) {
-            Evidence::Clear { words: telling.words }
+        if slope == 0.0 || is_far(&all.text, far) && is_far(&markers.text, far.min(FAR_SENTENCE)) {
+            Evidence::Clear { words: markers.words }
         } else {
             Evidence::Little
         }
@@ -239,19 +239,19 @@ enum Evidence {
 }
 
 /// Whether `text` has enough marker words to detect a language, whatever the model.
-pub fn tells(text: &str) -> bool {
+pub fn has_enough_words(text: &str) -> bool {
     let prose = Prose::of(text);
     let scripts: HashSet<Script> = prose.words.iter().map(|word| word.script).collect();
     scripts.into_iter().any(|script| {
-        let telling = prose.telling(script);
-        telling.letters >= LEAST_LETTERS && telling.words >= LEAST_WORDS
+        let markers = prose.markers(script);
+        markers.letters >= LEAST_LETTERS && markers.words >= LEAST_WORDS
             || script != Script::Latin && prose.all(script).longest >= 2
     })
 }
 
 /// The letters of the marker words of `prose` in the script of a language.
 fn letters_of(prose: &Prose, guess: &Guess) -> usize {
-    main_script(prose, &guess.language).map_or(0, |script| prose.telling(script).letters)
+    main_script(prose, &guess.language).map_or(0, |script| prose.markers(script).letters)
 }
 
 /// The script of `language` in which `prose` has the most letters.
@@ -390,7 +390,7 @@ impl Prose {
         self.those(|word| word.script == script)
     }
 
-    fn telling(&self, script: Script) -> Words {
+    fn markers(&self, script: Script) -> Words {
         let of_script = || self.words.iter().filter(|word| word.script == script);
         let in_capitals = of_script().count() >= CAPITALS && of_script().all(|word| word.in_capitals);
         let enough = of_script().filter(|word| word.begins_small).count() >= ENOUGH_SMALL;
@@ -566,16 +566,16 @@ mod tests {
         })
     }
 
-    fn teller() -> Teller<'static> {
+    fn checker() -> LanguageChecker<'static> {
         static MODELS: OnceLock<[LinearModel; 2]> = OnceLock::new();
         let [languages, code] = MODELS.get_or_init(|| {
             ["language", "code"].map(|name| LinearModel::load(&root().join("models").join(name)).unwrap())
         });
-        Teller::new(languages, Some(CodeFinder::new(code, &[]).unwrap()))
+        LanguageChecker::new(languages, Some(CodeFinder::new(code, &[]).unwrap()))
     }
 
     fn other(text: &str, expected: &[&str]) -> Option<Guess> {
-        teller().others(text, expected).0.other
+        checker().others(text, expected).0.other
     }
 
     #[test]
@@ -604,15 +604,15 @@ mod tests {
     fn short_answers_go_with_any_prompt() {
         for prompt in short_texts().prompts.values() {
             for answer in &short_texts().answers {
-                let told = teller().differs(prompt, answer, 0.1);
-                assert_eq!(told.other, None, "{prompt:?} {answer:?}");
+                let check = checker().differs(prompt, answer, 0.1);
+                assert_eq!(check.other, None, "{prompt:?} {answer:?}");
             }
         }
         for (asked, prompt) in &short_texts().prompts {
             for (answered, answer) in &short_texts().prompts {
-                let told = teller().differs(prompt, answer, 0.1);
-                assert_eq!(told.other.is_some(), asked != answered, "{prompt:?} {answer:?}");
-                assert!(told.judged || asked == answered);
+                let check = checker().differs(prompt, answer, 0.1);
+                assert_eq!(check.other.is_some(), asked != answered, "{prompt:?} {answer:?}");
+                assert!(check.judged || asked == answered);
             }
         }
     }
@@ -621,7 +621,7 @@ mod tests {
     fn a_text_shares_a_language_with_itself_where_every_one_is_unlikely() {
         let text = "cßv `vl ßeä ```\n`t!ßa ```\n```\n";
         for threshold in [0.1, 0.5, 0.99] {
-            assert_eq!(teller().differs(text, text, threshold).other, None);
+            assert_eq!(checker().differs(text, text, threshold).other, None);
         }
     }
 
@@ -647,7 +647,7 @@ mod tests {
 
     #[test]
     fn says_whether_there_was_enough_to_judge() {
-        let judged = |text: &str| teller().others(text, &["en"]).0.judged;
+        let judged = |text: &str| checker().others(text, &["en"]).0.judged;
         for text in [
             "",
             "42",
@@ -671,13 +671,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_fine(text in "(\\PC|[a-zäß]{1,6} |```\n|`|\n){0,40}") {
-            let (whole, parts) = teller().others(&text, &["en"]);
+            let (whole, parts) = checker().others(&text, &["en"]);
             prop_assert_eq!(whole.range, 0..text.len());
             for part in parts {
                 prop_assert!(text.get(part.range).is_some());
             }
-            prop_assert_eq!(teller().differs(&text, &text, 0.1).other, None);
-            tells(&text);
+            prop_assert_eq!(checker().differs(&text, &text, 0.1).other, None);
+            has_enough_words(&text);
         }
     }
 }

@@ -31,7 +31,7 @@ const DEFANGED: [(&str, &str); 22] = [
 ];
 
 /// A text with decoded disguises that maps back to the original.
-pub(super) struct Plain {
+pub(super) struct PlainText {
     pub text: String,
     /// The positions where the offsets of the two texts diverge, in ascending order.
     jumps: Vec<Jump>,
@@ -44,7 +44,7 @@ struct Jump {
     ended: usize,
 }
 
-impl Plain {
+impl PlainText {
     pub fn of(text: &str) -> Self {
         let mut plain = Self {
             text: String::with_capacity(text.len()),

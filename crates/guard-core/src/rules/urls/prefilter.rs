@@ -23,12 +23,12 @@ const QUIET: [bool; 256] = {
 
 /// Whether a text surely has no URL: no colon or dot with something after it, no replacement for these, and no
 /// characters that are rare in prose.
-pub fn shows_none(text: &str) -> bool {
+pub fn has_no_url(text: &str) -> bool {
     let bytes = text.as_bytes();
     if bytes.is_ascii() {
         // This search uses SIMD.
         return memchr3(b'[', b'{', b'\\', bytes).is_none()
-            && stop::between(memchr3_iter(b'.', b':', b'(', bytes)).all(|at| is_harmless(bytes, at));
+            && stop::iterate(memchr3_iter(b'.', b':', b'(', bytes)).all(|at| is_harmless(bytes, at));
     }
     let mut at = 0;
     while let Some(quiet) = bytes[at..].iter().position(|&byte| !QUIET[byte as usize]) {

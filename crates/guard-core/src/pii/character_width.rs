@@ -10,7 +10,7 @@ const MORE: usize = 2;
 
 /// The ordinary form of a full-width character, for characters of numbers and addresses. Colons and commas are Chinese
 /// punctuation and stay.
-pub(super) fn narrowed(character: char) -> Option<char> {
+pub(super) fn narrow_form(character: char) -> Option<char> {
     let narrow = match character {
         '\u{3000}' => ' ',
         '\u{2010}' | '\u{2011}' | '\u{2212}' => '-',
@@ -26,16 +26,16 @@ pub(super) fn narrowed(character: char) -> Option<char> {
 }
 
 /// A canonical spelling of a value: ordinary characters in lower case, without spaces around them.
-pub(super) fn spelled(value: &str) -> String {
+pub(super) fn canonical_form(value: &str) -> String {
     let plain: String = value
         .chars()
-        .map(|character| narrowed(character).unwrap_or(character))
+        .map(|character| narrow_form(character).unwrap_or(character))
         .collect();
     plain.trim().to_lowercase()
 }
 
 /// The full-width form of an ordinary character.
-pub(super) fn widened(character: char) -> Option<char> {
+pub(super) fn wide_form(character: char) -> Option<char> {
     match character {
         ' ' => Some('\u{3000}'),
         '!'..='~' => char::from_u32(u32::from(character) + FARTHER),
@@ -44,16 +44,16 @@ pub(super) fn widened(character: char) -> Option<char> {
 }
 
 /// A text with ordinary characters in place of full-width ones, which maps back to the original.
-pub(super) struct Narrow {
+pub(super) struct NarrowText {
     pub(super) text: String,
     /// The offsets in `text` of the characters that replace longer ones.
     replaced: Vec<usize>,
 }
 
-impl Narrow {
+impl NarrowText {
     /// Returns `None` if the text has no such characters.
     pub(super) fn new(text: &str) -> Option<Self> {
-        if text.is_ascii() || !text.chars().any(|character| narrowed(character).is_some()) {
+        if text.is_ascii() || !text.chars().any(|character| narrow_form(character).is_some()) {
             return None;
         }
         let mut narrow = Self {
@@ -61,7 +61,7 @@ impl Narrow {
             replaced: Vec::new(),
         };
         for character in text.chars() {
-            if let Some(ordinary) = narrowed(character) {
+            if let Some(ordinary) = narrow_form(character) {
                 narrow.replaced.push(narrow.text.len());
                 narrow.text.push(ordinary);
             } else {
@@ -86,30 +86,30 @@ mod tests {
     #[test]
     fn only_what_numbers_and_addresses_are_made_of() {
         assert_eq!(
-            Narrow::new("卡号：４１１１　ａ＠ｂ．ｃ，完。").unwrap().text,
+            NarrowText::new("卡号：４１１１　ａ＠ｂ．ｃ，完。").unwrap().text,
             "卡号：4111 a@b.c，完。"
         );
-        assert_eq!(Narrow::new("SSN 536‑22‑8731").unwrap().text, "SSN 536-22-8731");
-        assert!(Narrow::new("卡号：4111，é").is_none());
+        assert_eq!(NarrowText::new("SSN 536‑22‑8731").unwrap().text, "SSN 536-22-8731");
+        assert!(NarrowText::new("卡号：4111，é").is_none());
     }
 
     #[test]
     fn one_value_in_two_spellings() {
-        assert_eq!(spelled("　Ａｎｎ＠b.c "), spelled("ann@B.c"));
+        assert_eq!(canonical_form("　Ａｎｎ＠b.c "), canonical_form("ann@B.c"));
     }
 
     proptest! {
         #[test]
         fn every_part_stands_in_the_original(text in "[a１Ａ　é中＠\u{2011}\u{1F600}]{0,40}") {
-            let Some(narrow) = Narrow::new(&text) else { return Ok(()) };
+            let Some(narrow) = NarrowText::new(&text) else { return Ok(()) };
             prop_assert_eq!(narrow.text.chars().count(), text.chars().count());
             for (at, character) in narrow.text.char_indices() {
                 let original = &text[narrow.original(&(at..at + character.len_utf8()))];
                 let wide = original.chars().next().unwrap();
                 prop_assert_eq!(original.chars().count(), 1);
-                prop_assert!(wide == character || narrowed(wide) == Some(character));
+                prop_assert!(wide == character || narrow_form(wide) == Some(character));
                 let hyphen = '\u{2011}';
-                prop_assert!(widened(character) == Some(wide) || wide == character || wide == hyphen);
+                prop_assert!(wide_form(character) == Some(wide) || wide == character || wide == hyphen);
             }
         }
     }

@@ -9,23 +9,23 @@ use crate::rules::error::RuleErrorKind;
 /// The content of `allow.toml`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AllowSource {
+pub struct AllowlistSource {
     /// Values that contain one of these, in any case, are placeholders.
     pub words: Vec<String>,
     /// Values that match one of these are placeholders.
     pub patterns: Vec<String>,
 }
 
-/// Compiled placeholders.
+/// CompiledRule placeholders.
 #[derive(Debug)]
-pub(super) struct Allow {
+pub(super) struct Allowlist {
     words: AhoCorasick,
     patterns: RegexSet,
 }
 
-impl Allow {
+impl Allowlist {
     /// Compiles the placeholders. An error has the index of the invalid pattern.
-    pub fn new(source: &AllowSource, unicode: bool) -> Result<Self, (usize, RuleErrorKind)> {
+    pub fn new(source: &AllowlistSource, unicode: bool) -> Result<Self, (usize, RuleErrorKind)> {
         for (index, pattern) in source.patterns.iter().enumerate() {
             set(std::slice::from_ref(pattern), unicode).map_err(|error| (index, error.into()))?;
         }

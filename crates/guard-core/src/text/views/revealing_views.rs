@@ -9,7 +9,7 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::common::is_common;
+use super::common_words::is_common;
 use super::letters::rarity;
 use super::rows;
 use super::view::View;
@@ -272,8 +272,8 @@ fn turns_words(source: &str, view: &View) -> bool {
         .any(|piece| made_from(piece) > 1)
 }
 
-/// Whether a view removes as many words as an instruction: [`REMOVED_WORDS`] plain words of one tag, or [`REMOVED_WORDS_TOGETHER`] of
-/// several.
+/// Whether a view removes as many words as an instruction: [`REMOVED_WORDS`] plain words of one tag, or
+/// [`REMOVED_WORDS_TOGETHER`] of several.
 fn leaves_out_words(source: &str, view: &View) -> bool {
     let plain = |text: &str| words(text).filter(|word| word.is_plain()).count();
     view.left_out(source.len()).into_iter().any(|gap| {

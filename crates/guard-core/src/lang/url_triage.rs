@@ -4,12 +4,12 @@
 //! says nothing about its owner, and international names are encoded for machines.
 //!
 //! ```
-//! use guard_core::lang::url_standing::{UrlStanding, standing};
+//! use guard_core::lang::url_triage::{UrlTriage, triage};
 //!
-//! assert_eq!(standing("http://localhost:3000/"), UrlStanding::Harmless);
-//! assert_eq!(standing("http://xn--pypal-4ve.com/"), UrlStanding::Homograph);
+//! assert_eq!(triage("http://localhost:3000/"), UrlTriage::Harmless);
+//! assert_eq!(triage("http://xn--pypal-4ve.com/"), UrlTriage::Homograph);
 //! let judged_as = "https://www.example.com/a".to_owned();
-//! assert_eq!(standing("https://www.xn--mller-kva.de/a"), UrlStanding::Open { judged_as });
+//! assert_eq!(triage("https://www.xn--mller-kva.de/a"), UrlTriage::Open { judged_as });
 //! ```
 
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -24,7 +24,7 @@ use crate::text::views::latin_double;
 
 /// The decision about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UrlStanding {
+pub enum UrlTriage {
     /// It leads to this machine or network, or is only an address.
     Harmless,
     /// Its name uses letters of another script, or accents, to look like another name.
@@ -61,23 +61,23 @@ const PLAIN_SUFFIX: &str = "com";
 const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "äpple"];
 
 /// Decides about a URL that is serialized by the URL standard. Other texts are left to the model.
-pub fn standing(url: &str) -> UrlStanding {
+pub fn triage(url: &str) -> UrlTriage {
     let judged_as = || url.to_owned();
     let Ok(parsed) = Url::parse(url) else {
-        return UrlStanding::Open { judged_as: judged_as() };
+        return UrlTriage::Open { judged_as: judged_as() };
     };
     let is_alone = matches!(parsed.path(), "" | "/")
         && parsed.query().is_none()
         && parsed.username().is_empty()
         && parsed.password().is_none();
     match parsed.host() {
-        Some(Host::Ipv4(address)) if is_alone || is_internal_v4(address) => UrlStanding::Harmless,
-        Some(Host::Ipv6(address)) if is_alone || is_internal_v6(address) => UrlStanding::Harmless,
-        Some(Host::Domain(name)) if is_internal_name(name) => UrlStanding::Harmless,
+        Some(Host::Ipv4(address)) if is_alone || is_internal_v4(address) => UrlTriage::Harmless,
+        Some(Host::Ipv6(address)) if is_alone || is_internal_v6(address) => UrlTriage::Harmless,
+        Some(Host::Domain(name)) if is_internal_name(name) => UrlTriage::Harmless,
         Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
             international(&parsed, name)
         }
-        _ => UrlStanding::Open { judged_as: judged_as() },
+        _ => UrlTriage::Open { judged_as: judged_as() },
     }
 }
 
@@ -113,11 +113,11 @@ fn is_internal_name(name: &str) -> bool {
 /// A label that spells a brand or a phishing word is replaced by plain letters. Other international names are unknown
 /// to the model, which would call them all malicious. They are replaced by an ordinary name, so that the rest of the
 /// URL is classified.
-fn international(url: &Url, name: &str) -> UrlStanding {
+fn international(url: &Url, name: &str) -> UrlTriage {
     let decoded = url::quirks::domain_to_unicode(name);
     let labels: Vec<&str> = decoded.split('.').collect();
     if labels.iter().any(|label| is_homograph(label)) {
-        return UrlStanding::Homograph;
+        return UrlTriage::Homograph;
     }
     let suffix = guard_suffixes::suffix_text(name).unwrap_or_default();
     let (before, suffixes) = labels.split_at(labels.len().saturating_sub(suffix.split('.').count()));
@@ -141,7 +141,7 @@ fn international(url: &Url, name: &str) -> UrlStanding {
     let mut judged = url.clone();
     // A name that can't be replaced stays unchanged.
     let _ = judged.set_host(Some(&ascii.join(".")));
-    UrlStanding::Open {
+    UrlTriage::Open {
         judged_as: judged.into(),
     }
 }
@@ -229,13 +229,13 @@ mod tests {
     use super::*;
     use crate::rules::urls;
 
-    fn of(text: &str) -> UrlStanding {
-        standing(urls::find(text)[0].url.as_str())
+    fn of(text: &str) -> UrlTriage {
+        triage(urls::find(text)[0].url.as_str())
     }
 
     fn judged_as(text: &str) -> String {
         match of(text) {
-            UrlStanding::Open { judged_as } => judged_as,
+            UrlTriage::Open { judged_as } => judged_as,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -262,7 +262,7 @@ mod tests {
             "http://git.corp/login",
             "http://printer.home.arpa/x",
         ] {
-            assert_eq!(of(url), UrlStanding::Harmless, "{url}");
+            assert_eq!(of(url), UrlTriage::Harmless, "{url}");
         }
     }
 
@@ -274,7 +274,7 @@ mod tests {
             "http://[2001:4860:4860::8888]/",
             "http://8.8.8.8:53",
         ] {
-            assert_eq!(of(url), UrlStanding::Harmless, "{url}");
+            assert_eq!(of(url), UrlTriage::Harmless, "{url}");
         }
         for url in [
             "http://185.234.12.9/bins/mirai.x86",
@@ -321,7 +321,7 @@ mod tests {
             "http://fаcebook-help.com",
             "http://ɡooglе.com",
         ] {
-            assert_eq!(of(url), UrlStanding::Homograph, "{url}");
+            assert_eq!(of(url), UrlTriage::Homograph, "{url}");
         }
     }
 
@@ -395,7 +395,7 @@ mod tests {
             "nestlé.com",
         ] {
             let url = format!("https://{name}/");
-            assert!(matches!(of(&url), UrlStanding::Open { .. }), "{url}");
+            assert!(matches!(of(&url), UrlTriage::Open { .. }), "{url}");
             assert!(
                 judged_as(&url).is_ascii() && !judged_as(&url).contains("xn--"),
                 "{}",
@@ -406,10 +406,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_url_has_a_standing(text in "\\PC*|https?://[a-zа-яéλ日.0-9\\[\\]:@/-]{0,30}") {
-            match standing(&text) {
-                UrlStanding::Open { judged_as } => prop_assert!(!judged_as.is_empty() || text.is_empty()),
-                UrlStanding::Harmless | UrlStanding::Homograph => prop_assert!(Url::parse(&text).is_ok()),
+        fn every_url_gets_a_decision(text in "\\PC*|https?://[a-zа-яéλ日.0-9\\[\\]:@/-]{0,30}") {
+            match triage(&text) {
+                UrlTriage::Open { judged_as } => prop_assert!(!judged_as.is_empty() || text.is_empty()),
+                UrlTriage::Harmless | UrlTriage::Homograph => prop_assert!(Url::parse(&text).is_ok()),
             }
         }
     }

@@ -29,13 +29,13 @@ const WRAPPED: usize = 40;
 
 /// Replaces each encoded piece that contains text by that text.
 ///
-/// It decodes base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal and
-/// binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points (`U+0069`), percent
-/// encoding (RFC 3986), quoted-printable (RFC 2045), entities of HTML, the escapes `\xNN`, `\NNN`, `\uNNNN`, `\u{N}` and
-/// `\UNNNNNNNN`, and Morse code. It also recognizes base64 in rot13 and backwards.
+/// It decodes base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal
+/// and binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points
+/// (`U+0069`), percent encoding (RFC 3986), quoted-printable (RFC 2045), entities of HTML, the escapes `\xNN`, `\NNN`,
+/// `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and Morse code. It also recognizes base64 in rot13 and backwards.
 ///
-/// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray bytes are
-/// dropped.
+/// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray
+/// bytes are dropped.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
@@ -108,8 +108,8 @@ fn is_digit64(byte: u8) -> bool {
     KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
 }
 
-/// Converts decoded bytes to text, if they are text. A few stray bytes are dropped, because a model reads over them and they must
-/// not hide the rest. The limit is so low that binary data passes as text no more often than without it.
+/// Converts decoded bytes to text, if they are text. A few stray bytes are dropped, because a model reads over them and
+/// they must not hide the rest. The limit is so low that binary data passes as text no more often than without it.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let bytes = match utf16(&bytes) {
         Some(text) => text.into_bytes(),
@@ -141,8 +141,8 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
     (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
 }
 
-/// Decodes UTF-16, in either byte order, if nearly all characters are among the first 256. Every other byte of such text is zero;
-/// UTF-8 has no zeros.
+/// Decodes UTF-16, in either byte order, if nearly all characters are among the first 256. Every other byte of such
+/// text is zero; UTF-8 has no zeros.
 fn utf16(bytes: &[u8]) -> Option<String> {
     if bytes.len() < 2 * LEAST_CODES || !bytes.len().is_multiple_of(2) || !bytes[..2 * LEAST_CODES].contains(&0) {
         return None;
@@ -194,8 +194,8 @@ impl Run {
         self.start + self.length
     }
 
-    /// Whether the run looks like an ordinary word, which has small letters after its first one. Base64 of that length has capitals
-    /// there; base32 and hexadecimal digits of that length have other letters.
+    /// Whether the run looks like an ordinary word, which has small letters after its first one. Base64 of that length
+    /// has capitals there; base32 and hexadecimal digits of that length have other letters.
     fn is_word(&self, bytes: &[u8]) -> bool {
         self.rest & Kind::CAPITAL == 0
             && self.kinds & (Kind::LETTER | Kind::DECIMAL) == Kind::LETTER
@@ -204,7 +204,8 @@ impl Run {
     }
 }
 
-/// Decodes the run of letters and digits at `start`. Returns the number of bytes that need no further look, like the other decoders.
+/// Decodes the run of letters and digits at `start`. Returns the number of bytes that need no further look, like the
+/// other decoders.
 fn run(text: &str, start: usize, row_ends: &mut RowEnds, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let run = Run::at(bytes, start);
@@ -222,7 +223,8 @@ fn run(text: &str, start: usize, row_ends: &mut RowEnds, writer: &mut Writer) ->
     wrapped(text, start, writer)
 }
 
-/// Decodes a row of numbers, code points, codes or groups that begins with `run`. Returns its length, or `None` if there is no such row.
+/// Decodes a row of numbers, code points, codes or groups that begins with `run`. Returns its length, or `None` if
+/// there is no such row.
 fn row(text: &str, run: &Run, row_ends: &mut RowEnds, writer: &mut Writer) -> Option<usize> {
     let &Run {
         start, length, kinds, ..
@@ -587,8 +589,8 @@ fn put(range: Range<usize>, character: char, step: Step, writer: &mut Writer) {
     writer.replace(range, character.encode_utf8(&mut [0; 4]), step);
 }
 
-/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single byte is decoded only if it is a small letter between two
-/// letters, because many URLs contain `=20`.
+/// Decodes bytes of quoted-printable text (RFC 2045, section 6.7). A single byte is decoded only if it is a small
+/// letter between two letters, because many URLs contain `=20`.
 fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let is_octet = |at: usize| match bytes.get(at..at + 3) {
@@ -609,7 +611,8 @@ fn quoted(text: &str, start: usize, writer: &mut Writer) -> usize {
     octets(text, start, "=", writer)
 }
 
-/// Decodes bytes of UTF-8, each written as `prefix` and two hexadecimal digits, or as a backslash and three octal digits.
+/// Decodes bytes of UTF-8, each written as `prefix` and two hexadecimal digits, or as a backslash and three octal
+/// digits.
 fn octets(text: &str, start: usize, prefix: &str, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let (step, count) = match prefix {

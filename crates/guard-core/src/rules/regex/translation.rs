@@ -4,7 +4,7 @@ use super::PatternError;
 
 /// A pattern in engine syntax that maps its bytes to the original.
 #[derive(Debug, Default)]
-pub(super) struct Translated {
+pub(super) struct Translation {
     pub text: String,
     /// For every byte of `text`, the original byte; then the length of the original.
     pub origin: Vec<usize>,
@@ -16,7 +16,7 @@ pub(super) struct Translated {
     pub verbose: bool,
 }
 
-impl Translated {
+impl Translation {
     /// Writes `text`, which comes from the byte `origin` of the original.
     pub fn push(&mut self, text: &str, origin: usize) {
         self.text.push_str(text);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::check;
 use super::context::{self, Link};
 use super::matches::Matches;
-use super::rule::{BETWEEN, Compiled, Rule};
+use super::rule::{BETWEEN, CompiledRule, Rule};
 use super::search::{Candidate, Search};
 use super::values::{Value, Values};
 
@@ -18,7 +18,7 @@ const LINKED: usize = 2;
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     /// Finds the value that is assigned to the name at `keyword`.
-    pub fn assigned(&mut self, index: usize, compiled: &Compiled, keyword: Range<usize>) {
+    pub fn assigned(&mut self, index: usize, compiled: &CompiledRule, keyword: Range<usize>) {
         let text = self.text;
         if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
             return;
@@ -54,8 +54,9 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         self.values.insert(index, values);
     }
 
-    /// Searches the text that no earlier name searched for a value of `name`, and adds the values on the way to `values`.
-    fn next_value(&self, index: usize, compiled: &Compiled, name: &Name<'_>, values: &mut Values) -> Option<Value> {
+    /// Searches the text that no earlier name searched for a value of `name`, and adds the values on the way to
+    /// `values`.
+    fn next_value(&self, index: usize, compiled: &CompiledRule, name: &Name<'_>, values: &mut Values) -> Option<Value> {
         let last = (name.keyword.end + BETWEEN).min(self.text.len());
         let mut searched = 0;
         for start in values.until.max(name.keyword.end + 1)..=last {
@@ -80,7 +81,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 
     /// Whether a value may start at an offset, by a look at a few bytes.
-    fn may_be_value(&self, index: usize, compiled: &Compiled, start: usize, needed: &mut usize) -> bool {
+    fn may_be_value(&self, index: usize, compiled: &CompiledRule, start: usize, needed: &mut usize) -> bool {
         let (text, rule) = (self.text, &self.rules[index]);
         let value = &text[start..];
         if is_word(text[start - 1]) || value.first().is_none_or(u8::is_ascii_whitespace) || !compiled.may_start(value) {
@@ -99,7 +100,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 
     /// The value that starts at an offset, whatever its name.
-    fn value(&self, index: usize, compiled: &Compiled, start: usize) -> Option<Value> {
+    fn value(&self, index: usize, compiled: &CompiledRule, start: usize) -> Option<Value> {
         let (text, rule) = (self.text, &self.rules[index]);
         let value = &text[start..];
         #[cfg(test)]
