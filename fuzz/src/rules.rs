@@ -75,8 +75,8 @@ pub fn substrings(text: &str) {
 
 static PHRASES: LazyLock<[std::sync::Arc<Phrases>; 2]> = LazyLock::new(|| {
     [
-        phrase_rules::refusals().expect("embedded"),
-        phrase_rules::orders().expect("embedded"),
+        phrase_rules::REFUSALS.get().expect("embedded"),
+        phrase_rules::ORDERS.get().expect("embedded"),
     ]
 });
 

@@ -91,7 +91,7 @@ pub fn redact(text: &str) {
 
 /// The remaining text is in the original, and removing repeats again removes less and less.
 pub fn repeats(text: &str) {
-    let Some(once) = linear(text, 200, || DistinctText::of(text)) else {
+    let Some(once) = linear(text, 200, || DistinctText::new(text)) else {
         return;
     };
     assert!(once.text.len() <= text.len());

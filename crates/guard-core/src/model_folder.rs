@@ -30,17 +30,17 @@ pub const MANIFEST: &str = "manifest.json";
 pub struct ModelFolder {
     path: PathBuf,
     /// `None` if the folder has no manifest.
-    listed: Option<BTreeMap<String, Listed>>,
+    listed: Option<BTreeMap<String, ListedFile>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Manifest {
-    files: BTreeMap<String, Listed>,
+    files: BTreeMap<String, ListedFile>,
 }
 
 /// The manifest's entry for a file.
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct ListedFile {
     size: u64,
     sha256: String,
 }
@@ -125,11 +125,11 @@ impl ModelFolder {
             }
             None => {}
             Some(None) => return Err(bad(&path, format!("{MANIFEST} does not list it"))),
-            Some(Some(Listed { size, .. })) if *size != bytes.len() as u64 => {
+            Some(Some(ListedFile { size, .. })) if *size != bytes.len() as u64 => {
                 let message = format!("it has {} bytes where {MANIFEST} lists {size}", bytes.len());
                 return Err(bad(&path, message));
             }
-            Some(Some(Listed { sha256, .. })) if !sha256.eq_ignore_ascii_case(&HEXLOWER.encode(&digest)) => {
+            Some(Some(ListedFile { sha256, .. })) if !sha256.eq_ignore_ascii_case(&HEXLOWER.encode(&digest)) => {
                 let message = format!("its SHA-256 differs from {MANIFEST}: the file is damaged or of another version");
                 return Err(bad(&path, message));
             }
@@ -182,15 +182,15 @@ fn bad(path: &Path, message: String) -> ModelFileError {
 mod tests {
     use super::*;
 
-    fn embedded(name: &str) -> PathBuf {
+    fn model_path(name: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name)
     }
 
     /// Copies the smallest embedded model into a new folder.
-    fn copied(test: &str) -> PathBuf {
+    fn copy_model(test: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("guard-{}-{test}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        for entry in std::fs::read_dir(embedded("language")).unwrap() {
+        for entry in std::fs::read_dir(model_path("language")).unwrap() {
             let entry = entry.unwrap();
             std::fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
         }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_file_is_what_the_manifest_says() {
-        let folder = copied("fits");
+        let folder = copy_model("fits");
         let files = ModelFolder::open(&folder).unwrap();
         let content = files.read(Path::new("./model.bin")).unwrap();
         assert_eq!(content.bytes, std::fs::read(folder.join("model.bin")).unwrap());
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_file_that_differs_is_named() {
-        let folder = copied("differs");
+        let folder = copy_model("differs");
         let weights = std::fs::read(folder.join("model.bin")).unwrap();
         let mut flipped = weights.clone();
         flipped[weights.len() / 2] ^= 1;

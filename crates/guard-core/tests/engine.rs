@@ -113,9 +113,9 @@ fn engines_with_other_thread_counts_live_side_by_side() {
     assert!(scores[0] > 0.5 && (scores[0] - scores[1]).abs() < 1e-3, "{scores:?}");
     // Engines with equal settings share the pool.
     let again = engine(1);
-    let before = again.encoded();
+    let before = again.tokenized_texts();
     wait(&ask_text(&load(again, "prompt-injection", 8), "a text of its own")).unwrap();
-    assert!(one.encoded() > before);
+    assert!(one.tokenized_texts() > before);
 }
 
 #[test]
@@ -171,12 +171,12 @@ fn models_with_the_same_tokenizer_tokenize_a_text_once() {
         load(engine, "prompt-injection", 8),
         load_from(engine, copy_of("prompt-injection", folder.path()), 8),
     ];
-    let before = engine.encoded();
+    let before = engine.tokenized_texts();
     let answers = models
         .each_ref()
         .map(|model| ask_text(model, "one text for two models"));
     assert!(answers.iter().all(|answer| wait(answer).is_ok()));
-    assert_eq!(engine.encoded(), before + 1);
+    assert_eq!(engine.tokenized_texts(), before + 1);
 }
 
 #[test]
@@ -238,13 +238,13 @@ fn claims_in_one_question_are_judged_as_each_alone() {
     ]
     .map(Arc::from)
     .into();
-    let before = engine.encoded();
+    let before = engine.tokenized_texts();
     let together = wait(&ask(
         &model,
         Question::Claims(Arc::clone(&premise), claims.clone().into()),
     ))
     .unwrap();
-    assert_eq!(engine.encoded() - before, 1 + claims.len() as u64);
+    assert_eq!(engine.tokenized_texts() - before, 1 + claims.len() as u64);
     let mut alone = Vec::new();
     for (index, claim) in claims.iter().enumerate() {
         let question = Question::Claims(Arc::clone(&premise), [Arc::clone(claim)].into());

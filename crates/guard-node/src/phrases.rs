@@ -1,6 +1,6 @@
 //! Phrases that show the intent of a text.
 
-use guard_core::rules::phrases::{Embedded, HIJACKS, ORDERS, PhraseMatch, REFUSALS};
+use guard_core::rules::phrases::{EmbeddedPhrases, HIJACKS, ORDERS, PhraseMatch, REFUSALS};
 use napi::bindgen_prelude::Function;
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -53,7 +53,7 @@ impl Hijacks {
     }
 }
 
-fn scanner_for<'env>(known: &'static Embedded, env: &'env Env) -> Result<Scanner<'env>> {
+fn scanner_for<'env>(known: &'static EmbeddedPhrases, env: &'env Env) -> Result<Scanner<'env>> {
     env.create_function_from_closure("scan", move |call| {
         let find = move |text: &str| {
             let found = known.get()?.find(text).map_err(Failure::in_search)?;

@@ -133,7 +133,7 @@ impl PersonalData {
                     self.lookalikes.get_or_init(|| made)
                 }
             };
-            Ok(lookalikes.of(&recognizer, &value, seed.to_bits()))
+            Ok(lookalikes.generate(&recognizer, &value, seed.to_bits()))
         })
     }
 }

@@ -43,7 +43,7 @@ pub struct InvisibleScan {
 pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'_, InvisibleScan>> {
     on_text(Cost(100), text, move |text| {
         let kind = |name: &String| {
-            Kind::named(name).ok_or_else(|| Failure::new(Code::Validation, "no kind of invisible characters"))
+            Kind::from_name(name).ok_or_else(|| Failure::new(Code::Validation, "no kind of invisible characters"))
         };
         let allowed = allow.iter().map(kind).collect::<std::result::Result<Vec<_>, _>>()?;
         let mut found = invisible::find(text);

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::backend::Backend;
 use super::error::EngineError;
 use super::queue::{Batch, Queue};
-use super::workers::Shared;
+use super::workers::SharedState;
 use crate::memory;
 use crate::tokens::Row;
 
-impl<B: Backend> Shared<B> {
+impl<B: Backend> SharedState<B> {
     /// Runs batches from the queue until the workers close. In between, it releases memory that only runs need.
     pub fn infer_forever(&self) {
         while let Some(batch) = self.wait_for_batch() {
@@ -42,7 +42,7 @@ impl<B: Backend> Shared<B> {
     /// Lets the models that ran since the last call release memory, without holding the lock. They count as running
     /// meanwhile, because the end of the process waits for runs.
     fn rest<'queue>(&'queue self, mut queue: MutexGuard<'queue, Queue<B>>) -> MutexGuard<'queue, Queue<B>> {
-        let used = queue.take_used();
+        let used = queue.take_run_models();
         queue.running += 1;
         drop(queue);
         for backend in used.iter().filter_map(Weak::upgrade) {
@@ -51,7 +51,7 @@ impl<B: Backend> Shared<B> {
         }
         memory::give_back();
         let mut queue = self.lock();
-        queue.rested();
+        queue.end_release();
         if queue.closing {
             self.idle.notify_all();
         }
@@ -77,8 +77,8 @@ impl<B: Backend> Shared<B> {
         let used = Arc::downgrade(&backend);
         drop(backend);
         let mut queue = self.lock();
-        let finished = queue.finished(items, result);
-        if queue.used(used) {
+        let finished = queue.finish(items, result);
+        if queue.record_run(used) {
             // A thread that sleeps without a timeout must learn the time of the next release.
             self.run.notify_one();
         }

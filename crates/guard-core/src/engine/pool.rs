@@ -59,10 +59,10 @@ struct PoolKey {
 static POOLS: Mutex<Vec<(PoolKey, &'static Pool)>> = Mutex::new(Vec::new());
 
 /// The slot of a model, locked while it loads: callers of the same model wait, others do not.
-type Slot = Arc<Mutex<Weak<Loaded>>>;
+type Slot = Arc<Mutex<Weak<LoadedModel>>>;
 
 /// A model in memory.
-struct Loaded {
+struct LoadedModel {
     id: u64,
     model: Arc<Model>,
 }
@@ -73,7 +73,7 @@ struct Loaded {
 pub struct ModelHandle(Arc<Handle>);
 
 struct Handle {
-    loaded: Arc<Loaded>,
+    loaded: Arc<LoadedModel>,
     client: Client,
     pool: &'static Pool,
 }
@@ -140,8 +140,8 @@ impl Engine {
 
     /// The number of texts tokenized so far by all engines of the pool. It is lower than the number of questions,
     /// because models with the same tokenizer file share tokens.
-    pub fn encoded(&self) -> u64 {
-        self.pool.tokenizers.encoded()
+    pub fn tokenized_texts(&self) -> u64 {
+        self.pool.tokenizers.tokenized_texts()
     }
 
     /// Loads a model, or shares a loaded one. This takes long, so don't call it on a thread that must respond.
@@ -162,7 +162,7 @@ impl Engine {
 }
 
 impl Pool {
-    fn load(&self, source: &Source) -> Result<Arc<Loaded>, EngineError> {
+    fn load(&self, source: &Source) -> Result<Arc<LoadedModel>, EngineError> {
         let folder = std::fs::canonicalize(&source.folder).map_err(|_| ModelFileError::Missing {
             path: source.folder.clone(),
         })?;
@@ -187,7 +187,7 @@ impl Pool {
         stop_at_exit();
         // Loading needed several times the memory of the model.
         memory::give_back();
-        let loaded = Arc::new(Loaded {
+        let loaded = Arc::new(LoadedModel {
             id: self.next_model.fetch_add(1, Ordering::Relaxed),
             model: Arc::new(model),
         });

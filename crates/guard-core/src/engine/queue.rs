@@ -11,7 +11,7 @@ use super::backend::{Backend, Batching, RowScores};
 use super::error::EngineError;
 use super::question::Question;
 use super::reply::{ClaimRange, Reply, ScoredPart, Ticket, Timings};
-use super::spans::joined;
+use super::spans::join;
 use crate::tokens::Rows;
 
 /// The idle time before models release memory.
@@ -85,7 +85,7 @@ pub(super) struct ToTokenize<B> {
 }
 
 /// The state of a question after tokenization.
-pub(super) enum Tokenized<B> {
+pub(super) enum TokenizeOutcome<B> {
     /// It has no rows, so it is answered; or its callers are gone.
     Finished(Option<Box<(Entry<B>, Arc<Reply>)>>),
     /// It waits for the runs of its rows.
@@ -306,9 +306,9 @@ impl<B: Backend> Queue<B> {
     }
 
     /// Adds the rows of a question, and the time of their tokenization.
-    pub fn tokenized(&mut self, id: EntryId, rows: Rows, took: Duration) -> Tokenized<B> {
+    pub fn add_rows(&mut self, id: EntryId, rows: Rows, took: Duration) -> TokenizeOutcome<B> {
         let Some(entry) = self.entries.get_mut(&id) else {
-            return Tokenized::Finished(None);
+            return TokenizeOutcome::Finished(None);
         };
         entry.tokenized = took;
         let count = rows.rows.len();
@@ -320,7 +320,7 @@ impl<B: Backend> Queue<B> {
                 skipped: rows.skipped,
                 timings: entry.timings(Duration::ZERO),
             });
-            return Tokenized::Finished(self.remove(id).map(|entry| Box::new((entry, reply))));
+            return TokenizeOutcome::Finished(self.remove(id).map(|entry| Box::new((entry, reply))));
         }
         entry.work = Some(Work {
             rows: Arc::new(rows),
@@ -332,7 +332,7 @@ impl<B: Backend> Queue<B> {
             inferred: Duration::ZERO,
         });
         self.to_run.push_back(id);
-        Tokenized::Waiting { rows: count }
+        TokenizeOutcome::Waiting { rows: count }
     }
 
     /// Whether nothing is processed, except texts that wait for a run.
@@ -398,7 +398,7 @@ impl<B: Backend> Queue<B> {
     }
 
     /// Records that a model ran. Returns whether it is the first one since the last release.
-    pub fn used(&mut self, backend: Weak<B>) -> bool {
+    pub fn record_run(&mut self, backend: Weak<B>) -> bool {
         self.last_run = Some(Instant::now());
         let is_first = self.used.is_empty();
         if !self.used.iter().any(|other| other.ptr_eq(&backend)) {
@@ -408,7 +408,7 @@ impl<B: Backend> Queue<B> {
     }
 
     /// Records that a model was closed, whose memory is released next time.
-    pub fn freed(&mut self) {
+    pub fn record_close(&mut self) {
         self.last_run = Some(Instant::now());
         self.is_freed = true;
     }
@@ -432,19 +432,19 @@ impl<B: Backend> Queue<B> {
     }
 
     /// The models that ran since the last call.
-    pub fn take_used(&mut self) -> Vec<Weak<B>> {
+    pub fn take_run_models(&mut self) -> Vec<Weak<B>> {
         self.is_freed = false;
         std::mem::take(&mut self.used)
     }
 
     /// Records the end of a release, which counted as a run.
-    pub fn rested(&mut self) {
+    pub fn end_release(&mut self) {
         self.running -= 1;
         self.last_rest = Some(Instant::now());
     }
 
     /// Adds the results of a run, and returns the entries that it completed or failed.
-    pub fn finished(
+    pub fn finish(
         &mut self,
         items: Vec<Item>,
         result: Result<Vec<RowScores>, EngineError>,
@@ -534,7 +534,7 @@ impl Work {
             .collect();
         Reply {
             parts,
-            spans: joined(text, found),
+            spans: join(text, found),
             tokens: self.rows.tokens,
             skipped: self.rows.skipped.clone(),
             timings: Timings {

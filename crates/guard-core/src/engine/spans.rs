@@ -50,7 +50,7 @@ const PAIRS: [(char, char); 14] = [
 /// and punctuation around it are removed, except the full stop of an abbreviation (`Foo Inc.`) and a bracket or
 /// quotation mark whose other half is inside (`Bank (Europe)`). The spans of each head are in order and without
 /// overlaps: a word in two spans goes to the first.
-pub(super) fn joined(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Vec<EntitySpan> {
+pub(super) fn join(text: &str, parts: impl IntoIterator<Item = RowSpan>) -> Vec<EntitySpan> {
     let mut by_head: Vec<Vec<RowSpan>> = Vec::new();
     for part in parts {
         if by_head.len() <= part.head {
@@ -89,16 +89,16 @@ fn is_blank(text: &str, range: Range<usize>) -> bool {
 fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = EntitySpan> {
     let mut kept: Vec<RowSpan> = Vec::with_capacity(spans.len());
     for mut span in spans {
-        let Some(range) = trimmed(text, span.range.clone()) else {
+        let Some(range) = trim(text, span.range.clone()) else {
             continue;
         };
-        span.range = covering(text, range);
+        span.range = extend_to_words(text, range);
         match kept.last_mut() {
             Some(last) if span.range.start < last.range.end => {
                 if last.kind == span.kind {
                     unite(last, &span);
                 } else if let Some(rest) = (last.range.end < span.range.end)
-                    .then(|| trimmed(text, last.range.end..span.range.end))
+                    .then(|| trim(text, last.range.end..span.range.end))
                     .flatten()
                 {
                     span.range = rest;
@@ -117,7 +117,7 @@ fn in_words(text: &str, spans: Vec<RowSpan>) -> impl Iterator<Item = EntitySpan>
 }
 
 /// A range without white space and punctuation at its ends; `None` if it has no letter or digit.
-fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+fn trim(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let is_kept = |c: char| c.is_alphanumeric() || is_combining_mark(c);
     let mut part = text.get(range.clone())?;
     if !part.contains(char::is_alphanumeric) {
@@ -176,7 +176,7 @@ fn is_abbreviation(part: &str) -> bool {
 }
 
 /// Extends a range to the whole words at its ends.
-fn covering(text: &str, range: Range<usize>) -> Range<usize> {
+fn extend_to_words(text: &str, range: Range<usize>) -> Range<usize> {
     let word_length = |part: &mut dyn Iterator<Item = char>| {
         let mut length = 0;
         for (count, c) in part.take_while(|&c| is_of_word(c)).enumerate() {
@@ -235,7 +235,7 @@ mod tests {
     /// The result of a span over `found` in `text`.
     fn cut<'a>(text: &'a str, found: &str) -> Vec<&'a str> {
         let start = text.find(found).unwrap();
-        let spans = joined(text, [part(0, start..start + found.len(), false)]);
+        let spans = join(text, [part(0, start..start + found.len(), false)]);
         spans.into_iter().map(|span| &text[span.range]).collect()
     }
 
@@ -271,25 +271,25 @@ mod tests {
     #[test]
     fn parts_become_one() {
         let text = "Ann Lee Bob";
-        let spans = joined(text, [part(0, 0..3, false), part(0, 4..7, true), part(0, 8..11, false)]);
+        let spans = join(text, [part(0, 0..3, false), part(0, 4..7, true), part(0, 8..11, false)]);
         let ranges: Vec<_> = spans.iter().map(|span| (span.range.clone(), span.score)).collect();
         assert_eq!(ranges, [(0..7, 0.5), (8..11, 0.5)]);
         // A continuation of nothing in the previous row is a span of its own.
-        let spans = joined(text, [part(1, 0..3, false), part(0, 4..7, true), part(0, 8..11, true)]);
+        let spans = join(text, [part(1, 0..3, false), part(0, 4..7, true), part(0, 8..11, true)]);
         assert_eq!(spans.iter().map(|span| span.kind).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(spans[1].range, 4..11);
         // Not across a gap.
-        let spans = joined("Ann, Lee", [part(0, 0..3, false), part(0, 5..8, true)]);
+        let spans = join("Ann, Lee", [part(0, 0..3, false), part(0, 5..8, true)]);
         assert_eq!(spans.len(), 2);
     }
 
     #[test]
     fn a_word_goes_to_its_first_span() {
         let text = "Petrov Moscow";
-        let spans = joined(text, [part(0, 0..3, false), part(1, 3..13, false)]);
+        let spans = join(text, [part(0, 0..3, false), part(1, 3..13, false)]);
         let ranges: Vec<_> = spans.iter().map(|span| (span.kind, span.range.clone())).collect();
         assert_eq!(ranges, [(0, 0..6), (1, 7..13)]);
-        let spans = joined(text, [part(0, 0..3, false), part(0, 3..6, false)]);
+        let spans = join(text, [part(0, 0..3, false), part(0, 3..6, false)]);
         assert_eq!(spans.len(), 1);
     }
 
@@ -299,7 +299,7 @@ mod tests {
             head: 1,
             ..part(0, 0..3, false)
         };
-        assert_eq!(joined("Ann Lee", [part(0, 0..3, false), other]).len(), 2);
+        assert_eq!(join("Ann Lee", [part(0, 0..3, false), other]).len(), 2);
     }
 
     proptest! {
@@ -314,7 +314,7 @@ mod tests {
                 .map(|(pair, (_, kind, continues))| part(*kind, pair[0]..pair[1], *continues))
                 .collect();
             let mut end = 0;
-            for span in joined(&text, parts) {
+            for span in join(&text, parts) {
                 let found = text.get(span.range.clone());
                 prop_assert!(found.is_some_and(|found| found.contains(char::is_alphanumeric)));
                 prop_assert!(end <= span.range.start);

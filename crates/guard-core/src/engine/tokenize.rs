@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::backend::Backend;
 use super::error::EngineError;
-use super::queue::{ToTokenize, Tokenized};
-use super::workers::Shared;
+use super::queue::{ToTokenize, TokenizeOutcome};
+use super::workers::SharedState;
 
-impl<B: Backend> Shared<B> {
+impl<B: Backend> SharedState<B> {
     /// Tokenizes questions from the queue until the workers close.
     pub fn tokenize_forever(&self) {
         while let Some(next) = self.wait_for_text() {
@@ -50,8 +50,8 @@ impl<B: Backend> Shared<B> {
             self.idle.notify_all();
         }
         match result {
-            Ok(rows) => match queue.tokenized(id, rows, took) {
-                Tokenized::Finished(finished) => {
+            Ok(rows) => match queue.add_rows(id, rows, took) {
+                TokenizeOutcome::Finished(finished) => {
                     drop(queue);
                     if let Some(finished) = finished {
                         let (entry, reply) = *finished;
@@ -60,15 +60,15 @@ impl<B: Backend> Shared<B> {
                 }
                 // Nothing else is processed, so this thread also runs the row: waking another thread takes longer than
                 // tokenizing a short prompt.
-                Tokenized::Waiting { rows: 1 } if queue.has_one_to_run() => {
+                TokenizeOutcome::Waiting { rows: 1 } if queue.has_one_to_run() => {
                     let batch = queue.next_batch();
                     drop(queue);
                     if let Some(batch) = batch {
                         self.run_batch(batch);
                     }
                 }
-                Tokenized::Waiting { rows: 1 } => self.run.notify_one(),
-                Tokenized::Waiting { .. } => self.run.notify_all(),
+                TokenizeOutcome::Waiting { rows: 1 } => self.run.notify_one(),
+                TokenizeOutcome::Waiting { .. } => self.run.notify_all(),
             },
             Err(error) => {
                 let entry = queue.remove(id);

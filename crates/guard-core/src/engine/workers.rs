@@ -57,13 +57,13 @@ const DROP_PATIENCE: Duration = Duration::from_secs(60);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Workers<B: Backend> {
-    shared: Arc<Shared<B>>,
+    shared: Arc<SharedState<B>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     next_client: AtomicU64,
 }
 
 /// The state that the threads share. `tokenize.rs` and `infer.rs` have the loops of the two stages.
-pub(super) struct Shared<B> {
+pub(super) struct SharedState<B> {
     queue: Mutex<Queue<B>>,
     /// Notified when a question waits for tokenization.
     pub tokenize: Condvar,
@@ -73,7 +73,7 @@ pub(super) struct Shared<B> {
     pub idle: Condvar,
 }
 
-impl<B> Shared<B> {
+impl<B> SharedState<B> {
     pub fn lock(&self) -> MutexGuard<'_, Queue<B>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,7 +85,7 @@ impl<B: Backend> Workers<B> {
     /// # Errors
     /// If the system can't start a thread.
     pub fn start(count: usize) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedState {
             queue: Mutex::default(),
             tokenize: Condvar::new(),
             run: Condvar::new(),
@@ -140,7 +140,7 @@ impl<B: Backend> Workers<B> {
     pub fn close(&self, client: Client) {
         let (tickets, removed) = {
             let mut queue = self.shared.lock();
-            queue.freed();
+            queue.record_close();
             queue.remove_client(client)
         };
         // A thread that sleeps without a timeout must learn the time of the next release.

@@ -81,14 +81,14 @@ impl<'a> LanguageChecker<'a> {
     /// Checks whether `text` as a whole, and each of its sentences, is not in the `expected` languages. The time is
     /// linear in the length of the text.
     pub fn others(&self, text: &str, expected: &[&str]) -> (LanguageCheck, Vec<LanguageCheck>) {
-        let prose = Prose::of(text);
+        let prose = Prose::new(text);
         let mut whole = self.check(&prose, 0..text.len(), expected);
         let mut without_code = None;
         if whole.other.is_some()
             && let Some(code) = &self.code
         {
             // Most texts are in the expected languages, and need no search for code.
-            let masked = prose.without(code);
+            let masked = prose.mask_code(code);
             whole = self.check(&masked, 0..text.len(), expected);
             without_code = Some(masked);
         }
@@ -100,7 +100,7 @@ impl<'a> LanguageChecker<'a> {
         if parts.iter().any(|part| part.other.is_some())
             && let Some(code) = &self.code
         {
-            let masked = without_code.unwrap_or_else(|| prose.without(code));
+            let masked = without_code.unwrap_or_else(|| prose.mask_code(code));
             for part in parts.iter_mut().filter(|part| part.other.is_some()) {
                 stop::point();
                 *part = self.check(&masked, part.range.clone(), expected);
@@ -114,10 +114,10 @@ impl<'a> LanguageChecker<'a> {
     /// unsure.
     pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> LanguageCheck {
         let [asked, answered] = [prompt, answer].map(|text| {
-            let prose = Prose::of(text);
+            let prose = Prose::new(text);
             self.code
                 .as_ref()
-                .map_or_else(|| prose.clone(), |code| prose.without(code))
+                .map_or_else(|| prose.clone(), |code| prose.mask_code(code))
         });
         let mut check = LanguageCheck {
             range: 0..answer.len(),
@@ -145,7 +145,7 @@ impl<'a> LanguageChecker<'a> {
         if expected.iter().any(|language| found.contains(language)) {
             check.judged = [(&asked, top), (&answered, best)]
                 .iter()
-                .all(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
+                .words_in(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
         } else if differ {
             check.judged = true;
             check.other = Some(best.clone());
@@ -184,10 +184,10 @@ impl<'a> LanguageChecker<'a> {
         let Some(script) = main_script(prose, &other.language) else {
             return Evidence::Little;
         };
-        let all = prose.all(script);
+        let all = prose.words_in(script);
         if !expected.iter().any(|language| natural::is_written_in(language, script)) {
             let is_enough = match script {
-                Script::Latin => prose.markers(script).words >= LATIN_WORDS,
+                Script::Latin => prose.markers_in(script).words >= LATIN_WORDS,
                 _ => all.longest >= 2,
             };
             return if is_enough {
@@ -196,7 +196,7 @@ impl<'a> LanguageChecker<'a> {
                 Evidence::Little
             };
         }
-        let markers = prose.markers(script);
+        let markers = prose.markers_in(script);
         if markers.letters < LEAST_LETTERS || markers.words < LEAST_WORDS {
             return Evidence::Little;
         }
@@ -240,18 +240,18 @@ enum Evidence {
 
 /// Whether `text` has enough marker words to detect a language, whatever the model.
 pub fn has_enough_words(text: &str) -> bool {
-    let prose = Prose::of(text);
+    let prose = Prose::new(text);
     let scripts: HashSet<Script> = prose.words.iter().map(|word| word.script).collect();
     scripts.into_iter().any(|script| {
-        let markers = prose.markers(script);
+        let markers = prose.markers_in(script);
         markers.letters >= LEAST_LETTERS && markers.words >= LEAST_WORDS
-            || script != Script::Latin && prose.all(script).longest >= 2
+            || script != Script::Latin && prose.words_in(script).longest >= 2
     })
 }
 
 /// The letters of the marker words of `prose` in the script of a language.
 fn letters_of(prose: &Prose, guess: &Guess) -> usize {
-    main_script(prose, &guess.language).map_or(0, |script| prose.markers(script).letters)
+    main_script(prose, &guess.language).map_or(0, |script| prose.markers_in(script).letters)
 }
 
 /// The script of `language` in which `prose` has the most letters.
@@ -316,7 +316,7 @@ struct Prose {
 }
 
 impl Prose {
-    fn of(text: &str) -> Self {
+    fn new(text: &str) -> Self {
         let mut masked = text.as_bytes().to_vec();
         // Only lines outside of fences count, without their code spans.
         let mut at = 0;
@@ -338,7 +338,7 @@ impl Prose {
         Self::read(masked)
     }
 
-    fn without(&self, code: &CodeFinder) -> Self {
+    fn mask_code(&self, code: &CodeFinder) -> Self {
         let mut masked = self.masked.clone().into_bytes();
         for piece in code.find(&self.masked) {
             if piece.code >= SURELY_CODE {
@@ -386,13 +386,13 @@ impl Prose {
         }
     }
 
-    fn all(&self, script: Script) -> Words {
+    fn words_in(&self, script: Script) -> Words {
         self.those(|word| word.script == script)
     }
 
-    fn markers(&self, script: Script) -> Words {
+    fn markers_in(&self, script: Script) -> Words {
         let of_script = || self.words.iter().filter(|word| word.script == script);
-        let in_capitals = of_script().count() >= CAPITALS && of_script().all(|word| word.in_capitals);
+        let in_capitals = of_script().count() >= CAPITALS && of_script().words_in(|word| word.in_capitals);
         let enough = of_script().filter(|word| word.begins_small).count() >= ENOUGH_SMALL;
         self.those(|word| word.script == script && (word.begins_small || in_capitals || enough && word.begins_sentence))
     }

@@ -46,7 +46,7 @@ struct Config {
 }
 
 /// The parsed configuration of a model.
-struct Described {
+struct Description {
     extractor: Extractor,
     labels: Vec<String>,
     /// The indices of labels by name or alias, in lower case.
@@ -81,16 +81,16 @@ impl LinearModel {
             path: folder.join(file),
             message,
         };
-        let described = parse_config(&config).map_err(|message| bad(CONFIG, message))?;
-        Self::parse(described, &weights).map_err(|message| bad(WEIGHTS, message))
+        let description = parse_config(&config).map_err(|message| bad(CONFIG, message))?;
+        Self::parse(description, &weights).map_err(|message| bad(WEIGHTS, message))
     }
 
-    fn parse(described: Described, bytes: &[u8]) -> Result<Self, String> {
-        let Described {
+    fn parse(description: Description, bytes: &[u8]) -> Result<Self, String> {
+        let Description {
             extractor,
             labels,
             indices,
-        } = described;
+        } = description;
         let mut rest = Bytes(bytes);
         if rest.take(4)? != MAGIC {
             return Err("it does not start with GLM1".to_owned());
@@ -175,12 +175,15 @@ impl LinearModel {
     /// else. The likelier of these two results counts if it is less likely than that of the whole text.
     pub fn probabilities_once(&self, text: &str, labels: &[usize]) -> Vec<f32> {
         let written = self.probabilities(text);
-        let Some(once) = DistinctText::of(text) else {
+        let Some(once) = DistinctText::new(text) else {
             return written;
         };
         let sum = |of: &Vec<f32>| labels.iter().filter_map(|&label| of.get(label)).sum::<f32>();
         let likelier = |one: Vec<f32>, other: Vec<f32>| if sum(&other) > sum(&one) { other } else { one };
-        let read = likelier(self.probabilities(&once.text), self.probabilities(&once.repeated(text)));
+        let read = likelier(
+            self.probabilities(&once.text),
+            self.probabilities(&once.repeated_parts(text)),
+        );
         if sum(&read) < sum(&written) { read } else { written }
     }
 
@@ -208,7 +211,7 @@ pub fn softmax(logits: &[f32]) -> Vec<f32> {
     powers.into_iter().map(|power| power / sum).collect()
 }
 
-fn parse_config(bytes: &[u8]) -> Result<Described, String> {
+fn parse_config(bytes: &[u8]) -> Result<Description, String> {
     let config: Config = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     if config.model_type != MODEL_TYPE {
         return Err(format!(
@@ -233,7 +236,7 @@ fn parse_config(bytes: &[u8]) -> Result<Described, String> {
             .ok_or_else(|| format!("the alias {alias} refers to an unknown label"))?;
         indices.entry(alias).or_insert(index);
     }
-    Ok(Described {
+    Ok(Description {
         extractor,
         labels,
         indices,
@@ -277,7 +280,7 @@ mod tests {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test/fixtures/linear")
     }
 
-    fn described() -> Described {
+    fn description() -> Description {
         parse_config(&std::fs::read(folder().join(CONFIG)).unwrap()).unwrap()
     }
 
@@ -317,7 +320,7 @@ mod tests {
     #[test]
     fn damaged_weights_are_refused() {
         let bytes = std::fs::read(folder().join(WEIGHTS)).unwrap();
-        let parse = |bytes: &[u8]| LinearModel::parse(described(), bytes);
+        let parse = |bytes: &[u8]| LinearModel::parse(description(), bytes);
         assert!(parse(&bytes).is_ok());
         for length in [0, 3, 15, 40, 200, bytes.len() - 1] {
             assert!(parse(&bytes[..length]).is_err(), "{length}");
@@ -329,7 +332,7 @@ mod tests {
         let mut other = bytes.clone();
         other[16..20].copy_from_slice(&f32::NAN.to_le_bytes());
         assert_eq!(parse(&other).unwrap_err(), "a scale or bias is not a number");
-        let mut fewer = described();
+        let mut fewer = description();
         fewer.labels.pop();
         let fewer = LinearModel::parse(fewer, &bytes).unwrap_err();
         assert_eq!(
@@ -364,7 +367,7 @@ mod tests {
             let text = format!(
                 r#"{{"model_type":"guard-linear","id2label":{labels},"features":{features},"aliases":{{"x":"{alias}"}}}}"#
             );
-            parse_config(text.as_bytes()).map(|described| described.indices["x"])
+            parse_config(text.as_bytes()).map(|description| description.indices["x"])
         };
         assert_eq!(alias("b"), Ok(1));
         assert_eq!(alias("c"), Err("the alias x refers to an unknown label".to_owned()));

@@ -106,7 +106,7 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
 }
 
 /// The letters of a text in one script.
-struct Read {
+struct ScriptScores {
     script: Script,
     /// The piece that is not scored yet.
     piece: Piece,
@@ -129,7 +129,7 @@ impl Piece {
     }
 }
 
-impl Read {
+impl ScriptScores {
     fn new(script: Script, labels: usize) -> Self {
         Self {
             script,
@@ -156,8 +156,8 @@ impl Read {
 }
 
 /// Scores the words of each script that the model's languages use. Kana count as Han.
-fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
-    let mut scripts: Vec<Read> = Vec::new();
+fn by_script(model: &LinearModel, text: &str) -> Vec<ScriptScores> {
+    let mut scripts: Vec<ScriptScores> = Vec::new();
     let mut current: Option<usize> = None;
     for character in text.chars() {
         if let Some(script) = script_of(character) {
@@ -167,7 +167,7 @@ fn by_script(model: &LinearModel, text: &str) -> Vec<Read> {
                 .iter()
                 .position(|read| read.script == script)
                 .unwrap_or_else(|| {
-                    scripts.push(Read::new(script, model.labels().len()));
+                    scripts.push(ScriptScores::new(script, model.labels().len()));
                     scripts.len() - 1
                 });
             let read = &mut scripts[index];

@@ -123,7 +123,7 @@ fn international(url: &Url, name: &str) -> UrlTriage {
     let (before, suffixes) = labels.split_at(labels.len().saturating_sub(suffix.split('.').count()));
     let mut ascii: Vec<String> = before
         .iter()
-        .map(|label| match plain(label) {
+        .map(|label| match ascii_label(label) {
             Some(plain) if label.is_ascii() || means_something(label, &plain) => plain,
             _ => PLAIN_NAME.to_owned(),
         })
@@ -188,7 +188,7 @@ fn is_alphabet(script: Script) -> bool {
 }
 
 /// A label in ASCII letters without accents; `None` if its letters are not Latin.
-fn plain(label: &str) -> Option<String> {
+fn ascii_label(label: &str) -> Option<String> {
     spell(label, |_| None)
 }
 

@@ -21,7 +21,7 @@ impl AdjacentPatterns {
     /// # Errors
     ///
     /// An invalid pattern.
-    pub(super) fn of(source: &Source) -> Result<Self, RuleErrorKind> {
+    pub(super) fn from_source(source: &Source) -> Result<Self, RuleErrorKind> {
         let before = source.before.as_ref();
         let behind = source.behind.as_ref();
         Ok(Self {

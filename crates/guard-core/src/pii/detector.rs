@@ -92,7 +92,7 @@ impl Detector {
     /// A user's pattern is too slow. Treat the text as not scanned.
     pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, RuleError> {
         let known = &with_sure_placeholders(text, known);
-        let read = without(text, known);
+        let read = blank_known(text, known);
         let read = read.as_deref().unwrap_or(text);
         stop::point();
         let mut findings = self.recognizers.find(read)?;
@@ -140,7 +140,7 @@ fn with_sure_placeholders(text: &str, known: &[Range<usize>]) -> Vec<Range<usize
 }
 
 /// Replaces every byte of `known`; `None` if it is empty.
-fn without(text: &str, known: &[Range<usize>]) -> Option<String> {
+fn blank_known(text: &str, known: &[Range<usize>]) -> Option<String> {
     let last = known.last()?;
     let mut read = String::with_capacity(text.len());
     let mut end = 0;

@@ -71,7 +71,7 @@ impl Lookalikes {
     /// A random walk (Metropolis et al. 1953) changes the value step by step through values that the recognizer would
     /// find, so it needs no knowledge of formats and checksums. If the checksum is a hash, as in Bitcoin addresses, a
     /// walk leads nowhere, and a new value is computed directly.
-    pub fn of(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
+    pub fn generate(&self, recognizer: &str, value: &str, seed: u64) -> Option<String> {
         let form = self.forms.get(recognizer)?;
         let written: Vec<char> = value.chars().collect();
         // Recognizers treat full-width characters as ordinary ones.
@@ -80,7 +80,9 @@ impl Lookalikes {
             .map(|&character| narrow_form(character).unwrap_or(character))
             .collect();
         let is_movable = |&index: &usize| original[index].is_ascii_alphanumeric();
-        let movable = (0..original.len()).filter(is_movable).skip(fixed(&form.source.entity));
+        let movable = (0..original.len())
+            .filter(is_movable)
+            .skip(prefix_length(&form.source.entity));
         let movable: Vec<usize> = movable.collect();
         if movable.is_empty() || !form.accepts(&original.iter().collect::<String>(), &self.phones) {
             return None;
@@ -135,7 +137,7 @@ impl Lookalikes {
 
 /// The number of leading letters and digits that identify the kind: a calling code with the region, a country, an
 /// issuer.
-fn fixed(entity: &str) -> usize {
+fn prefix_length(entity: &str) -> usize {
     match entity {
         "PHONE_NUMBER" => 3,
         "IBAN_CODE" | "CREDIT_CARD" => 2,
@@ -198,7 +200,7 @@ mod tests {
             let form = &lookalikes.forms[id];
             for seed in 0..5 {
                 let fake = lookalikes
-                    .of(id, value, seed)
+                    .generate(id, value, seed)
                     .unwrap_or_else(|| panic!("{id}: {value}"));
                 assert_ne!(fake, value);
                 assert!(form.accepts(&fake, &lookalikes.phones), "{id}: {fake}");
@@ -207,12 +209,12 @@ mod tests {
                     assert_eq!(shape(&fake), shape(value), "{id}");
                 }
                 assert_eq!(fake.len(), value.len());
-                assert_eq!(lookalikes.of(id, value, seed), Some(fake));
+                assert_eq!(lookalikes.generate(id, value, seed), Some(fake));
             }
         }
         assert_ne!(
-            lookalikes.of("uuid", "550e8400-e29b-41d4-a716-446655440000", 1),
-            lookalikes.of("uuid", "550e8400-e29b-41d4-a716-446655440000", 2)
+            lookalikes.generate("uuid", "550e8400-e29b-41d4-a716-446655440000", 1),
+            lookalikes.generate("uuid", "550e8400-e29b-41d4-a716-446655440000", 2)
         );
     }
 
@@ -226,7 +228,7 @@ mod tests {
             ("us-ssn", ""),
             ("nothing", "1"),
         ] {
-            assert_eq!(lookalikes.of(id, value, 1), None, "{id}");
+            assert_eq!(lookalikes.generate(id, value, 1), None, "{id}");
         }
     }
 
@@ -245,7 +247,11 @@ mod tests {
                 let text = Example::of_match(marked, "").unwrap().text;
                 for finding in merge(&text, recognizers.find(&text).unwrap(), options.threshold) {
                     all += 1;
-                    made += usize::from(lookalikes.of(&finding.recognizer, &text[finding.range], 7).is_some());
+                    made += usize::from(
+                        lookalikes
+                            .generate(&finding.recognizer, &text[finding.range], 7)
+                            .is_some(),
+                    );
                 }
             }
         }

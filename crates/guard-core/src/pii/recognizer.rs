@@ -126,7 +126,7 @@ struct File {
 /// The content of `shared.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Shared {
+pub(super) struct SharedData {
     /// All types in the order of priority.
     priority: Vec<String>,
     /// Compounds that contain context words, but are none.
@@ -156,17 +156,17 @@ pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Res
     Ok(sources)
 }
 
-pub(super) fn shared() -> Result<Shared, RuleErrorKind> {
+pub(super) fn shared_data() -> Result<SharedData, RuleErrorKind> {
     data::parse("shared.toml", SHARED)
 }
 
 fn table() -> Result<&'static Table, RuleErrorKind> {
     static TABLE: LazyLock<Result<Table, RuleErrorKind>> = LazyLock::new(|| {
-        let Shared {
+        let SharedData {
             priority,
             compounds,
             abbreviations,
-        } = shared()?;
+        } = shared_data()?;
         let ranks: HashMap<&str, usize> = priority
             .iter()
             .enumerate()
@@ -240,7 +240,7 @@ pub fn on_demand() -> Result<BTreeSet<&'static str>, RuleErrorKind> {
 /// All types in the order of priority.
 #[cfg(test)]
 pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
-    shared().map(|shared| shared.priority)
+    shared_data().map(|shared| shared.priority)
 }
 
 /// Returns the lower-case compounds that contain context words, but are none.

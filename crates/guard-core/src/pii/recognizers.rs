@@ -181,7 +181,7 @@ impl Recognizers {
             Ok(Recognizer {
                 entity: source.entity.as_str().into(),
                 id: source.id.as_str().into(),
-                adjacent: AdjacentPatterns::of(&source).map_err(|kind| kind.of_rule(&source.id))?,
+                adjacent: AdjacentPatterns::from_source(&source).map_err(|kind| kind.of_rule(&source.id))?,
                 source,
             })
         };

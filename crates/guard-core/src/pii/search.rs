@@ -41,7 +41,7 @@ impl Recognizers {
         let mut findings = match &narrow {
             Some(narrow) => {
                 let mut search = Search::new(self, &narrow.text);
-                search.embedded()?;
+                search.find_embedded()?;
                 for finding in &mut search.findings {
                     finding.range = narrow.original(&finding.range);
                 }
@@ -51,7 +51,7 @@ impl Recognizers {
         };
         let mut search = Search::new(self, text);
         if narrow.is_none() {
-            search.embedded()?;
+            search.find_embedded()?;
         }
         search.expressions()?;
         findings.append(&mut search.findings);
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds the findings of the embedded recognizers.
-    pub fn embedded(&mut self) -> Result<(), RuleError> {
+    pub fn find_embedded(&mut self) -> Result<(), RuleError> {
         self.finders();
         self.patterns()
     }

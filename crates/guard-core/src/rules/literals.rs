@@ -121,7 +121,7 @@ impl Literals {
     }
 
     /// The literals as they are searched for: in lower case unless the case matters.
-    pub fn folded(&self) -> impl Iterator<Item = &str> {
+    pub fn folded_literals(&self) -> impl Iterator<Item = &str> {
         self.folded.iter().map(String::as_str)
     }
 

@@ -105,7 +105,7 @@ pub fn overlap(text: &str, others: &[&str], options: &Options) -> Overlap {
     let found = if options.deobfuscate && !index.is_empty() {
         search_views(text, Selection::All, |text| Ok::<_, Infallible>(index.find(text)))
     } else {
-        Ok(index.find(text).into_iter().map(plain).collect())
+        Ok(index.find(text).into_iter().map(without_view).collect())
     };
     let Ok(matches) = found;
     let passage = |ViewMatch { found, range, view }| {
@@ -146,12 +146,12 @@ impl WindowIndex {
         let windows = Windows::new(least.saturating_mul(usize::from(WORD)));
         let mut excepted: HashSet<u64> = HashSet::new();
         for text in options.except {
-            excepted.extend(windows.of(&Units::new(text, count)).map(|(hash, _)| hash));
+            excepted.extend(windows.hashes(&Units::new(text, count)).map(|(hash, _)| hash));
         }
         let others: Vec<Units> = others.iter().map(|other| Units::new(other, count)).collect();
         let mut known: HashMap<u64, usize> = HashMap::new();
         for (index, other) in others.iter().enumerate() {
-            for (hash, _) in windows.of(other).filter(|(hash, _)| !excepted.contains(hash)) {
+            for (hash, _) in windows.hashes(other).filter(|(hash, _)| !excepted.contains(hash)) {
                 stop::point();
                 known.entry(hash).or_insert(index);
             }
@@ -176,7 +176,7 @@ impl WindowIndex {
         }
         let units = Units::new(text, self.count);
         let mut runs: Vec<(Range<usize>, usize)> = Vec::new();
-        for (hash, range) in self.windows.of(&units) {
+        for (hash, range) in self.windows.hashes(&units) {
             stop::point();
             let Some(&other) = self.known.get(&hash) else { continue };
             self.seen.insert(hash);
@@ -220,7 +220,7 @@ impl RuleMatch for Run {
     }
 }
 
-fn plain(found: Run) -> ViewMatch<Run> {
+fn without_view(found: Run) -> ViewMatch<Run> {
     ViewMatch {
         range: found.range.clone(),
         view: None,
@@ -295,7 +295,7 @@ impl Units {
                 }
                 continue;
             }
-            for part in std::iter::once(character).nfkd().flat_map(folded) {
+            for part in std::iter::once(character).nfkd().flat_map(case_folding) {
                 if is_left_out(part) {
                     continue;
                 }
@@ -304,7 +304,7 @@ impl Units {
             }
         }
         for unit in &mut units {
-            unit.hash = mixed(unit.hash);
+            unit.hash = mix(unit.hash);
         }
         Self { units }
     }
@@ -358,7 +358,7 @@ fn is_spacing_mark(character: char) -> bool {
 }
 
 /// The case folding of a character (Unicode, CaseFolding).
-fn folded(character: char) -> impl Iterator<Item = char> {
+fn case_folding(character: char) -> impl Iterator<Item = char> {
     let folded = character.to_lowercase().flat_map(|lower| match lower {
         'ß' => ['s', 's'],
         'ς' => ['σ', '\0'],
@@ -397,7 +397,7 @@ impl Windows {
     }
 
     /// The hash and the units of each window, in order.
-    fn of<'a>(&self, units: &'a Units) -> impl Iterator<Item = (u64, Range<usize>)> + use<'a> {
+    fn hashes<'a>(&self, units: &'a Units) -> impl Iterator<Item = (u64, Range<usize>)> + use<'a> {
         let least = self.least;
         let units = &units.units;
         let (mut end, mut weight, mut hash) = (0, 0, 0);
@@ -426,7 +426,7 @@ impl Windows {
         let mut weight = 0;
         let mut end = 0;
         if !seen.is_empty() {
-            for (_, range) in self.of(other).filter(|(hash, _)| seen.contains(hash)) {
+            for (_, range) in self.hashes(other).filter(|(hash, _)| seen.contains(hash)) {
                 stop::point();
                 let new = &other.units[range.start.max(end)..range.end];
                 weight += new.iter().map(|unit| usize::from(unit.weight)).sum::<usize>();
@@ -471,7 +471,7 @@ fn keys() -> (u64, u64) {
 }
 
 /// The finalizer of SplitMix64, which makes hashes of words look random; below the prime and never 0.
-fn mixed(hash: u64) -> u64 {
+fn mix(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (hash ^ (hash >> 31)) % (PRIME - 1) + 1

@@ -252,19 +252,19 @@ impl<'a> NearSearch<'a> {
         };
         let ranges = exact
             .iter()
-            .map(|found| search.at(found.range.start)..search.at(found.range.end));
+            .map(|found| search.character_at(found.range.start)..search.character_at(found.range.end));
         search.taken = ranges.collect();
         search
     }
 
     /// The character at a byte offset.
-    fn at(&self, byte: usize) -> usize {
+    fn character_at(&self, byte: usize) -> usize {
         self.starts.partition_point(|&start| start < byte)
     }
 
     /// Looks for placeholders around a piece that occurs at the bytes `hit`. Breaks if the work is used up.
     fn look(&mut self, hit: Range<usize>, is_number: bool, seeds: &[Seed]) -> ControlFlow<()> {
-        let start = self.at(hit.start);
+        let start = self.character_at(hit.start);
         let next = self.taken.partition_point(|range| range.end <= start);
         if self.taken.get(next).is_some_and(|range| range.start <= start) {
             return ControlFlow::Continue(());
@@ -275,7 +275,7 @@ impl<'a> NearSearch<'a> {
             at.and_then(|at| self.characters.get(at))
                 .is_some_and(char::is_ascii_digit)
         };
-        let end = self.at(hit.end);
+        let end = self.character_at(hit.end);
         if is_number && (is_digit(Some(end)) || is_digit(start.checked_sub(1))) {
             return ControlFlow::Continue(());
         }
@@ -398,7 +398,7 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
         if edits > pattern.edits {
             continue;
         }
-        let range = trimmed(pattern, text, start..at + 1);
+        let range = trim_edges(pattern, text, start..at + 1);
         let Range { start, end } = range;
         let is_digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
         let cut = end > 0 && is_digit(end) && is_digit(end - 1) || start > 0 && is_digit(start - 1) && is_digit(start);
@@ -413,7 +413,7 @@ fn nearest(pattern: &Pattern, text: &[char]) -> Option<(usize, Range<usize>)> {
 
 /// Removes the characters at the edges that only replace characters of the pattern. Such a character differs from all
 /// characters of the pattern near that edge, and is not a misspelt letter of a word.
-fn trimmed(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize> {
+fn trim_edges(pattern: &Pattern, text: &[char], range: Range<usize>) -> Range<usize> {
     let Pattern { characters, edits, .. } = pattern;
     let foreign = |edge: &[char], outermost: Option<&char>, character: &char| {
         let is_letter = outermost.is_some_and(|edge| edge.is_alphanumeric()) && character.is_alphanumeric();

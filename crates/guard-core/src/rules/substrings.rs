@@ -76,7 +76,7 @@ impl Substrings {
     /// Finds substrings with other separators, and backwards.
     fn find_variants(&self, text: &str) -> Vec<(SubstringMatch, &'static str)> {
         let variants = self.variants.get_or_init(|| {
-            let terms = self.literals.folded().enumerate();
+            let terms = self.literals.folded_literals().enumerate();
             TermVariants::new(terms, self.whole_words, self.literals.is_case_sensitive()).map(Box::new)
         });
         let found = variants.iter().flat_map(|variants| variants.find(text));

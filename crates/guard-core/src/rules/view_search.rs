@@ -132,7 +132,7 @@ struct Collection<M> {
     selection: Selection,
     matches: Vec<ViewMatch<M>>,
     /// With [`Selection::All`], the parts that each rule matched.
-    known: HashMap<usize, Covered>,
+    known: HashMap<usize, CoveredRanges>,
     /// With [`Selection::First`] and [`Selection::Nearest`], the index of the match of each rule.
     firsts: HashMap<usize, usize>,
 }
@@ -181,13 +181,13 @@ impl<M: RuleMatch> Collection<M> {
 
 /// The parts of a text that a rule matched.
 #[derive(Default)]
-struct Covered {
+struct CoveredRanges {
     any: bool,
     /// The ends of the parts by their starts, without overlaps.
     parts: BTreeMap<usize, usize>,
 }
 
-impl Covered {
+impl CoveredRanges {
     fn contains(&self, range: &Range<usize>) -> bool {
         let before = self.parts.range(..=range.start).next_back();
         before.is_some_and(|(_, &end)| range.end <= end)

@@ -28,7 +28,7 @@ pub fn redact(text: &str, spans: &[Range<usize>], replacement: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut shown = 0;
     let spans = spans.iter().filter(|span| !is_inside(text, span, replacement));
-    for span in merged(text, spans) {
+    for span in merge_spans(text, spans) {
         result.push_str(&text[shown..span.start]);
         result.push_str(replacement);
         shown = span.end;

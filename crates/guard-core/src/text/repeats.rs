@@ -53,7 +53,7 @@ struct Part {
 
 impl DistinctText {
     /// Removes the repeats of a text. Returns `None` if there are none.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn new(text: &str) -> Option<Self> {
         let words = words(text);
         let mut order: Vec<usize> = (0..words.len()).collect();
         leave_out_units(&words, &mut order);
@@ -95,7 +95,7 @@ impl DistinctText {
     }
 
     /// The removed parts of `text`, each once.
-    pub fn repeated(&self, text: &str) -> String {
+    pub fn repeated_parts(&self, text: &str) -> String {
         let left_out: String = self.parts.iter().map(|part| &text[part.last..part.until]).collect();
         Self::of(&left_out).map_or(left_out, |once| once.text)
     }
@@ -103,12 +103,12 @@ impl DistinctText {
     /// The original range of `range` in the remaining text: from its first byte to its last one, and to the end of the
     /// repeats after that.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
-        let start = self.at(range.start);
+        let start = self.original_at(range.start);
         if range.is_empty() {
             return start..start;
         }
         // The last byte decides which part the range ends in; its end may be the start of the next part.
-        let end = self.at(range.end - 1) + 1;
+        let end = self.original_at(range.end - 1) + 1;
         let part = self.part(range.end - 1);
         start..if end >= part.last { end.max(part.until) } else { end }
     }
@@ -118,7 +118,7 @@ impl DistinctText {
         &self.parts[behind.saturating_sub(1)]
     }
 
-    fn at(&self, at: usize) -> usize {
+    fn original_at(&self, at: usize) -> usize {
         let part = self.part(at);
         part.range.start + (at - part.place)
     }
@@ -216,7 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn once(text: &str) -> String {
-        DistinctText::of(text).map_or_else(|| text.to_owned(), |once| once.text)
+        DistinctText::new(text).map_or_else(|| text.to_owned(), |once| once.text)
     }
 
     #[test]
@@ -237,9 +237,9 @@ mod tests {
     #[test]
     fn what_was_left_out_is_known() {
         let text = format!("Nice to meet you. {}Bye.", "one two ".repeat(5));
-        let once = DistinctText::of(&text).unwrap();
+        let once = DistinctText::new(&text).unwrap();
         assert_eq!(once.text, "Nice to meet you. one two Bye.");
-        assert_eq!(once.repeated(&text).trim(), "one two");
+        assert_eq!(once.repeated_parts(&text).trim(), "one two");
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
             "bye bye",
             "The cat sat on the mat. The dog sat on the mat.",
         ] {
-            assert_eq!(DistinctText::of(text), None, "{text}");
+            assert_eq!(DistinctText::new(text), None, "{text}");
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn ranges_begin_where_something_stands_first() {
         let text = "One two three four. One two three four. Five six seven eight. One two three four.\n";
-        let once = DistinctText::of(text).unwrap();
+        let once = DistinctText::new(text).unwrap();
         assert_eq!(once.text, "One two three four. Five six seven eight.");
         let shown = |range| &text[once.original(range)];
         assert_eq!(shown(0..3), "One");
@@ -303,7 +303,7 @@ mod tests {
     proptest! {
         #[test]
         fn offsets_map_back(text in "([ab]{1,2}[ .\n]|[ab。é] ?){0,60}") {
-            if let Some(once) = DistinctText::of(&text) {
+            if let Some(once) = DistinctText::new(&text) {
                 prop_assert!(once.text.len() < text.len());
                 let left: String = once.parts.iter().map(|part| &text[part.range.clone()]).collect();
                 prop_assert_eq!(&left, &once.text);

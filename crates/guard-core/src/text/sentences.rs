@@ -293,7 +293,7 @@ fn end_of_sentence(text: &str, start: usize, line: usize, run: Range<usize>, quo
     if is_pause(&text[start..at], run) {
         return None;
     }
-    let start_of_next = Start::of(after);
+    let start_of_next = Start::new(after);
     match start_of_next.kind {
         StartKind::None => None,
         StartKind::Lower => {
@@ -375,7 +375,7 @@ enum StartKind {
 }
 
 impl<'a> Start<'a> {
-    fn of(after: &'a str) -> Self {
+    fn new(after: &'a str) -> Self {
         // A longer run of opening characters is decoration.
         let head = prefix(after, 64);
         let mut dashed = false;

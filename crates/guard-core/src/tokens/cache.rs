@@ -48,7 +48,7 @@ pub struct SharedTokenizer {
 }
 
 struct Cache {
-    kept: Mutex<Kept>,
+    kept: Mutex<Entries>,
     /// Notified when there is an entry to delete later, or when the cache closes.
     changed: Condvar,
     most_bytes: usize,
@@ -58,7 +58,7 @@ struct Cache {
 }
 
 #[derive(Default)]
-struct Kept {
+struct Entries {
     /// The entries by tokenizer and text.
     slots: HashMap<(u64, Arc<str>), Slot>,
     /// The entries from old to new, with their memory.
@@ -67,7 +67,7 @@ struct Kept {
     closing: bool,
 }
 
-impl Kept {
+impl Entries {
     fn forget_oldest(&mut self) {
         if let Some((_, key, bytes)) = self.order.pop_front() {
             self.slots.remove(&key);
@@ -83,7 +83,7 @@ impl Kept {
 }
 
 impl Cache {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -200,7 +200,7 @@ impl Tokenizers {
     }
 
     /// The number of texts tokenized so far, not counting cache hits.
-    pub fn encoded(&self) -> u64 {
+    pub fn tokenized_texts(&self) -> u64 {
         self.cache.encoded.load(Ordering::Relaxed)
     }
 }
@@ -260,9 +260,9 @@ mod tests {
         assert!(Arc::ptr_eq(&one, &other));
         let tokens = one.encode("the same text").unwrap();
         assert!(Arc::ptr_eq(&tokens, &other.encode("the same text").unwrap()));
-        assert_eq!(tokenizers.encoded(), 1);
+        assert_eq!(tokenizers.tokenized_texts(), 1);
         other.encode("another text").unwrap();
-        assert_eq!(tokenizers.encoded(), 2);
+        assert_eq!(tokenizers.tokenized_texts(), 2);
     }
 
     #[test]
@@ -275,7 +275,7 @@ mod tests {
                 scope.spawn(|| tokenizer.encode(&text).unwrap());
             }
         });
-        assert_eq!(tokenizers.encoded(), 1);
+        assert_eq!(tokenizers.tokenized_texts(), 1);
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         }
         assert_eq!(tokenizers.cache.lock().bytes, 0);
         tokenizer.encode("a secret").unwrap();
-        assert_eq!(tokenizers.encoded(), 2);
+        assert_eq!(tokenizers.tokenized_texts(), 2);
     }
 
     #[test]
@@ -302,11 +302,11 @@ mod tests {
         }
         assert_eq!(kept(&tokenizers), 3);
         tokenizer.encode("two 2").unwrap();
-        assert_eq!(tokenizers.encoded(), 4);
+        assert_eq!(tokenizers.tokenized_texts(), 4);
         tokenizer.encode("one 1").unwrap();
-        assert_eq!(tokenizers.encoded(), 5);
+        assert_eq!(tokenizers.tokenized_texts(), 5);
         // A text that exceeds the cache is not kept.
         tokenizer.encode(&"long ".repeat(200)).unwrap();
-        assert_eq!((kept(&tokenizers), tokenizers.encoded()), (3, 6));
+        assert_eq!((kept(&tokenizers), tokenizers.tokenized_texts()), (3, 6));
     }
 }

@@ -28,7 +28,7 @@ impl TextReader {
         let (frame, room) = frame
             .map(|frame| (frame, self.max_length().saturating_sub(frame.len())))
             .filter(|(_, room)| *room >= 2)
-            .ok_or_else(|| TokenizeError::refused("the model does not read pairs of texts"))?;
+            .ok_or_else(|| TokenizeError::from_refusal("the model does not read pairs of texts"))?;
         let premise = self.encode(&self.as_read(premise))?;
         let mut all = Rows {
             tokens: premise.len(),
@@ -52,7 +52,7 @@ impl TextReader {
         index: usize,
     ) -> Result<(), TokenizeError> {
         let too_many =
-            |most: usize| TokenizeError::refused(format!("the texts make more than {most} pairs of windows"));
+            |most: usize| TokenizeError::from_refusal(format!("the texts make more than {most} pairs of windows"));
         let before = rows.len();
         for piece in cuts(claim.len(), room / 2, 0) {
             let room = room - piece.len();

@@ -27,7 +27,7 @@ pub enum TokenizeError {
 
 impl TokenizeError {
     /// Creates the error of a rejected text.
-    pub(super) fn refused(reason: impl ToString) -> Self {
+    pub(super) fn from_refusal(reason: impl ToString) -> Self {
         Self::Refused {
             message: reason.to_string(),
         }

@@ -178,10 +178,10 @@ fn cut(tokenizer: &tokenizers::Tokenizer, text: &str, limit: usize) -> (usize, u
 }
 
 /// Receives a part of a text and the byte ranges of its tokens.
-type Seeing<'a> = dyn FnMut(&str, &[(usize, usize)]) + 'a;
+type Visitor<'a> = dyn FnMut(&str, &[(usize, usize)]) + 'a;
 
 /// Tokenizes a piece in as few parts as possible, and passes each part on with the byte ranges of its tokens.
-fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Seeing<'_>) {
+fn visit(tokenizer: &tokenizers::Tokenizer, piece: &str, see: &mut Visitor<'_>) {
     if piece.is_empty() {
         return;
     }

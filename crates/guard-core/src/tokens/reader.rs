@@ -112,7 +112,7 @@ impl TextReader {
     /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
     pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
         let text: &str = &self.as_read(text);
-        let once = if self.offsets { None } else { DistinctText::of(text) };
+        let once = if self.offsets { None } else { DistinctText::new(text) };
         let Some(once) = once else {
             return self.rows_of(text, reading);
         };

@@ -65,7 +65,7 @@ pub(super) struct PairFrame {
 
 impl PairFrame {
     /// The tokens around two probes `bare` in `dressed`.
-    fn around(bare: &[u32], dressed: &[u32]) -> Option<Self> {
+    fn from_probes(bare: &[u32], dressed: &[u32]) -> Option<Self> {
         let starts = |at: &usize| dressed[*at..].starts_with(bare);
         let mut positions = 0..=dressed.len().checked_sub(bare.len())?;
         let first = positions.clone().find(starts)?;
@@ -150,7 +150,7 @@ impl TextTokenizer {
             suffix: dressed[at + bare.len()..].into(),
         };
         let dressed = tokenizer.encode(("a", "a"), true).map_err(failed)?;
-        let pair = PairFrame::around(&bare, dressed.get_ids());
+        let pair = PairFrame::from_probes(&bare, dressed.get_ids());
         let pad = ["[PAD]", "<pad>"]
             .iter()
             .find_map(|token| tokenizer.token_to_id(token))
@@ -188,7 +188,10 @@ impl TextTokenizer {
         let is_dropped = |character: char| character.is_control() && !is_space(character);
         let shown = text.trim_start_matches(is_dropped);
         let lead = text.len() - shown.len();
-        let encoding = self.tokenizer.encode(shown, false).map_err(TokenizeError::refused)?;
+        let encoding = self
+            .tokenizer
+            .encode(shown, false)
+            .map_err(TokenizeError::from_refusal)?;
         let mut all_ids = Vec::with_capacity(encoding.len());
         let mut offsets = Vec::with_capacity(encoding.len());
         for (id, (start, end)) in encoding.get_ids().iter().zip(encoding.get_offsets()) {

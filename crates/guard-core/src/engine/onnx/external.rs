@@ -98,12 +98,12 @@ fn locations(graph: &[u8]) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    fn embedded(name: &str) -> std::path::PathBuf {
+    fn model_path(name: &str) -> std::path::PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(name)
     }
 
     fn files_of(name: &str, place: &str) -> Result<Vec<ExternalFile>, ModelFileError> {
-        let folder = ModelFolder::open(&embedded(name)).unwrap();
+        let folder = ModelFolder::open(&model_path(name)).unwrap();
         external_files(
             &folder,
             Path::new(place),
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(locations(&named(&long)).collect::<Vec<_>>(), [long.as_str()]);
         assert_eq!(locations(&named("a/b.bin")).collect::<Vec<_>>(), ["a/b.bin"]);
         assert_eq!(locations(b"\x0a\x08location\x12\x7fshort").count(), 0);
-        let folder = ModelFolder::open(&embedded("language")).unwrap();
+        let folder = ModelFolder::open(&model_path("language")).unwrap();
         for name in ["../config.json", "/etc/hostname"] {
             let graph = Content {
                 path: "g.onnx".into(),

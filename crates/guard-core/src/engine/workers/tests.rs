@@ -295,10 +295,10 @@ fn models_rest_when_nothing_is_worked_on() {
     let now = Instant::now();
     assert_eq!(queue.rest_after(now), None);
     assert!(
-        queue.used(Arc::downgrade(&model)),
+        queue.record_run(Arc::downgrade(&model)),
         "somebody has to look after the time"
     );
-    assert!(!queue.used(Arc::downgrade(&model)));
+    assert!(!queue.record_run(Arc::downgrade(&model)));
     let after = queue.rest_after(now).unwrap();
     assert!(after > seconds(1) && after < seconds(3), "{after:?}");
     assert_eq!(queue.rest_after(now + seconds(3)), Some(Duration::ZERO));
@@ -306,20 +306,20 @@ fn models_rest_when_nothing_is_worked_on() {
     // Not during a run.
     queue.running = 1;
     assert!(queue.rest_after(now + seconds(3)).unwrap() > Duration::ZERO);
-    assert_eq!(queue.take_used().len(), 1);
-    queue.rested();
+    assert_eq!(queue.take_run_models().len(), 1);
+    queue.end_release();
     assert_eq!((queue.rest_after(now + seconds(60)), queue.running), (None, 0));
 
     // An occasional text does not postpone the next release for ever.
-    queue.used(Arc::downgrade(&model));
+    queue.record_run(Arc::downgrade(&model));
     assert_eq!(queue.rest_after(Instant::now() + seconds(31)), Some(Duration::ZERO));
 
-    queue.take_used();
+    queue.take_run_models();
     assert_eq!(queue.rest_after(now), None);
     // The memory of a closed model is released too.
-    queue.freed();
+    queue.record_close();
     assert_eq!(queue.rest_after(Instant::now() + seconds(3)), Some(Duration::ZERO));
-    assert!(queue.take_used().is_empty());
+    assert!(queue.take_run_models().is_empty());
     assert_eq!(queue.rest_after(Instant::now() + seconds(3)), None);
 }
 

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in the Americas.
 
 use super::cards::is_luhn;
-use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
+use super::digits::{alphanumerics, digits, is_monotonous, number, weighted_sum};
 
 /// A US social security number that was ever issued: the area is not 000, 666 or above 899, the group not 00, the
 /// serial not 0000 (Social Security Administration, POMS RM 10201.035).
@@ -29,7 +29,7 @@ pub fn is_us_itin(value: &str) -> bool {
 /// registration number").
 pub fn is_dea(value: &str) -> bool {
     let digits = digits(&value[value.len().saturating_sub(7)..]);
-    digits.len() == 7 && weighted(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)
+    digits.len() == 7 && weighted_sum(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)
 }
 
 /// A Canadian social insurance number: Luhn's check digit; 0 and 8 are not issued as first digits (Employment and
@@ -41,7 +41,7 @@ pub fn is_ca_sin(value: &str) -> bool {
 
 /// The check digit of the Receita Federal: 11 minus the remainder modulo 11, or 0 if that has two digits.
 fn br_check(values: &[u32], weights: &[u32]) -> u32 {
-    match weighted(values, weights) % 11 {
+    match weighted_sum(values, weights) % 11 {
         0 | 1 => 0,
         rest => 11 - rest,
     }

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in Asia and Oceania, except China.
 
 use super::calendar::is_day;
-use super::digits::{alphanumerics, digits, is_monotonous, number, weighted};
+use super::digits::{alphanumerics, digits, is_monotonous, number, weighted_sum};
 use super::verhoeff;
 
 /// An Indian Aadhaar number: twelve digits, the first 2 to 9, with Verhoeff's checksum (UIDAI, "Aadhaar Authentication
@@ -14,13 +14,15 @@ pub fn is_in_aadhaar(value: &str) -> bool {
 /// An Australian tax file number: modulus 11 (Australian Taxation Office, "TFN declaration specification", algorithm).
 pub fn is_au_tfn(value: &str) -> bool {
     let digits = digits(value);
-    digits.len() == 9 && weighted(&digits, &[1, 4, 3, 7, 5, 8, 6, 9, 10]).is_multiple_of(11) && !is_monotonous(&digits)
+    digits.len() == 9
+        && weighted_sum(&digits, &[1, 4, 3, 7, 5, 8, 6, 9, 10]).is_multiple_of(11)
+        && !is_monotonous(&digits)
 }
 
 /// An Australian business number: modulus 89 (Australian Business Register, "Format of the ABN").
 pub fn is_au_abn(value: &str) -> bool {
     let digits = digits(value);
-    let sum = weighted(&digits, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    let sum = weighted_sum(&digits, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
     // The first digit is reduced by one, and has the weight 10.
     digits.len() == 11 && digits[0] > 0 && (sum - 10).is_multiple_of(89)
 }
@@ -29,7 +31,7 @@ pub fn is_au_abn(value: &str) -> bool {
 /// Number digit check").
 pub fn is_au_acn(value: &str) -> bool {
     let digits = digits(value);
-    let check = |digits: &[u32]| (10 - weighted(&digits[..8], &[8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10;
+    let check = |digits: &[u32]| (10 - weighted_sum(&digits[..8], &[8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10;
     digits.len() == 9 && check(&digits) == digits[8] && !is_monotonous(&digits)
 }
 
@@ -39,7 +41,7 @@ pub fn is_au_medicare(value: &str) -> bool {
     let digits = digits(value);
     (10..=11).contains(&digits.len())
         && (2..=6).contains(&digits[0])
-        && weighted(&digits[..8], &[1, 3, 7, 9, 1, 3, 7, 9]) % 10 == digits[8]
+        && weighted_sum(&digits[..8], &[1, 3, 7, 9, 1, 3, 7, 9]) % 10 == digits[8]
 }
 
 /// A Singaporean NRIC or FIN: a letter for the kind and the century, seven digits, and a check letter. The Immigration
@@ -59,7 +61,7 @@ pub fn is_sg_nric(value: &str) -> bool {
         b'M' => (3, b"XWUTRQPNJLK"),
         _ => return false,
     };
-    let sum = weighted(&digits, &[2, 7, 6, 5, 4, 3, 2]) + offset;
+    let sum = weighted_sum(&digits, &[2, 7, 6, 5, 4, 3, 2]) + offset;
     letters[(sum % 11) as usize] == last
 }
 
@@ -78,7 +80,7 @@ pub fn is_kr_rrn(value: &str) -> bool {
     };
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let (year, month) = (century + pair(0), pair(2));
-    let sum = weighted(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
+    let sum = weighted_sum(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
     let is_random = (year, month) >= (2020, 10);
     let is_checked = |from: u32| (from - sum % 11) % 10 == digits[12];
     // Numbers of foreigners have either.
@@ -90,7 +92,8 @@ pub fn is_kr_rrn(value: &str) -> bool {
 /// Interior).
 pub fn is_th_tnin(value: &str) -> bool {
     let digits = digits(value);
-    let check = |digits: &[u32]| (11 - weighted(&digits[..12], &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10;
+    let check =
+        |digits: &[u32]| (11 - weighted_sum(&digits[..12], &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10;
     digits.len() == 13 && (1..=8).contains(&digits[0]) && number(&digits[1..12]) > 0 && check(&digits) == digits[12]
 }
 

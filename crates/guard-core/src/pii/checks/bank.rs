@@ -2,7 +2,7 @@
 
 use iban::{Iban, IbanLike, ParseIbanError};
 
-use super::digits::{digits, is_monotonous, number, weighted};
+use super::digits::{digits, is_monotonous, number, weighted_sum};
 
 /// An International Bank Account Number: ISO 13616-1, lengths and structures as in the SWIFT IBAN registry, and the two
 /// check digits of ISO/IEC 7064, MOD 97-10.
@@ -32,7 +32,7 @@ pub fn is_aba(value: &str) -> bool {
     let issued = |prefix| matches!(prefix, 1..=12 | 21..=32 | 61..=72 | 80);
     digits.len() == 9
         && issued(number(&digits[..2]))
-        && weighted(&digits, &[3, 7, 1, 3, 7, 1, 3, 7, 1]).is_multiple_of(10)
+        && weighted_sum(&digits, &[3, 7, 1, 3, 7, 1, 3, 7, 1]).is_multiple_of(10)
         && !is_monotonous(&digits)
 }
 

@@ -27,7 +27,7 @@ pub(super) fn base36(byte: u8) -> u32 {
 }
 
 /// The sum of the digits, each times the weight at the same index.
-pub(super) fn weighted(digits: &[u32], weights: &[u32]) -> u32 {
+pub(super) fn weighted_sum(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
 }
 

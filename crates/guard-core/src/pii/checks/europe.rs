@@ -2,12 +2,12 @@
 
 use super::calendar::{is_day, is_day_of_any_century};
 use super::cards::is_luhn;
-use super::digits::{alphanumerics, base36, digits, is_monotonous, number, weighted};
+use super::digits::{alphanumerics, base36, digits, is_monotonous, number, weighted_sum};
 
 /// A number of the British National Health Service: modulus 11 (NHS Data Dictionary, "NHS NUMBER").
 pub fn is_uk_nhs(value: &str) -> bool {
     let digits = digits(value);
-    let check = |digits: &[u32]| 11 - weighted(&digits[..9], &[10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11;
+    let check = |digits: &[u32]| 11 - weighted_sum(&digits[..9], &[10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11;
     digits.len() == 10 && !is_monotonous(&digits) && check(&digits) % 11 == digits[9]
 }
 
@@ -137,7 +137,7 @@ pub fn is_de_id_card(value: &str) -> bool {
         return false;
     }
     let values: Vec<u32> = characters.iter().map(|&byte| base36(byte)).collect();
-    weighted(&values[..9], &[7, 3, 1, 7, 3, 1, 7, 3, 1]) % 10 == values[9]
+    weighted_sum(&values[..9], &[7, 3, 1, 7, 3, 1, 7, 3, 1]) % 10 == values[9]
 }
 
 /// A French NIR: 97 minus the remainder modulo 97 of the thirteen digits, in which Corsica's 2A and 2B count as 19 and
@@ -168,7 +168,7 @@ pub fn is_pl_pesel(value: &str) -> bool {
     }
     let pair = |at: usize| digits[at] * 10 + digits[at + 1];
     let century = [1900, 2000, 2100, 2200, 1800][(pair(2) / 20) as usize];
-    let sum = weighted(&digits[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
+    let sum = weighted_sum(&digits[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
     is_day(century + pair(0), pair(2) % 20, pair(4)) && (10 - sum % 10) % 10 == digits[10]
 }
 
@@ -176,7 +176,7 @@ pub fn is_pl_pesel(value: &str) -> bool {
 pub fn is_nl_bsn(value: &str) -> bool {
     let digits = digits(value);
     // The last digit has the weight -1, which is 10 modulo 11.
-    let sum = weighted(&digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]);
+    let sum = weighted_sum(&digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]);
     digits.len() == 9 && sum.is_multiple_of(11) && !is_monotonous(&digits)
 }
 

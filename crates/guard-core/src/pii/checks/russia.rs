@@ -1,13 +1,13 @@
 //! Numbers of people and companies in Russia.
 
-use super::digits::{digits, is_monotonous, number, weighted};
+use super::digits::{digits, is_monotonous, number, weighted_sum};
 
 /// An INN: ten digits of a company with one check digit, twelve of a person with two (Federal Tax Service, order
 /// ММВ-7-6/435@ of 29.06.2012, appendix).
 pub fn is_inn(value: &str) -> bool {
     const WEIGHTS: [u32; 11] = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8];
     let digits = digits(value);
-    let check = |count: usize| weighted(&digits[..count], &WEIGHTS[11 - count..]) % 11 % 10 == digits[count];
+    let check = |count: usize| weighted_sum(&digits[..count], &WEIGHTS[11 - count..]) % 11 % 10 == digits[count];
     let fits = match digits.len() {
         10 => check(9),
         12 => check(10) && check(11),
@@ -34,7 +34,7 @@ pub fn is_snils(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 11
         && number(&digits[..9]) > 1_001_998
-        && u64::from(weighted(&digits[..9], &[9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101 % 100) == number(&digits[9..])
+        && u64::from(weighted_sum(&digits[..9], &[9, 8, 7, 6, 5, 4, 3, 2, 1]) % 101 % 100) == number(&digits[9..])
         && !is_monotonous(&digits[..9])
 }
 

@@ -1,7 +1,7 @@
 //! The checksum of Verhoeff: J. Verhoeff, "Error Detecting Decimal Codes", Mathematical Centre Tracts 29, 1969.
 
 /// The digit after the permutation (1 5 8 9 4 2 7 0)(3 6), which is applied `position` times.
-fn permuted(position: usize, digit: u32) -> u32 {
+fn permute(position: usize, digit: u32) -> u32 {
     const ONCE: [u32; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     (0..position % 8).fold(digit, |digit, _| ONCE[digit as usize])
 }
@@ -19,7 +19,7 @@ fn product(first: u32, second: u32) -> u32 {
 /// Whether the last digit is the check digit of those before it.
 pub fn is_valid(digits: &[u32]) -> bool {
     let positions = digits.iter().rev().enumerate();
-    positions.fold(0, |sum, (position, &digit)| product(sum, permuted(position, digit))) == 0
+    positions.fold(0, |sum, (position, &digit)| product(sum, permute(position, digit))) == 0
 }
 
 #[cfg(test)]

@@ -53,20 +53,20 @@ const QUOTES: [(char, char); 7] = [
 ];
 
 /// Phrases of refusals.
-pub static REFUSALS: Embedded = Embedded::new(data::embedded!("refusals"));
+pub static REFUSALS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("refusals"));
 /// Instructions to a model that do not belong in a tool description.
-pub static ORDERS: Embedded = Embedded::new(data::embedded!("orders"));
+pub static ORDERS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("orders"));
 /// Instructions to ignore the task and output dictated words.
-pub static HIJACKS: Embedded = Embedded::new(data::embedded!("hijacks"));
+pub static HIJACKS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("hijacks"));
 
-/// Embedded phrases of all languages. They are parsed on first use, which takes about 10 ms.
+/// EmbeddedPhrases phrases of all languages. They are parsed on first use, which takes about 10 ms.
 #[derive(Debug)]
-pub struct Embedded {
+pub struct EmbeddedPhrases {
     files: &'static [DataFile],
     phrases: OnceLock<Result<Phrases, RuleErrorKind>>,
 }
 
-impl Embedded {
+impl EmbeddedPhrases {
     const fn new(files: &'static [DataFile]) -> Self {
         let phrases = OnceLock::new();
         Self { files, phrases }
@@ -91,7 +91,7 @@ impl Embedded {
     ///
     /// # Errors
     ///
-    /// As in [`Embedded::get`] and [`Phrases::find`].
+    /// As in [`EmbeddedPhrases::get`] and [`Phrases::find`].
     pub fn find_if_ready(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleError> {
         match self.phrases.get() {
             Some(Ok(phrases)) => phrases.search(text, Group::find_if_compiled),
@@ -198,7 +198,7 @@ impl LazyPattern {
         }
     }
 
-    fn compiled(&self) -> Result<&Patterns, RuleErrorKind> {
+    fn patterns(&self) -> Result<&Patterns, RuleErrorKind> {
         let compile = || Patterns::compile(&[&self.source]).map_err(RuleErrorKind::from);
         self.compiled.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
@@ -208,7 +208,7 @@ impl LazyPattern {
     }
 
     fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<Range<usize>>, RuleErrorKind> {
-        let found = self.compiled()?.find(text, match_type)?;
+        let found = self.patterns()?.find(text, match_type)?;
         Ok(found.into_iter().map(|found| found.range).collect())
     }
 }
@@ -234,7 +234,7 @@ impl Group {
     fn compile(&self) -> Result<(), RuleErrorKind> {
         for phrase in &self.phrases {
             for pattern in self.patterns_of(phrase) {
-                pattern.compiled().map_err(|error| error.of_rule(&phrase.id))?;
+                pattern.patterns().map_err(|error| error.of_rule(&phrase.id))?;
             }
         }
         Ok(())
@@ -247,7 +247,7 @@ impl Group {
     }
 
     /// The phrases that `text` may contain, by their needles.
-    fn suspected(&self, text: &str) -> Vec<&CompiledPhrase> {
+    fn suspects(&self, text: &str) -> Vec<&CompiledPhrase> {
         let suspects = self.phrases.iter().zip(self.needles.suspects(text));
         suspects
             .filter_map(|(phrase, suspected)| suspected.then_some(phrase))
@@ -256,12 +256,12 @@ impl Group {
 
     /// The first match of each phrase.
     fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
-        self.matches(&self.suspected(text), text)
+        self.matches(&self.suspects(text), text)
     }
 
     /// Like [`Group::find`], but returns `None` if it first had to compile a phrase.
     fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
-        let suspected = self.suspected(text);
+        let suspected = self.suspects(text);
         let mut patterns = suspected.iter().flat_map(|phrase| self.patterns_of(phrase));
         match patterns.all(LazyPattern::is_compiled) {
             true => self.matches(&suspected, text).map(Some),
@@ -280,7 +280,7 @@ impl Group {
             stop::point();
             // Compiles all patterns, so that the next such text finds them ready.
             for pattern in self.patterns_of(phrase) {
-                pattern.compiled()?;
+                pattern.patterns()?;
             }
             let range = self.first(phrase, text)?;
             found.extend(range.map(|range| PhraseMatch {
@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn what_has_to_be_compiled_first_is_not_found_at_once() {
-        let known = Embedded::new(REFUSALS.files);
+        let known = EmbeddedPhrases::new(REFUSALS.files);
         let text = "Je ne peux pas vous aider.";
         assert_eq!(known.find_if_ready(text).unwrap(), None);
         let found = known.get().unwrap().find(text).unwrap();

@@ -20,7 +20,7 @@ const MOST_READS: usize = 1024;
 
 /// A text that checks the clock while a backtracking pattern reads it. The engine can't be stopped otherwise: it asks
 /// for the bytes at every position, and once the time is up that call unwinds with [`OutOfTime`].
-struct Watched<'a> {
+struct WatchedText<'a> {
     text: &'a str,
     until: Instant,
     /// How often the text may be read before the next look at the clock.
@@ -30,7 +30,7 @@ struct Watched<'a> {
 /// The payload with which a search unwinds when its time is up. No panic is reported.
 struct OutOfTime;
 
-impl<'a> Watched<'a> {
+impl<'a> WatchedText<'a> {
     fn new(text: &'a str, until: Instant) -> Self {
         let left = Cell::new(0);
         Self { text, until, left }
@@ -46,7 +46,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Input for Watched<'_> {
+impl Input for WatchedText<'_> {
     type Match<'t>
         = fancy_regex::Match<'t>
     where
@@ -92,7 +92,7 @@ pub(super) fn backtrack(
     limit: usize,
     until: Instant,
 ) -> Option<Vec<Range<usize>>> {
-    let watched = Watched::new(text, until);
+    let watched = WatchedText::new(text, until);
     // Each search creates a new engine state.
     match catch_unwind(AssertUnwindSafe(|| matches(regex, &watched, limit))) {
         Ok(found) => found,
@@ -101,7 +101,7 @@ pub(super) fn backtrack(
     }
 }
 
-fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> Option<Vec<Range<usize>>> {
+fn matches(regex: &fancy_regex::Regex, watched: &WatchedText<'_>, limit: usize) -> Option<Vec<Range<usize>>> {
     let text = watched.text;
     let one_go = text.len() <= ONE_GO;
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -115,24 +115,24 @@ fn matches(regex: &fancy_regex::Regex, watched: &Watched<'_>, limit: usize) -> O
         match regex.find_input(input).ok()? {
             // An empty match at the end of the last match belongs to it, as in `regex`.
             Some(hit) if hit.start() == hit.end() && found.last().is_some_and(|last| last.end == hit.start()) => {
-                at = after(text, hit.end());
+                at = next_start(text, hit.end());
             }
             Some(hit) => {
                 at = if hit.start() == hit.end() {
-                    after(text, hit.end())
+                    next_start(text, hit.end())
                 } else {
                     hit.end()
                 };
                 found.push(hit.range());
             }
             None if one_go => break,
-            None => at = after(text, at),
+            None => at = next_start(text, at),
         }
     }
     Some(found)
 }
 
 /// The start of the character after the one at `at`; beyond the end of the text if there is none.
-fn after(text: &str, at: usize) -> usize {
+fn next_start(text: &str, at: usize) -> usize {
     text.ceil_char_boundary(at + 1).max(at + 1)
 }

@@ -41,7 +41,7 @@ impl Matcher {
     /// Compiles for the linear engine, or for the backtracking one if the pattern needs its features or `backtracks`.
     pub fn compile(index: usize, source: &str, limit: usize, backtracks: bool) -> Result<Self, PatternError> {
         if backtracks {
-            return Self::backtracking(source, limit).map_err(|error| refusal(index, &error));
+            return Self::new_backtracking(source, limit).map_err(|error| refusal(index, &error));
         }
         let build = |limit| regex::RegexBuilder::new(source).size_limit(limit).build();
         let tries = SIZES.iter().copied().filter(|&size| size < limit).chain([limit]);
@@ -61,7 +61,7 @@ impl Matcher {
             Err(regex::Error::CompiledTooBig(_)) => return Err(PatternError::TooLarge { pattern: index }),
             Err(error) => error.to_string(),
         };
-        match Self::backtracking(source, limit) {
+        match Self::new_backtracking(source, limit) {
             Ok(matcher) => Ok(matcher),
             Err(fancy_regex::Error::CompileError(error)) if too_large(&error) => {
                 Err(PatternError::TooLarge { pattern: index })
@@ -80,7 +80,7 @@ impl Matcher {
         }
     }
 
-    fn backtracking(source: &str, limit: usize) -> Result<Self, fancy_regex::Error> {
+    fn new_backtracking(source: &str, limit: usize) -> Result<Self, fancy_regex::Error> {
         let regex = fancy_regex::RegexBuilder::new(source)
             .backtrack_limit(STEP_LIMIT)
             .delegate_size_limit(limit)
@@ -95,7 +95,7 @@ impl Matcher {
     }
 
     /// A faster pattern that matches wherever this one does, for texts in which this one is slow.
-    fn relaxed(&self, text: &str) -> Option<&TimedRegex> {
+    fn relaxed_regex(&self, text: &str) -> Option<&TimedRegex> {
         match self {
             Self::Linear {
                 regex, states, relaxed, ..
@@ -119,7 +119,7 @@ impl Matcher {
         until: Instant,
     ) -> Result<Vec<Range<usize>>, PatternError> {
         let limit = if all { usize::MAX } else { 1 };
-        let relaxed = self.relaxed(text);
+        let relaxed = self.relaxed_regex(text);
         // If this search runs out of time, the one below does too, and reports it.
         let nothing = |relaxed: &TimedRegex| relaxed.find(text, 1, until, None).is_some_and(|found| found.is_empty());
         match self {

@@ -48,9 +48,9 @@ impl Pattern {
         until: Instant,
     ) -> Result<Vec<Range<usize>>, PatternError> {
         if match_type == MatchType::FullMatch {
-            let full = self
-                .full
-                .get_or_init(|| Matcher::compile(index, &self.source.anchored(), self.limit, self.source.backtracks));
+            let full = self.full.get_or_init(|| {
+                Matcher::compile(index, &self.source.anchored_text(), self.limit, self.source.backtracks)
+            });
             let matcher = full.as_ref().map_err(Clone::clone)?;
             return matcher.find(index, text, false, false, until);
         }

@@ -171,7 +171,7 @@ impl Patterns {
                 .filter(|(_, pattern)| pattern.is_linear());
             let terms: Vec<(usize, String)> = linear
                 .flat_map(|(index, pattern)| {
-                    terms::of(pattern.translated())
+                    terms::literal_terms(pattern.translated())
                         .into_iter()
                         .map(move |term| (index, term))
                 })

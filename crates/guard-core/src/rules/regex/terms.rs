@@ -8,7 +8,7 @@ const LONGEST: usize = 256;
 
 /// The texts that a pattern matches, in lower case, if it consists of a few words and phrases, as in
 /// `(?i)\\b(?:project|plan) falcon\\b`; otherwise none. A run of white space is one space.
-pub(super) fn of(pattern: &str) -> Vec<String> {
+pub(super) fn literal_terms(pattern: &str) -> Vec<String> {
     let parsed = regex_syntax::parse(pattern).ok();
     parsed.and_then(|hir| texts(&hir)).unwrap_or_default()
 }
@@ -83,10 +83,10 @@ mod tests {
 
     #[test]
     fn patterns_of_words_have_texts() {
-        assert_eq!(of("(?i)\\bproject\\s+falcon\\b"), ["project falcon"]);
-        assert_eq!(of("(?:red|green) (light)"), ["red light", "green light"]);
+        assert_eq!(literal_terms("(?i)\\bproject\\s+falcon\\b"), ["project falcon"]);
+        assert_eq!(literal_terms("(?:red|green) (light)"), ["red light", "green light"]);
         for pattern in ["\\d{4}", "a.c", "[ab]c", "^start", "ab*"] {
-            assert!(of(pattern).is_empty(), "{pattern}");
+            assert!(literal_terms(pattern).is_empty(), "{pattern}");
         }
     }
 }

@@ -24,7 +24,7 @@ impl Translation {
     }
 
     /// The pattern anchored at both ends of the text.
-    pub fn anchored(&self) -> String {
+    pub fn anchored_text(&self) -> String {
         // A comment at the end would swallow the parenthesis.
         let end = if self.verbose { "\n" } else { "" };
         format!("\\A(?:{}{end})\\z", self.text)

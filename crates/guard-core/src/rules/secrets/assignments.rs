@@ -18,7 +18,7 @@ const LINKED: usize = 2;
 
 impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     /// Finds the value that is assigned to the name at `keyword`.
-    pub fn assigned(&mut self, index: usize, compiled: &CompiledRule, keyword: Range<usize>) {
+    pub fn find_assigned(&mut self, index: usize, compiled: &CompiledRule, keyword: Range<usize>) {
         let text = self.text;
         if self.taken.get(&index).is_some_and(|&end| keyword.start < end) {
             return;

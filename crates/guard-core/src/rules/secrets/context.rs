@@ -253,7 +253,7 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     if prefix.is_empty() && is_qualified(outside, between) {
         return Link::Never;
     }
-    let between = untyped(between);
+    let between = without_type(between);
     let Assignment { before, name, operator } = match read(between) {
         Ok(assignment) => assignment,
         Err(link) => return link,
@@ -324,7 +324,7 @@ fn is_qualified(outside: &[u8], between: &[u8]) -> bool {
 }
 
 /// The text between a name and its value, without the type of the name.
-fn untyped(between: &[u8]) -> &[u8] {
+fn without_type(between: &[u8]) -> &[u8] {
     let rest = between.strip_prefix(b":").unwrap_or(between).trim_ascii_start();
     let declared = TYPES.iter().filter(|_| rest.len() < between.len());
     let assigned = declared

@@ -86,7 +86,7 @@ impl RuleSet {
                 }
                 let compiled = self.rules[index].compiled()?;
                 if self.rules[index].shape == Shape::Assigned {
-                    search.assigned(index, compiled, hit.clone());
+                    search.find_assigned(index, compiled, hit.clone());
                     continue;
                 }
                 let near = hit.start.saturating_sub(compiled.before)..(hit.start + compiled.after).min(text.len());
@@ -113,7 +113,7 @@ impl RuleSet {
         }
         let quoted: Vec<usize> = self.quoted.iter().copied().filter(|&index| enabled(index)).collect();
         if !quoted.is_empty() {
-            search.quoted(&quoted)?;
+            search.find_quoted(&quoted)?;
         }
         Ok(search.found)
     }

@@ -64,7 +64,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 
     /// Searches all quoted strings that consist of base64 or base64url characters.
-    pub fn quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
+    pub fn find_quoted(&mut self, rules: &[usize]) -> Result<(), RuleErrorKind> {
         let text = self.text;
         for open in memchr::memchr3_iter(b'"', b'\'', b'`', text) {
             stop::point();

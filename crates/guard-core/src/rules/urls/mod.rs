@@ -55,7 +55,7 @@ pub fn find(text: &str) -> Vec<FoundUrl> {
 }
 
 fn search(text: &str) -> Vec<FoundUrl> {
-    let plain = PlainText::of(text);
+    let plain = PlainText::new(text);
     let found = Search::new(&plain.text).run();
     found
         .into_iter()

@@ -45,7 +45,7 @@ struct Jump {
 }
 
 impl PlainText {
-    pub fn of(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let mut plain = Self {
             text: String::with_capacity(text.len()),
             jumps: Vec::new(),
@@ -54,7 +54,7 @@ impl PlainText {
         while let Some(character) = text[at..].chars().next() {
             let rest = &text[at..];
             let length = character.len_utf8();
-            if let Some((taken, meaning)) = defanged(rest, &plain.text) {
+            if let Some((taken, meaning)) = read_disguise(rest, &plain.text) {
                 // "example [.] com": the spaces belong to the disguise.
                 let end = at + taken;
                 plain.replace(meaning, at, end);
@@ -114,7 +114,7 @@ impl PlainText {
 }
 
 /// The length and the meaning of the disguise at the start of `rest`. `before` is the plain text so far.
-fn defanged(rest: &str, before: &str) -> Option<(usize, &'static str)> {
+fn read_disguise(rest: &str, before: &str) -> Option<(usize, &'static str)> {
     let first = *rest.as_bytes().first()?;
     if !matches!(first, b'[' | b'(' | b'{' | b'\\' | b' ') || !before.ends_with(is_label_or_colon) {
         return None;

@@ -96,7 +96,7 @@ impl<'a> Search<'a> {
         if end == name {
             end = slashes + authority.trim_end_matches(['.', ':', '-', '_', '%']).len();
         }
-        self.parsed(scheme, start, slashes, end)
+        self.parse(scheme, start, slashes, end)
     }
 
     /// User, host and port from `start` on.
@@ -175,7 +175,7 @@ impl<'a> Search<'a> {
             }
         }
         Url::parse(&format!("http://{}", &self.text[start..port])).ok()?;
-        self.parsed("http", start, start, self.tail(port, start))
+        self.parse("http", start, start, self.tail(port, start))
     }
 
     /// The part of the word `start..end` that may be a host, and its start.
@@ -286,7 +286,7 @@ impl<'a> Search<'a> {
     }
 
     /// Parses the URL at `start..end`, whose user or host begins at `authority`.
-    fn parsed(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<PlainUrl> {
+    fn parse(&self, scheme: &str, start: usize, authority: usize, end: usize) -> Option<PlainUrl> {
         // Texts from web pages have escaped ampersands.
         let rest = self.text[authority..end].replace("&amp;", "&");
         let url = Url::parse(&format!("{scheme}://{rest}")).ok()?;

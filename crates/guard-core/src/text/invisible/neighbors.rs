@@ -11,7 +11,7 @@ use super::suspect::{Need, Run, Suspect};
 
 /// The characters of a run that stay, up to the current one.
 #[derive(Default)]
-struct Kept {
+struct History {
     last: Option<char>,
     joiners: usize,
     spaces: usize,
@@ -21,25 +21,25 @@ struct Kept {
 pub(super) fn judge(run: &Run, suspects: &mut [Suspect]) {
     let is_lone_selector = suspects.iter().filter(|s| s.kind == Kind::VariationSelectors).count() == 1;
     let flag = flag(run.left, suspects);
-    let mut kept = Kept::default();
+    let mut history = History::default();
     for (index, suspect) in suspects.iter_mut().enumerate() {
         let character = suspect.character;
         let is_needed = match suspect.kind {
             Kind::Joiners => {
-                suspect.need = joiner(run, &kept, character);
+                suspect.need = joiner(run, &history, character);
                 suspect.need != Need::No
             }
             Kind::SoftHyphens => {
-                suspect.need = soft_hyphen(run, &kept);
+                suspect.need = soft_hyphen(run, &history);
                 suspect.need != Need::No
             }
-            Kind::ZeroWidthSpaces => suspect.start == 0 && character == '\u{FEFF}' || zero_width_space(run, &kept),
+            Kind::ZeroWidthSpaces => suspect.start == 0 && character == '\u{FEFF}' || zero_width_space(run, &history),
             Kind::Tags => index < flag,
             Kind::VariationSelectors => {
-                is_lone_selector && kept.last.is_none() && accepts_selector(run.left, character)
+                is_lone_selector && history.last.is_none() && accepts_selector(run.left, character)
             }
-            Kind::Fillers => filler(run, &kept, character),
-            Kind::FormatCharacters => format_character(run, &kept, character),
+            Kind::Fillers => filler(run, &history, character),
+            Kind::FormatCharacters => format_character(run, &history, character),
             Kind::DirectionalMarks | Kind::DirectionalControls | Kind::PrivateUse | Kind::Unassigned => continue,
         };
         if !is_needed {
@@ -48,16 +48,16 @@ pub(super) fn judge(run: &Run, suspects: &mut [Suspect]) {
         if suspect.need == Need::No {
             suspect.need = Need::Yes;
         }
-        kept.last = Some(character);
-        kept.joiners += usize::from(suspect.kind == Kind::Joiners);
-        kept.spaces += usize::from(suspect.kind == Kind::ZeroWidthSpaces);
+        history.last = Some(character);
+        history.joiners += usize::from(suspect.kind == Kind::Joiners);
+        history.spaces += usize::from(suspect.kind == Kind::ZeroWidthSpaces);
     }
 }
 
-fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
+fn joiner(run: &Run, history: &History, character: char) -> Need {
     const JOINER: char = '\u{200D}';
     let (left, right) = (run.left, run.right);
-    if character == JOINER && matches!(kept.last, None | Some('\u{FE0F}')) {
+    if character == JOINER && matches!(history.last, None | Some('\u{FE0F}')) {
         // UTS #51, ED-15 and ED-16: emoji, perhaps with a skin tone, joined with emoji.
         let is_toned = |c| CodePointSetData::new::<EmojiModifier>().contains(c);
         if left.is_some_and(|c| is_pictograph(c) || is_toned(c)) && right.is_some_and(is_pictograph) {
@@ -65,7 +65,7 @@ fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
         }
     }
     // Users often type the non-joiner twice by accident.
-    if kept.joiners > usize::from(character != JOINER) {
+    if history.joiners > usize::from(character != JOINER) {
         return Need::No;
     }
     // RFC 5892, A.1 and A.2. Bengali and Sinhala also have joiners before a virama (Unicode standard, 12.2 and 13.2).
@@ -74,11 +74,11 @@ fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
     }
     if character != JOINER
         && matches!(
-            left.map(joining),
+            left.map(joining_type),
             Some(JoiningType::DualJoining | JoiningType::LeftJoining)
         )
         && matches!(
-            right.map(joining),
+            right.map(joining_type),
             Some(JoiningType::DualJoining | JoiningType::RightJoining)
         )
     {
@@ -91,7 +91,7 @@ fn joiner(run: &Run, kept: &Kept, character: char) -> Need {
     Need::No
 }
 
-fn joining(character: char) -> JoiningType {
+fn joining_type(character: char) -> JoiningType {
     CodePointMapData::<JoiningType>::new().get(character)
 }
 
@@ -109,7 +109,7 @@ fn is_of_joining_script(character: char) -> bool {
     if character < '\u{600}' || !(is_mark(character) || character.is_alphanumeric()) {
         return false;
     }
-    match joining(character) {
+    match joining_type(character) {
         // Marks of all scripts are transparent. Inherited marks in this range belong to Latin, Greek and Cyrillic.
         JoiningType::Transparent => character < '\u{1AB0}' || !matches!(character.script(), Script::Inherited),
         JoiningType::NonJoining => {
@@ -120,20 +120,20 @@ fn is_of_joining_script(character: char) -> bool {
 }
 
 /// A soft hyphen is needed after a letter, and before a letter or the end of a line.
-fn soft_hyphen(run: &Run, kept: &Kept) -> Need {
+fn soft_hyphen(run: &Run, history: &History) -> Need {
     let is_in_word = |c: char| c.is_alphabetic() || is_mark(c);
     let before = run.left.is_some_and(is_in_word);
     let behind = run.right.is_none_or(|c| is_in_word(c) || c.is_whitespace());
-    if kept.last.is_none() && before && behind {
+    if history.last.is_none() && before && behind {
         Need::InWord
     } else {
         Need::No
     }
 }
 
-fn zero_width_space(run: &Run, kept: &Kept) -> bool {
+fn zero_width_space(run: &Run, history: &History) -> bool {
     // Two are accepted, since writers can't see them.
-    if kept.spaces >= 2 {
+    if history.spaces >= 2 {
         return false;
     }
     let is = |of: fn(char) -> bool, c: Option<char>| c.is_some_and(of);
@@ -227,16 +227,16 @@ fn accepts_selector(base: Option<char>, selector: char) -> bool {
     }
 }
 
-fn filler(run: &Run, kept: &Kept, character: char) -> bool {
-    let left_is = |of: fn(char) -> bool| kept.last.is_none() && run.left.is_some_and(of);
+fn filler(run: &Run, history: &History, character: char) -> bool {
+    let left_is = |of: fn(char) -> bool| history.last.is_none() && run.left.is_some_and(of);
     let right_is = |of: fn(char) -> bool| run.right.is_some_and(of);
     match character {
         // Unicode standard, 18.6: a syllable block of old Hangul that has no leading consonant, or no vowel.
-        '\u{115F}' => kept.last.is_none() && right_is(|c| is_vowel(c) || is_final(c)),
-        '\u{1160}' => left_is(is_initial) || kept.last == Some('\u{115F}') && right_is(is_final),
+        '\u{115F}' => history.last.is_none() && right_is(|c| is_vowel(c) || is_final(c)),
+        '\u{1160}' => left_is(is_initial) || history.last == Some('\u{115F}') && right_is(is_final),
         // Unicode standard, 13.5: between a word and its last vowel.
         '\u{180E}' => {
-            matches!(kept.last, None | Some('\u{180B}'..='\u{180D}' | '\u{180F}'))
+            matches!(history.last, None | Some('\u{180B}'..='\u{180D}' | '\u{180F}'))
                 && [run.left, run.right]
                     .into_iter()
                     .flatten()
@@ -245,7 +245,7 @@ fn filler(run: &Run, kept: &Kept, character: char) -> bool {
                     == 2
         }
         // Unicode standard, 23.2: it keeps marks in the order in which they were written, as in biblical Hebrew.
-        '\u{34F}' => kept.last.is_none() && run.left.is_some() && right_is(is_mark),
+        '\u{34F}' => history.last.is_none() && run.left.is_some() && right_is(is_mark),
         _ => false,
     }
 }
@@ -262,7 +262,7 @@ fn is_final(character: char) -> bool {
     matches!(character, '\u{11A8}'..='\u{11FF}' | '\u{D7CB}'..='\u{D7FB}')
 }
 
-fn format_character(run: &Run, kept: &Kept, character: char) -> bool {
+fn format_character(run: &Run, history: &History, character: char) -> bool {
     let beside = |of: fn(char) -> bool| run.left.is_some_and(of) || run.right.is_some_and(of);
     match character {
         // Unicode standard, 22.6: the invisible operator in "2x" and "f(x)". Two ordinary letters or digits are parts
@@ -277,7 +277,11 @@ fn format_character(run: &Run, kept: &Kept, character: char) -> bool {
             };
             match (run.left.map(class), run.right.map(class)) {
                 (Some(left), Some(right)) => {
-                    kept.last.is_none() && left < 4 && right < 4 && (left, right) != (1, 1) && (left, right) != (3, 3)
+                    history.last.is_none()
+                        && left < 4
+                        && right < 4
+                        && (left, right) != (1, 1)
+                        && (left, right) != (3, 3)
                 }
                 _ => false,
             }

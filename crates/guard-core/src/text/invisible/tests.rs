@@ -309,9 +309,9 @@ fn variation_selectors_are_found_in_runs_and_behind_what_has_one_form() {
 #[test]
 fn every_kind_has_a_name() {
     for kind in Kind::ALL {
-        assert_eq!(Kind::named(kind.as_str()), Some(kind));
+        assert_eq!(Kind::from_name(kind.as_str()), Some(kind));
     }
-    assert_eq!(Kind::named("other"), None);
+    assert_eq!(Kind::from_name("other"), None);
     assert_eq!(
         kinds("\u{E000}x\u{100000}\u{378}\u{FFFE}"),
         [

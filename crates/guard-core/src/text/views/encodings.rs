@@ -177,7 +177,7 @@ struct Run {
 }
 
 impl Run {
-    fn at(bytes: &[u8], start: usize) -> Self {
+    fn read(bytes: &[u8], start: usize) -> Self {
         let digits = bytes[start + 1..].iter().take_while(|&&byte| is_digit64(byte));
         let (length, rest) = digits.fold((1, 0), |(length, rest), &byte| {
             (length + 1, rest | KINDS[usize::from(byte)])
@@ -208,7 +208,7 @@ impl Run {
 /// other decoders.
 fn run(text: &str, start: usize, row_ends: &mut RowEnds, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
-    let run = Run::at(bytes, start);
+    let run = Run::read(bytes, start);
     if let Some(length) = row(text, &run, row_ends, writer) {
         return length;
     }
@@ -216,11 +216,11 @@ fn run(text: &str, start: usize, row_ends: &mut RowEnds, writer: &mut Writer) ->
         return run.length;
     }
     if run.length < WRAPPED {
-        let padded = padded(bytes, run.end());
+        let padded = padding_end(bytes, run.end());
         token(text, start..run.end(), padded, writer);
         return padded - start;
     }
-    wrapped(text, start, writer)
+    decode_lines(text, start, writer)
 }
 
 /// Decodes a row of numbers, code points, codes or groups that begins with `run`. Returns its length, or `None` if
@@ -266,11 +266,11 @@ fn row(text: &str, run: &Run, row_ends: &mut RowEnds, writer: &mut Writer) -> Op
 }
 
 /// Decodes base64 at `start` that may continue over several lines. Returns its length with the padding.
-fn wrapped(text: &str, start: usize, writer: &mut Writer) -> usize {
+fn decode_lines(text: &str, start: usize, writer: &mut Writer) -> usize {
     let bytes = text.as_bytes();
     let lines = wrapped_lines(bytes, start);
     let end = lines.last().map_or(start, |last| last.end);
-    let whole_end = padded(bytes, end);
+    let whole_end = padding_end(bytes, end);
     if lines.len() > 1 {
         let joined: Vec<u8> = bytes[start..end]
             .iter()
@@ -283,7 +283,7 @@ fn wrapped(text: &str, start: usize, writer: &mut Writer) -> usize {
         }
     }
     for line in lines.into_iter().filter(|line| line.len() >= LEAST_BASE64) {
-        let end = padded(bytes, line.end);
+        let end = padding_end(bytes, line.end);
         token(text, line, end, writer);
     }
     whole_end - start
@@ -313,7 +313,7 @@ fn wrapped_lines(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
 }
 
 /// The end of the padding that begins at `end`.
-fn padded(bytes: &[u8], end: usize) -> usize {
+fn padding_end(bytes: &[u8], end: usize) -> usize {
     end + bytes[end..].iter().take(6).take_while(|&&byte| byte == b'=').count()
 }
 
@@ -341,7 +341,7 @@ fn group(bytes: &[u8], start: usize, row: &groups::Row, writer: &mut Writer) -> 
 /// Decodes the run `range`, or else its parts. `padded` is the end of the run's padding.
 fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     let bytes = &text.as_bytes()[range.clone()];
-    if let Some((decoded, steps)) = whole(bytes, padded - range.end) {
+    if let Some((decoded, steps)) = decode_digits(bytes, padded - range.end) {
         writer.replace(range.start..padded, &decoded, steps);
         return;
     }
@@ -351,7 +351,7 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
         let end = start + part.len();
         if part.len() >= LEAST_BASE64
             && part.len() < bytes.len()
-            && let Some((decoded, steps)) = whole(part, 0)
+            && let Some((decoded, steps)) = decode_digits(part, 0)
         {
             let end = if end == range.end { padded } else { end };
             writer.replace(start..end, &decoded, steps);
@@ -361,7 +361,7 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
 }
 
 /// Decodes digits that are followed by `padding` padding signs.
-fn whole(digits: &[u8], padding: usize) -> Option<(String, Steps)> {
+fn decode_digits(digits: &[u8], padding: usize) -> Option<(String, Steps)> {
     let simple = hex(digits)
         .or_else(|| binary(digits))
         .or_else(|| base32(digits, padding))

@@ -92,17 +92,17 @@ fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
             from,
         });
         if best[1..].iter().all(|&sum| sum > best[0] + MARGIN) {
-            turned(bytes, &open, 0, &mut passages);
+            add_passages(bytes, &open, 0, &mut passages);
             open.clear();
         }
     }
     let way = (0..=WAYS).min_by_key(|&way| best[way]).unwrap_or(0);
-    turned(bytes, &open, way, &mut passages);
+    add_passages(bytes, &open, way, &mut passages);
     passages
 }
 
 /// Adds the passages of `words` to decode, if the last word is read in the way `last`.
-fn turned(bytes: &[u8], words: &[Word], last: usize, turned: &mut Vec<(Range<usize>, usize)>) {
+fn add_passages(bytes: &[u8], words: &[Word], last: usize, turned: &mut Vec<(Range<usize>, usize)>) {
     let ends_line = |index: usize| bytes[words[index].end..words[index + 1].start].contains(&b'\n');
     // The words of each passage, the last passage first. No passage spans lines.
     let mut passages: Vec<(Range<usize>, usize)> = Vec::new();

@@ -85,7 +85,7 @@ pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
 static PAIRS: [u64; 27 * 27] = pairs();
 
 const fn pairs() -> [u64; 27 * 27] {
-    const fn turned(letter: usize) -> usize {
+    const fn rot13(letter: usize) -> usize {
         match letter {
             0 => 0,
             1..14 => letter + 13,
@@ -100,9 +100,9 @@ const fn pairs() -> [u64; 27 * 27] {
     while index < pairs.len() {
         let (first, second) = (index / 27, index % 27);
         pairs[index] = cost(first, second, 0)
-            | cost(turned(first), turned(second), 1)
+            | cost(rot13(first), rot13(second), 1)
             | cost(second, first, 2)
-            | cost(turned(second), turned(first), 3);
+            | cost(rot13(second), rot13(first), 3);
         index += 1;
     }
     pairs

@@ -26,7 +26,7 @@ pub(super) fn strip(text: &str) -> Option<View> {
     // Most texts have no cut within a word, and no view.
     cuts(text).find(|cut| cut.within)?;
     let mut writer = Writer::new(text);
-    for Cut { start, end, .. } in cuts(text) {
+    for Removal { start, end, .. } in cuts(text) {
         match text[..start].chars().next_back() {
             // Views don't record removals, so the letter before the hyphen is replaced together with it.
             Some(letter) if text[start..].starts_with('-') => {
@@ -40,14 +40,14 @@ pub(super) fn strip(text: &str) -> Option<View> {
 }
 
 /// A piece that can be removed.
-struct Cut {
+struct Removal {
     start: usize,
     end: usize,
     /// Whether it cuts a word.
     within: bool,
 }
 
-fn cuts(text: &str) -> impl Iterator<Item = Cut> {
+fn cuts(text: &str) -> impl Iterator<Item = Removal> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -67,7 +67,7 @@ fn cuts(text: &str) -> impl Iterator<Item = Cut> {
             let joins = matches!(bytes[start], b'"' | b'\'') && before.is_some() && after.is_some();
             let within = joins || is_word(before) && is_word(after);
             if within || noise && is_edge(before) && is_edge(after) {
-                return Some(Cut { start, end, within });
+                return Some(Removal { start, end, within });
             }
         }
         None

@@ -25,14 +25,14 @@ pub(super) fn normalize(text: &str) -> Option<View> {
     if text.is_ascii() {
         return None;
     }
-    let bare = bare(text);
+    let bare = remove_marks(text);
     let folded = match &bare {
-        Some(bare) => Some(fold(bare.text()).map_or_else(|| bare.clone(), |folded| folded.after(bare))),
+        Some(bare) => Some(fold(bare.text()).map_or_else(|| bare.clone(), |folded| folded.compose(bare))),
         None => fold(text),
     };
     match folded {
         Some(folded) => Some(match latinize(folded.text()) {
-            Some(latin) => latin.after(&folded),
+            Some(latin) => latin.compose(&folded),
             None => folded,
         }),
         None => latinize(text),
@@ -44,7 +44,7 @@ fn fold(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
     // Only non-ASCII characters can change, together with the character before them.
-    while let Some(other) = not_ascii(text, at) {
+    while let Some(other) = find_non_ascii(text, at) {
         let start = if at < other { other - 1 } else { other };
         let mut characters = text[start..].chars().peekable();
         let character = characters.next().unwrap_or_default();
@@ -89,10 +89,10 @@ const MARKED: (usize, usize) = (3, 4);
 const LEAST_MARKED: usize = 3;
 
 /// Removes the marks of words in which nearly every character has one, as in "ịġṅȯṙė".
-fn bare(text: &str) -> Option<View> {
+fn remove_marks(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut at = 0;
-    while let Some(other) = not_ascii(text, at) {
+    while let Some(other) = find_non_ascii(text, at) {
         let Some(character) = text[other..].chars().next() else {
             break;
         };
@@ -146,7 +146,7 @@ fn is_marked_latin(character: char) -> bool {
 }
 
 /// The byte offset of the first non-ASCII character from `from` on.
-fn not_ascii(text: &str, from: usize) -> Option<usize> {
+fn find_non_ascii(text: &str, from: usize) -> Option<usize> {
     const CHUNK: usize = 64;
     let bytes = &text.as_bytes()[from..];
     let plain = bytes.chunks(CHUNK).take_while(|chunk| chunk.is_ascii()).count() * CHUNK;
@@ -216,7 +216,7 @@ fn latinize(text: &str) -> Option<View> {
 fn exchange(text: &str, range: Range<usize>, writer: &mut Writer) {
     let piece = &text[..range.end];
     let mut at = range.start;
-    while let Some(start) = not_ascii(piece, at)
+    while let Some(start) = find_non_ascii(piece, at)
         && let Some(character) = piece[start..].chars().next()
     {
         at = start + character.len_utf8();
@@ -284,7 +284,7 @@ fn words(text: &str) -> Vec<Word> {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
     let mut at = 0;
     while at < bytes.len() {
-        let other = not_ascii(text, at).unwrap_or(bytes.len());
+        let other = find_non_ascii(text, at).unwrap_or(bytes.len());
         let ascii = &bytes[at..other];
         let first = ascii.iter().take_while(|byte| is_letter(byte)).count();
         let last = ascii.iter().rev().take_while(|byte| is_letter(byte)).count();

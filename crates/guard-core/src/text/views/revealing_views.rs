@@ -202,7 +202,7 @@ impl Candidate {
         }
         let name = view.name();
         let in_place = in_place(view, &ranges);
-        let alone = alone(view, &ranges, in_place.text().len());
+        let alone = excerpt(view, &ranges, in_place.text().len());
         Some(Self {
             new,
             rarity: nats,
@@ -238,20 +238,20 @@ fn in_place(view: &View, ranges: &[Range<usize>]) -> View {
         let start = text.floor_char_boundary(range.start.saturating_sub(AROUND));
         start..text.ceil_char_boundary(range.end + AROUND)
     });
-    view.excerpt(&merged(around, 0))
+    view.excerpt(&merge_ranges(around, 0))
 }
 
 /// The new words without the text around them, if that is much shorter than `length` bytes.
-fn alone(view: &View, ranges: &[Range<usize>], length: usize) -> Option<View> {
+fn excerpt(view: &View, ranges: &[Range<usize>], length: usize) -> Option<View> {
     let text = view.text();
     // A decoded piece with a new word is shown in full, including words that the text has elsewhere.
-    let pieces = view.changed().into_iter().filter(|piece| {
+    let pieces = view.changed_ranges().into_iter().filter(|piece| {
         let next = ranges.partition_point(|range| range.end <= piece.start);
         ranges.get(next).is_some_and(|range| range.start < piece.end)
     });
     let mut parts: Vec<Range<usize>> = ranges.iter().cloned().chain(pieces).collect();
     parts.sort_unstable_by_key(|part| part.start);
-    let mut parts = merged(parts.into_iter(), GAP);
+    let mut parts = merge_ranges(parts.into_iter(), GAP);
     parts.retain(|part| words(&text[part.clone()]).map(|word| word.letters()).sum::<usize>() >= MIN_ALONE);
     let shown: usize = parts.iter().map(Range::len).sum();
     (shown > 0 && shown < length / 4 * 3).then(|| view.excerpt(&parts))
@@ -266,7 +266,7 @@ fn turns_words(source: &str, view: &View) -> bool {
     };
     // Changed parts without letters only had something removed.
     let has_letters = |piece: &Range<usize>| view.text()[piece.clone()].contains(char::is_alphabetic);
-    view.changed()
+    view.changed_ranges()
         .into_iter()
         .filter(has_letters)
         .any(|piece| made_from(piece) > 1)
@@ -283,7 +283,7 @@ fn leaves_out_words(source: &str, view: &View) -> bool {
 }
 
 /// Joins ranges that overlap or have at most `gap` bytes between them. The ranges must ascend by their starts.
-fn merged(ranges: impl Iterator<Item = Range<usize>>, gap: usize) -> Vec<Range<usize>> {
+fn merge_ranges(ranges: impl Iterator<Item = Range<usize>>, gap: usize) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
         match merged.last_mut() {

@@ -20,7 +20,7 @@ pub(super) fn without_numbers(text: &str) -> Option<View> {
     let (mut rows, mut others, mut letters) = (0, 0, 0);
     for line in text.split_inclusive('\n') {
         stop::point();
-        match Line::of(line) {
+        match Line::new(line) {
             Line::Blank => {}
             Line::Numbers => rows += 1,
             Line::Words(of_line) => {
@@ -37,7 +37,7 @@ pub(super) fn without_numbers(text: &str) -> Option<View> {
     for line in text.split_inclusive('\n') {
         stop::point();
         let end = start + line.len();
-        if matches!(Line::of(line), Line::Numbers) {
+        if matches!(Line::new(line), Line::Numbers) {
             writer.replace(start..end, "", Step::Rows);
         }
         start = end;
@@ -54,7 +54,7 @@ enum Line {
 }
 
 impl Line {
-    fn of(line: &str) -> Self {
+    fn new(line: &str) -> Self {
         let (mut letters, mut digits, mut all) = (0, 0, 0);
         for c in line.chars().filter(|c| !c.is_whitespace()) {
             all += 1;

@@ -25,7 +25,7 @@ pub(super) fn turn(text: &str) -> Option<View> {
     }
     let mut writer = Writer::new(text);
     for range in passages(text) {
-        let usual: String = text[range.clone()].chars().filter_map(turned).collect();
+        let usual: String = text[range.clone()].chars().filter_map(turn_letter).collect();
         let reversed: String = usual.chars().rev().collect();
         let best = if rarity(usual.bytes()) < rarity(reversed.bytes()) {
             usual
@@ -53,7 +53,7 @@ fn passages(text: &str) -> Vec<Range<usize>> {
         let start = at;
         at += word.len();
         let bare = word.trim_end();
-        let turns = bare.chars().all(|c| turned(c).is_some());
+        let turns = bare.chars().all(|c| turn_letter(c).is_some());
         if !turns {
             end_run(&mut run);
         } else if !bare.is_empty() {
@@ -71,7 +71,7 @@ fn passages(text: &str) -> Vec<Range<usize>> {
 
 /// The character turned by 180 degrees. ASCII letters without a counterpart, mostly vowels, are never in a turned
 /// passage.
-fn turned(character: char) -> Option<char> {
+fn turn_letter(character: char) -> Option<char> {
     match character {
         'b' => Some('q'),
         'q' => Some('b'),

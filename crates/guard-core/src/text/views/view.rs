@@ -234,7 +234,7 @@ impl View {
             writer.replace(end..self.text.len(), "", Steps::default());
         }
         match writer.finish() {
-            Some(excerpt) => excerpt.after(self),
+            Some(excerpt) => excerpt.compose(self),
             None => self.clone(),
         }
     }
@@ -266,7 +266,7 @@ impl View {
     }
 
     /// The ranges of the view that were not copied, in order. Neighbouring ranges are joined.
-    pub(super) fn changed(&self) -> Vec<Range<usize>> {
+    pub(super) fn changed_ranges(&self) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = Vec::new();
         for (index, segment) in self.segments.iter().enumerate() {
             if segment.steps == Steps::default() {
@@ -320,7 +320,7 @@ impl View {
     }
 
     /// Converts a view of `earlier` into a view of the original text of `earlier`.
-    pub(super) fn after(self, earlier: &View) -> View {
+    pub(super) fn compose(self, earlier: &View) -> View {
         let mut segments = Segments::default();
         for (index, segment) in self.segments.iter().enumerate() {
             let end = self.end_of(index);

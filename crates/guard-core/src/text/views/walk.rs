@@ -118,7 +118,7 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
         stop::point();
         let view = match at {
             None => step(self.text),
-            Some(at) => step(at.text()).map(|view| view.after(at)),
+            Some(at) => step(at.text()).map(|view| view.compose(at)),
         };
         let fits = |view: &View| self.seen.len() <= MAX_VIEWS && view.text().len() <= self.text.len() * MAX_GROWTH;
         let Some(view) = view.filter(fits) else {

@@ -82,7 +82,7 @@ pub(super) struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    pub(super) fn of(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str) -> Self {
         Self {
             text,
             table: &CHARACTER_KINDS,
@@ -99,7 +99,7 @@ impl<'a> Kinds<'a> {
 
     /// The kinds of the character at a byte, and its end; no kind at the end of the text.
     #[inline]
-    pub(super) fn at(self, at: usize) -> (u8, usize) {
+    pub(super) fn kinds_at(self, at: usize) -> (u8, usize) {
         match self.text.as_bytes().get(at) {
             None => (0, at),
             Some(&byte) if byte < 0x80 => (self.table.pages[0][byte as usize], at + 1),
@@ -119,7 +119,7 @@ impl<'a> Kinds<'a> {
     #[inline]
     pub(super) fn run(self, mut at: usize, kinds: u8) -> usize {
         loop {
-            let (kind, end) = self.at(at);
+            let (kind, end) = self.kinds_at(at);
             if kind & kinds == 0 {
                 return at;
             }

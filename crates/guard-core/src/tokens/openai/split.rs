@@ -22,7 +22,7 @@ impl Split {
     /// The end of the piece at a byte of the text, which must exist.
     #[inline]
     pub(super) fn next(self, text: &str, at: usize) -> usize {
-        let text = Kinds::of(text);
+        let text = Kinds::new(text);
         match self {
             Self::Gpt2 => gpt2(text, at),
             Self::Cl100k => cl100k(text, at),
@@ -35,9 +35,9 @@ fn gpt2(text: Kinds<'_>, at: usize) -> usize {
     if let Some(end) = contraction(text, at, false) {
         return end;
     }
-    let (first, second) = text.at(at);
+    let (first, second) = text.kinds_at(at);
     let (kind, start) = match text.byte(at) {
-        b' ' => (text.at(second).0, second),
+        b' ' => (text.kinds_at(second).0, second),
         _ => (first, at),
     };
     match kind & (LETTER | NUMBER | OTHER) {
@@ -50,14 +50,14 @@ fn cl100k(text: Kinds<'_>, at: usize) -> usize {
     if let Some(end) = contraction(text, at, true) {
         return end;
     }
-    let (kind, next) = text.at(at);
+    let (kind, next) = text.kinds_at(at);
     if kind & LETTER != 0 {
         return text.run(next, LETTER);
     }
     if kind & NUMBER != 0 {
         return number(text, at);
     }
-    let after = text.at(next).0;
+    let after = text.kinds_at(next).0;
     if kind & NEWLINE == 0 && after & LETTER != 0 {
         return text.run(next, LETTER);
     }
@@ -68,7 +68,7 @@ fn cl100k(text: Kinds<'_>, at: usize) -> usize {
 }
 
 fn o200k(text: Kinds<'_>, at: usize) -> usize {
-    let (kind, next) = text.at(at);
+    let (kind, next) = text.kinds_at(at);
     if kind & NUMBER != 0 {
         return number(text, at);
     }
@@ -83,7 +83,7 @@ fn o200k(text: Kinds<'_>, at: usize) -> usize {
     if let Some(end) = end {
         return contraction(text, end, true).unwrap_or(end);
     }
-    if kind & OTHER != 0 || text.at(next).0 & OTHER != 0 && text.byte(at) == b' ' {
+    if kind & OTHER != 0 || text.kinds_at(next).0 & OTHER != 0 && text.byte(at) == b' ' {
         let mut end = text.run(next, OTHER);
         while end < text.len() && matches!(text.byte(end), b'\r' | b'\n' | b'/') {
             end += 1;
@@ -99,7 +99,7 @@ fn cased(text: Kinds<'_>, at: usize) -> Option<usize> {
     // The end of the last character of both kinds, such as one in a script without case.
     let mut last = None;
     loop {
-        let (kind, next) = text.at(end);
+        let (kind, next) = text.kinds_at(end);
         if kind & UPPER == 0 {
             return match kind & LOWER {
                 0 => last,
@@ -141,7 +141,7 @@ fn contraction(text: Kinds<'_>, at: usize, any_case: bool) -> Option<usize> {
 fn number(text: Kinds<'_>, at: usize) -> usize {
     let mut end = at;
     for _ in 0..3 {
-        let (kind, next) = text.at(end);
+        let (kind, next) = text.kinds_at(end);
         if kind & NUMBER == 0 {
             break;
         }
@@ -154,7 +154,7 @@ fn number(text: Kinds<'_>, at: usize) -> usize {
 fn white(text: Kinds<'_>, at: usize, split: Split) -> usize {
     let (mut end, mut last, mut line) = (at, at, None);
     loop {
-        let (kind, next) = text.at(end);
+        let (kind, next) = text.kinds_at(end);
         if kind & SPACE == 0 {
             break;
         }
