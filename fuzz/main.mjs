@@ -14,7 +14,10 @@ const IN_RUST = [...readFileSync(join(here, "src/main.rs"), "utf8").matchAll(/\(
   ([, n]) => n,
 );
 
-/** What cargo-fuzz passes without a sanitizer; a stable compiler takes it. There is none, since guard-core has little `unsafe` that one would watch. */
+/**
+ * The flags of cargo-fuzz without a sanitizer, which work with a stable compiler. A sanitizer would find little, since
+ * guard-core has little `unsafe` code.
+ */
 const FLAGS = [
   "-Cpasses=sancov-module",
   "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -43,10 +46,10 @@ if (!(seconds > 0) || ![...IN_JAVASCRIPT, ...IN_RUST].includes(target)) {
 if (IN_RUST.includes(target)) process.exitCode = fuzzRust();
 else await fuzzJavaScript();
 
-/** Compiles the program, writes the examples of the rules as its first texts, and runs it. */
+/** Compiles the program, writes the examples of the rules as its first inputs, and runs it. */
 function fuzzRust() {
   const [, host] = /host: (\S+)/.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" })) ?? [];
-  // With a target, the flags are not those of build scripts.
+  // With a target, the flags do not apply to build scripts.
   const build = ["build", "--release", "--manifest-path", join(here, "Cargo.toml"), "--target", host];
   const env = { ...process.env, CARGO_ENCODED_RUSTFLAGS: FLAGS.join("\x1f"), GUARD_FUZZ: target };
   execFileSync("cargo", build, { env, stdio: "inherit" });
@@ -68,7 +71,7 @@ function fuzzRust() {
   );
 }
 
-/** Texts between quotes in the files of rules: their examples, and their patterns. */
+/** The quoted texts in the rule files: examples and patterns. */
 function examples() {
   const rules = join(here, "../crates/guard-core/src");
   const files = readdirSync(rules, { recursive: true }).filter((name) => name.endsWith(".toml"));
@@ -80,7 +83,7 @@ function examples() {
   return all.filter((_, index) => index % step === 0);
 }
 
-/** Runs a property until the time is over. What fails is made smaller and printed with its seed. */
+/** Runs a property until the time is over. A failing input is made smaller and printed with its seed. */
 async function fuzzJavaScript() {
   const { property, close = () => {} } = await import(`./javascript/${target}.mjs`);
   const unhandled = (error) => {

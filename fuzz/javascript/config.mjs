@@ -1,4 +1,4 @@
-// Configuration files: each is taken, or refused with a validation error that says where.
+// Configuration files: each is accepted, or rejected with a validation error that names the place.
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { parseConfig } from "../../dist/config/index.js";

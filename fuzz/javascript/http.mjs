@@ -1,4 +1,4 @@
-// Bytes to a server that listens: whatever comes, each answer is HTTP with a status that the API has, and the server goes on.
+// Bytes sent to a running server: each answer is HTTP with a status of the API, and the server keeps running.
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import fc from "fast-check";
@@ -65,7 +65,7 @@ function send(bytes, cut) {
     socket.setEncoding("latin1");
     socket.on("data", (text) => {
       answer += text;
-      // What is behind the first answers may wait for more bytes, which do not come.
+      // The server may wait for more bytes of an incomplete request after the first answers.
       setTimeout(() => socket.end(), 5);
     });
     socket.on("error", () => {});

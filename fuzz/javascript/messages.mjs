@@ -1,4 +1,5 @@
-// Requests of all supported shapes: each is read or refused, its texts stand where they say, and without changes it stays as it was.
+// Requests of all supported formats: each is read or rejected, its texts are at their paths, and without replacements it stays
+// unchanged.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
@@ -17,7 +18,7 @@ export const property = fc.property(mutatedJson(shapes), (request) => {
     conversation = readConversation(request);
   } catch (error) {
     if (error instanceof GuardValidationError && error.issues.length > 0) return;
-    // A request that is no object is a mistake in types.
+    // A request that is not an object is a type error.
     if (typeof request !== "object" || request === null) return;
     throw error;
   }

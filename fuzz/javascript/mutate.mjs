@@ -19,10 +19,10 @@ const ODD = [
   "[1]",
 ];
 
-/** Any value, with those that programs get wrong among them. */
+/** Any value, including those that programs often handle wrongly. */
 const others = fc.oneof(fc.constantFrom(...ODD), fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: "binary" }));
 
-/** One of some values of JSON, in which up to four parts were replaced, removed, doubled or put elsewhere. */
+/** One of the JSON values `values`, with up to four parts replaced, removed, doubled, wrapped or renamed. */
 export function mutatedJson(values) {
   const changes = fc.array(
     fc.tuple(fc.constantFrom("replace", "remove", "double", "wrap", "rename"), fc.nat(), others),
@@ -56,12 +56,12 @@ function mutate(holder, [kind, pick, other]) {
   else if (kind === "rename") object[nameOf(other).slice(0, 20)] = object[key];
 }
 
-/** A value as the name of a field. `String` calls methods of objects, which a made-up one may have as its fields. */
+/** A value as a field name. `String` would call methods of objects, which a generated object may have as fields. */
 function nameOf(value) {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** One of some texts, in which up to six pieces were replaced, removed or repeated. */
+/** One of the texts `texts`, with up to six pieces replaced, removed or repeated. */
 export function mutatedText(texts) {
   const pieces = fc.oneof(
     fc.string({ unit: "binary", maxLength: 8 }),

@@ -1,4 +1,4 @@
-// Server-sent events: bytes give the same events wherever they are cut, and events that are written are read again.
+// Server-sent events: the events are the same wherever the bytes are split, and written events can be read again.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SseReader, sseBytes } from "../../dist/http-formats/sse.js";

@@ -1,4 +1,4 @@
-// Answers that arrive in pieces: however they are cut, what comes out is what comes out of the whole answer.
+// Answers in pieces: the output is that for the whole answer, wherever the answer is split.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { output, scanOutput, scanOutputStream, Vault } from "../../dist/index.js";
@@ -12,7 +12,8 @@ const scanners = [
   new output.Sensitive({ redact: true, recognizerConf: [] }),
 ];
 const VAULT = [["[REDACTED_PERSON_1]", "Ann Lee"]];
-// A value that is a secret only because of a name behind it has been shown by then, so none stands here by itself.
+// A value that is a secret only because of a name after it was already output when the name arrives, so the parts have
+// no such value.
 const parts = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.constantFrom(

@@ -1,4 +1,4 @@
-// The strict reader of JSON: what it takes is what JSON.parse reads, no name is there twice, and it refuses the rest in two ways only.
+// The strict JSON reader: it returns the values of JSON.parse, rejects repeated names, and throws only two types of errors.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { AmbiguousJsonError, parseStrict } from "../../dist/support/strict-json.js";
@@ -36,7 +36,7 @@ export const property = fc.property(fc.oneof(objects, mutatedText(seeds)), (text
     return;
   }
   assert.deepEqual(value, JSON.parse(text));
-  // Each name of the text is one of the value: a reader that keeps all pairs has no more of them.
+  // Each name of the text is a name of the value: otherwise the reader dropped a pair.
   const strings = text.replaceAll(/\\./g, "__").matchAll(/"[^"]*"(\s*:)?/g);
   const names = [...strings].filter(([, colon]) => colon !== undefined).length;
   let held = 0;

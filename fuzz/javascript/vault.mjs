@@ -1,4 +1,4 @@
-// Tokens of vaults: a token opens as it was sealed, for its owner; one that was changed anywhere does not.
+// Vault tokens: opening a token gives its owner the sealed content; a token with any change is rejected.
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Problem } from "../../dist/http-server/problem.js";

@@ -1,4 +1,4 @@
-// Bodies of requests and answers of all formats: each is read or refused with an error of guard.
+// Bodies of requests and answers in all formats: each is read, or rejected with an error of guard.
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { FORMATS } from "../../dist/http-formats/formats.js";

@@ -73,7 +73,7 @@ pub fn substrings(text: &str) {
     }
 }
 
-static PHRASES: LazyLock<[std::sync::Arc<Phrases>; 2]> = LazyLock::new(|| {
+static PHRASES: LazyLock<[&'static Phrases; 2]> = LazyLock::new(|| {
     [
         phrase_rules::REFUSALS.get().expect("embedded"),
         phrase_rules::ORDERS.get().expect("embedded"),

@@ -1,4 +1,4 @@
-"""Writes cases.jsonl: the texts, and of each pattern what Python's re finds in them, or that it refuses the pattern.
+"""Writes cases.jsonl: the texts, and for each pattern the matches of Python's re, or that it rejects the pattern.
 
 Run it with Python 3.11 in this folder: python generate.py
 """
