@@ -12,7 +12,7 @@
 mod check_rules;
 mod features;
 mod fit;
-mod hostile;
+mod hostile_texts;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -27,7 +27,7 @@ const COMMANDS: [(&str, Command); 4] = [
     ("check-rules", check_rules::run),
     ("features", features::run),
     ("fit", fit::run),
-    ("hostile", hostile::run),
+    ("hostile", hostile_texts::run),
 ];
 
 fn main() -> Outcome {

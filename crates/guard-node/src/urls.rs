@@ -19,7 +19,7 @@ pub struct NativeFoundUrls {
 }
 
 /// Nanoseconds per byte of a text without URLs, and of one that may have some; see [`Cost`].
-const GLANCE: Cost = Cost(5);
+const PREFILTER: Cost = Cost(5);
 const SEARCH: Cost = Cost(80);
 
 /// Finds the URLs of a text, parsed like in a browser; null if there are none.
@@ -29,7 +29,7 @@ pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<NativeFoundUrls
         true => Ok(Some(None)),
         false => Ok(SEARCH.is_low(text.len()).then(|| found_in(text))),
     };
-    on_text_if_ready(GLANCE, text, now, |text| Ok(found_in(text)))
+    on_text_if_ready(PREFILTER, text, now, |text| Ok(found_in(text)))
 }
 
 fn found_in(text: &str) -> Option<NativeFoundUrls> {

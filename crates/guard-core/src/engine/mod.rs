@@ -37,7 +37,7 @@ mod backend;
 mod config;
 mod error;
 mod heads;
-mod infer;
+mod inference;
 mod onnx;
 mod pool;
 mod question;
@@ -47,7 +47,7 @@ mod runtime;
 mod settings;
 mod spans;
 mod tags;
-mod tokenize;
+mod tokenization;
 mod workers;
 
 pub use backend::{Backend, Batching, HeadScores, RowScores};

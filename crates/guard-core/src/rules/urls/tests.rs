@@ -235,7 +235,7 @@ fn prose_needs_no_search() {
 
 proptest! {
     #[test]
-    fn a_glance_misses_nothing(
+    fn the_prefilter_misses_nothing(
         pieces in prop::collection::vec(
             prop::sample::select(vec![
                 "a", "example", "com", ".", ".com", "..", ":", "/", "//", "http", "https:", "www.", "10", "[", "]", "(", ")", "{", "}", "dot", "at", "punkt",
