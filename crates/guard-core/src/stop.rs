@@ -94,7 +94,7 @@ pub fn iterate<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
 pub mod counting {
     use std::cell::{Cell, RefCell};
 
-    use super::{Flag, Stopped, under};
+    use super::{Flag, Stopped, run};
 
     thread_local! {
         static PASSED: Cell<usize> = const { Cell::new(0) };

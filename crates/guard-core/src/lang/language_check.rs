@@ -145,7 +145,7 @@ impl<'a> LanguageChecker<'a> {
         if expected.iter().any(|language| found.contains(language)) {
             check.judged = [(&asked, top), (&answered, best)]
                 .iter()
-                .words_in(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
+                .all(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
         } else if differ {
             check.judged = true;
             check.other = Some(best.clone());
@@ -392,7 +392,7 @@ impl Prose {
 
     fn markers_in(&self, script: Script) -> Words {
         let of_script = || self.words.iter().filter(|word| word.script == script);
-        let in_capitals = of_script().count() >= CAPITALS && of_script().words_in(|word| word.in_capitals);
+        let in_capitals = of_script().count() >= CAPITALS && of_script().all(|word| word.in_capitals);
         let enough = of_script().filter(|word| word.begins_small).count() >= ENOUGH_SMALL;
         self.those(|word| word.script == script && (word.begins_small || in_capitals || enough && word.begins_sentence))
     }

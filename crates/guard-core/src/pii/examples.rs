@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::merge::merge;
 use super::options::Options;
-use super::recognizer::{Source, read, shared};
+use super::recognizer::{Source, read, shared_data};
 use super::recognizers::Recognizers;
 use crate::rules::RuleErrorKind;
 use crate::rules::data::examples::{Examples, Failure};

@@ -47,7 +47,7 @@ fn is_inside(text: &str, span: &Range<usize>, replacement: &str) -> bool {
 }
 
 /// The spans in ascending order, widened to character boundaries, without overlaps.
-fn merged<'a>(text: &str, spans: impl Iterator<Item = &'a Range<usize>>) -> Vec<Range<usize>> {
+fn merge_spans<'a>(text: &str, spans: impl Iterator<Item = &'a Range<usize>>) -> Vec<Range<usize>> {
     let mut sorted: Vec<Range<usize>> = spans
         .filter(|span| span.start < span.end && span.start < text.len())
         .map(|span| text.floor_char_boundary(span.start)..text.ceil_char_boundary(span.end))

@@ -97,7 +97,7 @@ impl DistinctText {
     /// The removed parts of `text`, each once.
     pub fn repeated_parts(&self, text: &str) -> String {
         let left_out: String = self.parts.iter().map(|part| &text[part.last..part.until]).collect();
-        Self::of(&left_out).map_or(left_out, |once| once.text)
+        Self::new(&left_out).map_or(left_out, |once| once.text)
     }
 
     /// The original range of `range` in the remaining text: from its first byte to its last one, and to the end of the

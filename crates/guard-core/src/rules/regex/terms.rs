@@ -79,7 +79,7 @@ fn one(class: &Class) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::literal_terms;
 
     #[test]
     fn patterns_of_words_have_texts() {
