@@ -33,12 +33,12 @@ export type {
 const require = createRequire(import.meta.url);
 
 /**
- * The Rust addon for this platform. Its functions that take a text return an `Answer`: where the work takes microseconds this is the
- * value itself, and otherwise it is a promise, because a thread of the addon's own pool does the work. Call them through {@link native}.
+ * The Rust addon for this platform. Its functions on texts return an `Answer`: the value itself if the work takes microseconds, and
+ * otherwise a promise, because a thread of the addon's pool does the work. Call them through {@link native}.
  */
 export const addon = loadAddon();
 
-/** @throws GuardError `GUARD_RUNTIME` when the addon is not there, or is one of another platform. */
+/** @throws GuardError `GUARD_RUNTIME` if the addon is missing or belongs to another platform. */
 function loadAddon(): typeof Addon {
   try {
     return require("../native/index.cjs");
@@ -61,10 +61,10 @@ export interface Abortable {
 }
 
 /**
- * Calls the addon and turns its errors, whether thrown or rejected, into {@link GuardError}. A value that the addon returns at once
- * is returned at once. Most callers simply write `await native(() => addon.findUrls(text), { signal })`.
+ * Calls the addon and converts its errors, thrown or rejected, to {@link GuardError}. A synchronous result is returned synchronously.
+ * Most callers write `await native(() => addon.findUrls(text), context)`.
  *
- * @param call calls one function of the addon that works on texts, or any other one when there is no signal.
+ * @param call calls one function of the addon. With a signal, it must be a function on texts.
  * @param abortable its signal aborts work that runs on another thread: a task in the queue is dropped, and a running one stops at its next
  *   step. The promise then rejects with the reason of the signal. The signal is read only if the addon returns a promise.
  */
@@ -73,18 +73,18 @@ export function native<Answered>(call: () => Answered, abortable?: Abortable): A
   try {
     answer = call();
   } catch (error) {
-    throw guardError(error);
+    throw toGuardError(error);
   }
   if (!isPromise(answer)) return answer;
   const signal = abortable?.signal;
-  if (signal) return stoppedBy(signal, answer) as Answered;
+  if (signal) return abortWith(signal, answer) as Answered;
   return answer.catch((error: unknown) => {
-    throw guardError(error);
+    throw toGuardError(error);
   }) as Answered;
 }
 
-/** Stops the work behind a promise, which the addon has just returned, with the signal. */
-async function stoppedBy<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
+/** Aborts the addon's latest task, which is the work behind the promise, with the signal. */
+async function abortWith<T>(signal: AbortSignal, answer: Promise<T>): Promise<T> {
   const task = addon.lastTask();
   const onAbort = () => task.abort();
   if (signal.aborted) onAbort();
@@ -92,29 +92,29 @@ async function stoppedBy<T>(signal: AbortSignal, answer: Promise<T>): Promise<T>
   try {
     return await answer;
   } catch (error) {
-    throw signal.aborted ? signal.reason : guardError(error);
+    throw signal.aborted ? signal.reason : toGuardError(error);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
 }
 
-/** The fields that the addon adds to its own errors. Node-API throws errors without them when an argument has the wrong type. */
+/** The fields that the addon adds to its errors. Errors of Node-API for a wrong argument type lack them. */
 interface NativeFields {
   code: Addon.NativeErrorCode;
   path?: string;
 }
 
-function guardError(error: unknown): unknown {
+function toGuardError(error: unknown): unknown {
   if (error instanceof GuardError || !isNativeError(error)) return error;
   const { code, path } = error as Error & Partial<NativeFields>;
   return code?.startsWith("GUARD_") ? new GuardError(code, error.message, path === undefined ? {} : { path }) : error;
 }
 
 /**
- * Builds an object of the addon from options of a scanner.
+ * Creates an object of the addon from options of a scanner.
  *
- * @param pathIn the path of a value in the scanner's options, from its path in the options of the addon. Default: the same.
- * @throws GuardValidationError with the path of the value that the addon refused.
+ * @param pathIn maps a path in the options of the addon to one in the scanner's options. The default is the same path.
+ * @throws GuardValidationError with the path of the invalid value.
  */
 export function buildNative<T>(make: () => T, pathIn: (path: string) => string = (path) => path): T {
   try {

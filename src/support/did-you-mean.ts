@@ -1,7 +1,6 @@
 /**
- * Counts how many letters have to be inserted, deleted, replaced or swapped with their neighbour to turn one word into the other.
- * This is the optimal string alignment distance (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching",
- * 2011).
+ * Returns the optimal string alignment distance of two words: the minimum number of insertions, deletions, replacements and swaps of
+ * neighbouring letters (Damerau 1964; Boytsov, "Indexing methods for approximate dictionary searching", 2011).
  */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
@@ -21,34 +20,28 @@ function editDistance(from: string, to: string): number {
   return last[to.length] as number;
 }
 
-/**
- * No known word is longer than this. A longer text cannot be a misspelling of one, and comparing it would take time that grows with
- * its length.
- */
-const LONGEST = 64;
+/** Longer texts are not compared: no known word is that long, and the time grows with the length. */
+const MAX_LENGTH = 64;
 
-/** Removes what only spelling changes: `fail_fast`, `failFast` and `fail-fast` become the same word. */
-function plain(word: string): string {
+/** Normalizes the spelling: `fail_fast`, `failFast` and `fail-fast` become the same word. */
+function normalize(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, "");
 }
 
-/**
- * Returns the known word that may have been meant. It differs from the given word in at most one letter of three; case and
- * separators do not count.
- */
+/** Returns the most similar known word. It differs in at most a third of the letters; case and separators do not count. */
 export function nearestWord(word: string, known: Iterable<string>): string | undefined {
-  if (word.length > LONGEST) return undefined;
-  const wanted = plain(word);
+  if (word.length > MAX_LENGTH) return undefined;
+  const wanted = normalize(word);
   let best: string | undefined;
   let least = Math.max(1, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of known) {
-    const difference = editDistance(wanted, plain(candidate));
+    const difference = editDistance(wanted, normalize(candidate));
     if (difference < least) [best, least] = [candidate, difference];
   }
   return best;
 }
 
-/** Returns `; did you mean X?` when a known word is near, and otherwise an empty text. */
+/** Returns `; did you mean X?` if a known word is similar, and otherwise an empty string. */
 export function didYouMean(word: string, known: Iterable<string>): string {
   const best = nearestWord(word, known);
   return best === undefined ? "" : `; did you mean ${best}?`;

@@ -7,28 +7,27 @@ import { describeIssue, knownKeys } from "./schema-messages.ts";
 
 declare module "zod" {
   interface GlobalMeta {
-    /** `false` for an option that does not influence the probabilities of its scanner. */
+    /** `false` for an option that does not influence the scanner's probabilities. */
     setting?: false;
-    /** The TypeScript type of the option, for schemas that do not tell it. */
+    /** The TypeScript type of the option, if the schema does not define it. */
     typescript?: string;
     /** The module that declares the type in `typescript`, as a path relative to `src/`: `scan/vault.ts`. */
     typescriptFrom?: string;
-    /** `true` for an option that only a program can give, such as a function, because a file has no way to write it. */
+    /** `true` for an option that only a program can give, such as a function. */
     programOnly?: true;
-    /** What kind of plugin the option takes. A file names it, and a program gives what the plugin would export. */
+    /** The kind of plugin that the option takes. A file names the plugin, and a program gives its export. */
     plugin?: PluginKind;
-    /** A JSON Schema of what a file may contain, for zod schemas that do not tell it. */
+    /** The JSON Schema of the value in a file, if the zod schema does not define it. */
     jsonSchema?: z.core.JSONSchema.BaseSchema;
     /**
-     * The names that the option had in older versions of llm-guard, or has in its programs. When a user writes one of them, the
-     * error names this option instead.
+     * The names of the option in older versions of llm-guard or in its programs. The error for such a name suggests this option.
      */
     formerly?: readonly string[];
-    /** `true` for an option that exists only because files of llm-guard contain it. It has no effect here, or it is an error. */
+    /** `true` for an option that is accepted only because files of llm-guard contain it. It has no effect, or is an error. */
     ofLlmGuard?: true;
-    /** Why an option of llm-guard's files does nothing here. The log warns of it where a file has it. */
+    /** Why an option of llm-guard has no effect. The log warns if a file has it. */
     ignored?: string;
-    /** The option of guard that an option of llm-guard's files stands for. */
+    /** The option of guard that replaces an option of llm-guard. */
     standsFor?: string;
   }
 }
@@ -38,33 +37,32 @@ export function notASetting<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ setting: false });
 }
 
-/** Tells whether an option influences the probabilities of its scanner. */
+/** Whether an option influences the scanner's probabilities. */
 export function isSetting(schema: z.ZodType | undefined): boolean {
   return schema?.meta()?.setting !== false;
 }
 
 /**
- * Marks an option that exists only because files of llm-guard contain it.
+ * Marks an option that is accepted only because files of llm-guard contain it.
  *
- * @param description says what guard does with the option.
+ * @param description what guard does with the option.
  */
 export function ofLlmGuard<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
 
-/** Turns a camelCase name into snake_case. */
+/** Converts a camelCase name to snake_case. */
 export function toSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** How the path of an issue spells names: files use snake_case, and programs use camelCase. */
+/** The spelling of names in paths: snake_case in files, camelCase in programs. */
 export type Spelling = "camelCase" | "snake_case";
 
 /**
- * Checks a value against a schema and returns the parsed value.
+ * Parses a value with a schema.
  *
- * @throws GuardValidationError with the path of every value at fault, and with a message in plain words that says what is wrong
- *   with it.
+ * @throws GuardValidationError with the path of every invalid value and a message in plain English.
  */
 export function parseOptions<Schema extends z.ZodType>(
   schema: Schema,
@@ -81,28 +79,22 @@ export function parseOptions<Schema extends z.ZodType>(
   );
 }
 
-/** One thing that is wrong with a value. `path` is a list of keys, spelled as in the schema. */
+/** An issue with a value. The keys of `path` are spelled as in the schema. */
 export interface OptionIssue {
   path: PropertyKey[];
   message: string;
 }
 
-/**
- * Does what {@link parseOptions} does, but returns the issues instead of throwing an error. It is for a schema that checks a part
- * of its value with another schema.
- */
+/** Does what {@link parseOptions} does, but returns the issues. Use it in a schema that parses a part of its value with another one. */
 export function checkOptions<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   spelling: Spelling = "camelCase",
 ): { success: true; data: z.output<Schema> } | { success: false; issues: OptionIssue[] } {
-  /**
-   * For each issue about unknown keys: the keys that the schema knows. An issue keeps its list of unknown keys unchanged, so that
-   * list serves as the key of this map.
-   */
+  /** The known keys for each issue about unknown keys. The list of unknown keys identifies the issue, because zod keeps it unchanged. */
   const known = new Map<readonly string[], { keys: readonly string[]; schema: unknown }>();
   const result = schema.safeParse(value, {
-    // zod would write and compile a program for each schema, which takes longer than the few checks for which it is there.
+    // Without this, zod would compile code for each schema, which takes longer than the few validations.
     jitless: true,
     error: (issue) => {
       if (issue.code === "unrecognized_keys") known.set(issue.keys, { keys: knownKeys(issue), schema: issue.inst });
@@ -110,49 +102,45 @@ export function checkOptions<Schema extends z.ZodType>(
     },
   });
   if (result.success) return { success: true, data: result.data };
-  const told = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): OptionIssue[] => {
+  const expand = (issue: z.core.$ZodIssue, above: readonly PropertyKey[]): OptionIssue[] => {
     const path = [...above, ...issue.path];
-    // An unknown key is reported at the path of the key itself, because that is what the user has to look for.
+    // An unknown key is reported at its own path, which the user has to find.
     if (issue.code === "unrecognized_keys") {
       const { keys = [], schema } = known.get(issue.keys) ?? {};
       return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key, keys, schema, spelling) }));
     }
     const meant = issue.code === "invalid_union" ? issue.errors.filter(isOfItsType) : [];
     return meant.length === 1
-      ? (meant[0] as z.core.$ZodIssue[]).flatMap((inner) => told(inner, path))
+      ? (meant[0] as z.core.$ZodIssue[]).flatMap((inner) => expand(inner, path))
       : [{ path, message: issue.message }];
   };
-  return { success: false, issues: result.error.issues.flatMap((issue) => told(issue, [])) };
+  return { success: false, issues: result.error.issues.flatMap((issue) => expand(issue, [])) };
 }
 
 function spelled(name: string, spelling: Spelling): string {
   return spelling === "snake_case" ? toSnakeCase(name) : name;
 }
 
-/** The most known keys that an error lists. When there are more, it lists none. */
-const SHOWN_KEYS = 20;
+/** The maximum number of known keys that an error lists. If there are more, it lists none. */
+const MAX_LISTED_KEYS = 20;
 
-/** The message for an unknown key. It names the key that may have been meant, or else lists all known keys. */
+/** Returns the message for an unknown key, with the most similar known key or all of them. */
 function unknownKey(key: string, known: readonly string[], schema: unknown, spelling: Spelling): string {
-  // A key with an underscore comes from somebody who writes files, so the suggestion uses snake_case too, whatever the schema is
-  // checked for.
+  // A key with an underscore comes from a file, so the suggestion uses snake_case too.
   const written = (name: string) => spelled(name, key.includes("_") ? "snake_case" : spelling);
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   const successor = known.find((name) => shape[name] && metaOf(shape[name], "formerly")?.includes(toSnakeCase(key)));
-  if (successor !== undefined) return `unknown key; what llm-guard called ${key} is ${written(successor)} here`;
-  // Options that exist only for llm-guard's files are no help to the user, so they are not suggested.
+  if (successor !== undefined) return `unknown key; llm-guard's ${key} is ${written(successor)} here`;
+  // Options that exist only for files of llm-guard are not suggested.
   const useful = known.filter((name) => !(shape[name] && metaOf(shape[name], "ofLlmGuard")));
   const near = nearestWord(key, useful);
   if (near !== undefined) return `unknown key; did you mean ${written(near)}?`;
-  return useful.length === 0 || useful.length > SHOWN_KEYS
+  return useful.length === 0 || useful.length > MAX_LISTED_KEYS
     ? "unknown key"
     : `unknown key; known are: ${useful.map(written).join(", ")}`;
 }
 
-/**
- * Reads a field of a schema's metadata. When the schema is a wrapper such as `.optional()`, the metadata of the inner schema is
- * read too.
- */
+/** Reads a field of a schema's metadata, or of the inner schema if this is a wrapper such as `.optional()`. */
 export function metaOf<Key extends keyof z.GlobalMeta>(schema: z.ZodType, key: Key): z.GlobalMeta[Key] {
   const found = schema.meta()?.[key];
   if (found !== undefined) return found;
@@ -160,19 +148,16 @@ export function metaOf<Key extends keyof z.GlobalMeta>(schema: z.ZodType, key: K
   return innerType && metaOf(innerType, key);
 }
 
-/**
- * Tells whether a value has the type of one of its possible forms, so that these issues are about its content and not about its
- * type.
- */
+/** Whether the issues of a union's option are about the content of the value and not about its type. */
 function isOfItsType(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => code !== "invalid_type" || path.length > 0);
 }
 
 /**
- * Renames snake_case keys to the camelCase names of a schema, at every depth that the schema describes. Keys that the schema does
- * not know stay as they are, so that the check that follows reports them. Keys of free maps are never renamed.
+ * Renames snake_case keys to the camelCase names of a schema at every depth. Unknown keys stay as they are, so that validation reports
+ * them. Keys of records are never renamed.
  *
- * @throws GuardValidationError for a key that is given in both spellings, with its path as it is written.
+ * @throws GuardValidationError for a key in both spellings, with its path as written.
  */
 export function fromSnakeCase(schema: z.ZodType, value: unknown): unknown {
   const issues: ValidationIssue[] = [];
@@ -200,7 +185,7 @@ function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: Val
       }),
     );
   }
-  // The keys of a record are names that the user chose, but what stands at them may be described.
+  // The keys of a record are chosen by the user, but its values may have a schema.
   if (inner instanceof z.ZodRecord && isRecord(value)) {
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => [
@@ -222,10 +207,7 @@ function renameKeys(schema: z.ZodType, value: unknown, path: string, issues: Val
   return value;
 }
 
-/**
- * Tells whether an object has the values that the literal fields of an object schema ask for. A schema without literal fields
- * accepts every object.
- */
+/** Whether an object has the values of a schema's literal fields. A schema without literal fields matches every object. */
 function matchesTag(schema: z.ZodObject, value: object): boolean {
   return Object.entries(schema.shape as Record<string, z.ZodType>).every(
     ([key, field]) =>
@@ -233,7 +215,7 @@ function matchesTag(schema: z.ZodObject, value: object): boolean {
   );
 }
 
-/** Returns the schema inside defaults, optional marks and transformations. */
+/** Returns the schema inside wrappers such as `.default()`, `.optional()` and transformations. */
 export function unwrap(schema: z.ZodType): z.ZodType {
   if (
     schema instanceof z.ZodOptional ||

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { didYouMean } from "./did-you-mean.ts";
 
-/** The words for types of values, by the names that zod has for these types. */
+/** Plain words for zod's names of types. */
 const KINDS: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, string>> = {
   date: "a date",
 };
 
-/** Names the kind of a value without quoting the value, since it may be a secret. */
+/** Describes the kind of a value without quoting it, because it may be a secret. */
 export function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
@@ -29,24 +29,24 @@ export function describeKind(value: unknown): string {
   return KINDS[typeof value] ?? `a ${typeof value}`;
 }
 
-/** A text that could only be meant as a number or as a truth value, such as `"5"` or `"yes"`. */
+/** A text that can only be meant as a number or a boolean, such as `"5"` or `"yes"`. */
 const PLAIN_TEXT = /^(?:[+-]?\d{1,9}(?:\.\d{1,9})?|true|false|yes|no|on|off|maybe|none|null)$/i;
 
-/** A text of letters only, as names of settings are. Keys and tokens contain digits, so they do not match. */
+/** A text without digits, like names of settings. API keys and tokens contain digits, so they do not match. */
 const WORD = /^[A-Za-z][A-Za-z_ -]{0,31}$/;
 
 /**
- * Describes in words what was given. A value is quoted only when it cannot be a secret. When a text is expected, nothing is quoted,
- * because the value may be a password (`token: 12345`). When a number is expected, only a text that looks like a number is quoted.
+ * Describes the given value. It is quoted only if it cannot be a secret. If a text is expected, nothing is quoted, because the value may
+ * be a password (`token: 12345`). If a number is expected, only a text that looks like a number is quoted.
  */
-function given(value: unknown, expected: string): string {
+function describeGiven(value: unknown, expected: string): string {
   if (expected === "a text") return describeKind(value).replace(/^(?:true|false)$/, "true or false");
   if (typeof value === "number") return String(value);
   if (typeof value === "string" && PLAIN_TEXT.test(value)) return `the text ${JSON.stringify(value)}`;
   return describeKind(value);
 }
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Joins words as in `a`, `a or b` and `a, b or c`. */
 export function joinWithOr(words: readonly string[]): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
 }
@@ -55,13 +55,13 @@ function isNothing(issue: z.core.$ZodRawIssue): boolean {
   return issue.input === undefined;
 }
 
-/** `1 entry`, `2 entries`. */
-function counted(count: number | bigint, one: string, several: string): string {
+/** Formats a count as in `1 entry` and `2 entries`. */
+function formatCount(count: number | bigint, one: string, several: string): string {
   return `${count} ${Number(count) === 1 ? one : several}`;
 }
 
-/** Says what is wrong with a value that is too small or too large. */
-function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>): string {
+/** Describes a value that is too small or too large. */
+function describeOutOfRange(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>): string {
   const { input, origin, inclusive } = issue;
   const isLow = issue.code === "too_small";
   const bound = isLow ? issue.minimum : issue.maximum;
@@ -71,57 +71,60 @@ function outOfBounds(issue: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.cor
     if (isLow && length === 0 && Number(bound) === 1) return "must not be empty";
     const [one, several] = origin === "string" ? ["character", "characters"] : ["entry", "entries"];
     const got = length === undefined ? "" : `, got ${length}`;
-    return `must have ${least} ${counted(bound, one as string, several as string)}${got}`;
+    return `must have ${least} ${formatCount(bound, one as string, several as string)}${got}`;
   }
   const beyond = isLow ? "above" : "below";
   return `must be ${inclusive === false ? beyond : least} ${bound}${typeof input === "number" ? `, got ${input}` : ""}`;
 }
 
-/** Says what is wrong with a value that is not one of a few allowed words. */
-function noneOf({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>): string {
+/** Describes a value that is not one of the allowed words. */
+function describeUnknownWord({ values, input }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>): string {
   const words = values.map(String);
   const due = words.length === 1 ? `must be ${words[0]}` : `must be one of ${joinWithOr(words)}`;
-  if (typeof input !== "string") return `${due}, got ${given(input, "")}`;
+  if (typeof input !== "string") return `${due}, got ${describeGiven(input, "")}`;
   const got = WORD.test(input) ? input : input === "" ? "an empty text" : "another text";
   return `${due}, got ${got}${WORD.test(input) ? didYouMean(input, words) : ""}`;
 }
 
 /**
- * Says what is wrong with a value that has none of several allowed forms. It returns undefined when the schema itself can say it
- * better.
+ * Describes a value that matches no option of a union. It returns undefined if the options differ in more than their types.
  */
-function noneOfForms({ input, errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
+function describeUnionMismatch({
+  input,
+  errors,
+}: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
   const kinds = (errors ?? []).flatMap(([first]) =>
     first?.code === "invalid_type" && first.path.length === 0 ? [KINDS[first.expected] ?? first.expected] : [],
   );
   if (kinds.length === 0 || kinds.length < (errors ?? []).length) return undefined;
   const expected = joinWithOr([...new Set(kinds)]);
-  return `expected ${expected}, got ${given(input, kinds.includes("a text") ? "a text" : expected)}`;
+  return `expected ${expected}, got ${describeGiven(input, kinds.includes("a text") ? "a text" : expected)}`;
 }
 
 /**
- * Says in plain words what is wrong with a value. It is the `error` function of a zod schema's `safeParse`. A schema that has its
- * own message for an issue keeps it.
+ * Describes an issue in plain English. It is the `error` function for `safeParse`. A schema's own message takes precedence.
  *
- * @returns undefined for issues that carry their own message.
+ * @returns undefined for issues with a message of their own.
  */
 export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case "invalid_type": {
       if (isNothing(issue)) return "is required";
       const expected = KINDS[issue.expected] ?? issue.expected;
-      return `expected ${expected}, got ${given(issue.input, expected)}`;
+      return `expected ${expected}, got ${describeGiven(issue.input, expected)}`;
     }
     case "too_small":
     case "too_big":
-      return outOfBounds(issue as z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>);
+      return describeOutOfRange(issue as z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig>);
     case "invalid_value":
-      return isNothing(issue) ? "is required" : noneOf(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>);
+      return isNothing(issue)
+        ? "is required"
+        : describeUnknownWord(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidValue>);
     case "invalid_union":
       if (isNothing(issue)) return "is required";
       return (
-        noneOfForms(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>) ??
-        "has none of the forms that it may have"
+        describeUnionMismatch(issue as z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>) ??
+        "matches none of the allowed forms"
       );
     case "invalid_format":
       return `is not a valid ${issue.format === "regex" ? "value" : issue.format}`;
@@ -132,7 +135,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** Returns the keys that an object schema knows, for an issue that this schema itself raised. */
+/** Returns the known keys of the object schema that raised an issue. */
 export function knownKeys(issue: z.core.$ZodRawIssue): readonly string[] {
   return issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
 }

@@ -6,31 +6,31 @@ import { GuardValidationError } from "./errors.ts";
 export const KEY_BYTES = 32;
 
 /**
- * Reads the keys in a variable of the environment: one or several with commas between, 32 bytes each, in base64 (either alphabet) or
+ * Reads keys from an environment variable: one or several, separated by commas, of 32 bytes each, in base64 (either alphabet) or
  * hexadecimal.
  *
  * @param variable the name of the variable, which is the path of the error.
- * @param most how many keys there may be.
- * @returns undefined if the variable is not set or is empty.
- * @throws GuardValidationError with the number of the key at fault, and nothing of its value.
+ * @param limit the maximum number of keys.
+ * @returns undefined if the variable is not set or empty.
+ * @throws GuardValidationError with the position of the invalid key, and nothing of its value.
  */
 export function readSecretKeys(
   variable: string,
   env: Environment,
-  most = Number.POSITIVE_INFINITY,
+  limit = Number.POSITIVE_INFINITY,
 ): [Buffer, ...Buffer[]] | undefined {
   const text = env[variable]?.trim();
   if (!text) return undefined;
   const texts = text.split(",");
   const invalid = (message: string) => new GuardValidationError([{ path: variable, message }]);
-  if (texts.length > most) throw invalid(`has ${texts.length} keys, but there can be only ${most}`);
+  if (texts.length > limit) throw invalid(`has ${texts.length} keys, but at most ${limit} are allowed`);
   const keys: Buffer[] = [];
   for (const [index, item] of texts.entries()) {
     const which = `key ${index + 1} of ${texts.length}`;
     const bytes = keyBytes(item.trim());
     if (!bytes)
       throw invalid(`${which} is not ${KEY_BYTES} bytes in base64 (44 characters) or hexadecimal (64 digits)`);
-    if (keys.some((key) => key.equals(bytes))) throw invalid(`${which} stands there twice`);
+    if (keys.some((key) => key.equals(bytes))) throw invalid(`${which} is a duplicate`);
     keys.push(bytes);
   }
   return keys as [Buffer, ...Buffer[]];
@@ -42,7 +42,7 @@ function keyBytes(text: string): Buffer | undefined {
 }
 
 /**
- * Derives bytes from a secret with HKDF and SHA-256 (RFC 5869). Bytes for one `purpose` tell nothing of those for another one.
+ * Derives bytes from a secret with HKDF and SHA-256 (RFC 5869). Bytes for one `purpose` reveal nothing about those for another.
  *
  * @param purpose a name that no other use of the secret has.
  */

@@ -1,69 +1,67 @@
-/** The most levels of objects and arrays in a body. Programs that write a value by recursion fail at some thousands. */
-const MOST_LEVELS = 500;
+/** The maximum depth of objects and arrays. Recursive serializers fail at a few thousand levels. */
+const MAX_DEPTH = 500;
 
-/** A key as errors show it has so many characters at most. */
-const LONGEST_KEY = 64;
+/** The maximum length of a key in an error. */
+const MAX_KEY_LENGTH = 64;
 
-/** Valid JSON that two programs could read in two ways. */
+/** Valid JSON that different parsers may read differently. */
 export class AmbiguousJsonError extends Error {
-  /** The keys and indexes that lead to the value at fault. */
+  /** The keys and indexes that lead to the ambiguous value. */
   readonly path: readonly (string | number)[];
 
   constructor(path: readonly (string | number)[], message: string) {
     super(message);
     this.path = path.map((part) =>
-      typeof part === "string" && part.length > LONGEST_KEY ? `${part.slice(0, LONGEST_KEY)}…` : part,
+      typeof part === "string" && part.length > MAX_KEY_LENGTH ? `${part.slice(0, MAX_KEY_LENGTH)}…` : part,
     );
   }
 }
 
 /**
- * Parses JSON that other programs read after guard or before it, and accepts only what all of them read in the same way: every name is
- * there once in its object, and every number can be held (I-JSON, RFC 7493, sections 2.2 and 2.3). Otherwise a request could say one thing
- * to guard and another to the model behind it. Names by which a value could change what objects inherit are not taken either, nor are more
- * than 500 levels. The time is linear in the length of the text, and there is no recursion. It takes less than twice the time of
- * `JSON.parse`.
+ * Parses JSON and accepts only what every parser reads the same way: unique keys, and numbers within range (I-JSON, RFC 7493, sections
+ * 2.2 and 2.3). Otherwise a request could say one thing to guard and another to the model behind it. Keys that could change prototypes and
+ * more than 500 levels are refused too. The time is linear, without recursion, and less than twice that of `JSON.parse`.
  *
- * @throws SyntaxError for what is not JSON, and AmbiguousJsonError.
+ * @throws SyntaxError for invalid JSON, and AmbiguousJsonError.
  */
 export function parseStrict(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  const keys = keysIn(value);
-  if (keys === undefined) throw refused(value);
-  // All keys of the text are in the value, unless one replaced another.
-  if (keys !== keysOf(text)) throw new AmbiguousJsonError(repeated(text), "is there more than once");
+  const keys = countKeys(value);
+  if (keys === undefined) throw createError(value);
+  // A duplicate key in the text replaced another one, so that the value has fewer keys.
+  if (keys !== countKeysInText(text)) throw new AmbiguousJsonError(findDuplicate(text), "occurs more than once");
   return value;
 }
 
-/** Counts the keys of all objects in a value. It is undefined where something is not taken, and finds out no more than that. */
-function keysIn(root: unknown): number | undefined {
+/** Counts the keys of all objects in a value. It returns undefined if the value contains something that is refused. */
+function countKeys(root: unknown): number | undefined {
   let count = 0;
-  /** The objects and arrays of one level, which are looked at before those below them. */
+  /** The objects and arrays of the current depth. */
   let level: object[] = [];
   let below: object[] = [];
-  /** Takes a value, and tells whether that may be done. */
-  const isTaken = (value: unknown): boolean => {
+  /** Queues objects and arrays, and returns whether the value is accepted. */
+  const accept = (value: unknown): boolean => {
     if (typeof value === "object") {
       if (value !== null) below.push(value);
       return true;
     }
     return typeof value !== "number" || !isTooLarge(value);
   };
-  if (!isTaken(root)) return undefined;
+  if (!accept(root)) return undefined;
   for (let depth = 1; below.length > 0; depth += 1) {
-    if (depth > MOST_LEVELS) return undefined;
+    if (depth > MAX_DEPTH) return undefined;
     level = below;
     below = [];
     for (const value of level) {
       if (Array.isArray(value)) {
-        for (const child of value) if (!isTaken(child)) return undefined;
+        for (const child of value) if (!accept(child)) return undefined;
       } else {
         const record = value as Record<string, unknown>;
         const keys = Object.keys(record);
         count += keys.length;
         for (const key of keys) {
           const child = record[key];
-          if (isRefused(key, child) || !isTaken(child)) return undefined;
+          if (isForbidden(key, child) || !accept(child)) return undefined;
         }
       }
     }
@@ -75,30 +73,30 @@ function isTooLarge(value: unknown): boolean {
   return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY;
 }
 
-function isRefused(key: string, value: unknown): boolean {
+function isForbidden(key: string, value: unknown): boolean {
   if (key === "__proto__") return true;
   return key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype");
 }
 
-/** The error for what {@link keysIn} does not take. */
-function refused(root: unknown): AmbiguousJsonError {
+/** Creates the error for a value that {@link countKeys} refuses. */
+function createError(root: unknown): AmbiguousJsonError {
   const open: { value: unknown; path: readonly (string | number)[] }[] = [{ value: root, path: [] }];
   for (let at = open.pop(); at; at = open.pop()) {
     const { value, path } = at;
     if (isTooLarge(value)) return new AmbiguousJsonError(path, "is a number that is too large");
     if (typeof value !== "object" || value === null) continue;
-    if (path.length >= MOST_LEVELS) break;
+    if (path.length >= MAX_DEPTH) break;
     for (const [key, child] of Object.entries(value)) {
       const below = [...path, Array.isArray(value) ? Number(key) : key];
-      if (isRefused(key, child)) return new AmbiguousJsonError(below, "has a name that is not taken");
+      if (isForbidden(key, child)) return new AmbiguousJsonError(below, "has a forbidden name");
       open.push({ value: child, path: below });
     }
   }
-  return new AmbiguousJsonError([], `may have ${MOST_LEVELS} levels at most`);
+  return new AmbiguousJsonError([], `may have at most ${MAX_DEPTH} levels`);
 }
 
-/** Counts the strings of a JSON text that a colon follows. */
-function keysOf(text: string): number {
+/** Counts the keys in a JSON text: the strings before a colon. */
+function countKeysInText(text: string): number {
   let count = 0;
   for (let start = text.indexOf('"'); start >= 0; ) {
     const end = endOfString(text, start);
@@ -111,14 +109,14 @@ function keysOf(text: string): number {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
-const NEAR = 32;
+const NEAR_DISTANCE = 32;
 
-/** Where a string ends that begins at a quotation mark: behind the next one that is not escaped. */
+/** Returns the end of a string that starts at a quotation mark: the offset after the next one that is not escaped. */
 function endOfString(text: string, start: number): number {
   let index = start + 1;
   for (;;) {
-    // To ask for the next place of a character is fast where it is far, and slow where it is near.
-    for (const near = Math.min(index + NEAR, text.length); index < near; index += 1) {
+    // indexOf is fast for a distant character, but slower than a loop for a near one.
+    for (const near = Math.min(index + NEAR_DISTANCE, text.length); index < near; index += 1) {
       const code = text.charCodeAt(index);
       if (code === QUOTE) return index + 1;
       if (code === BACKSLASH) index += 1;
@@ -140,8 +138,8 @@ function isKey(text: string, end: number): boolean {
   }
 }
 
-/** The path of the first key that its object has already. The text is valid JSON. */
-function repeated(text: string): (string | number)[] {
+/** Returns the path of the first duplicate key in valid JSON. */
+function findDuplicate(text: string): (string | number)[] {
   interface Frame {
     /** The keys so far; undefined for an array. */
     keys: Set<string> | undefined;

@@ -177,12 +177,12 @@ describe("a parameter that cannot be used", () => {
     [
       "Regex",
       { bad_patterns: ["a"] },
-      { patterns: "is required", bad_patterns: "unknown key; what llm-guard called bad_patterns is patterns here" },
+      { patterns: "is required", bad_patterns: "unknown key; llm-guard's bad_patterns is patterns here" },
     ],
     [
       "Code",
       { denied: ["Python"] },
-      { languages: "is required", denied: "unknown key; what llm-guard called denied is languages here" },
+      { languages: "is required", denied: "unknown key; llm-guard's denied is languages here" },
     ],
     ["InvisibleText", { color: "red" }, { color: "unknown key; known are: name, allow" }],
   ])("of %s: %j", async (type, params, issues) => {

@@ -81,12 +81,12 @@ describe("problems", () => {
   });
 
   it.each([
-    ["/analyze/prompt", '{"prompt": "x", "prompt": "y"}', "/prompt", "is there more than once"],
-    ["/analyze/prompt", '{"prompt": "x", "pro\\u006dpt": "y"}', "/prompt", "is there more than once"],
-    ["/beta/litellm_basic_guardrail_api", '{"a/b": [{"x": 1, "x": 2}]}', "/a~1b/0/x", "is there more than once"],
-    ["/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', "/__proto__", "has a name that is not taken"],
+    ["/analyze/prompt", '{"prompt": "x", "prompt": "y"}', "/prompt", "occurs more than once"],
+    ["/analyze/prompt", '{"prompt": "x", "pro\\u006dpt": "y"}', "/prompt", "occurs more than once"],
+    ["/beta/litellm_basic_guardrail_api", '{"a/b": [{"x": 1, "x": 2}]}', "/a~1b/0/x", "occurs more than once"],
+    ["/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', "/__proto__", "has a forbidden name"],
     ["/analyze/prompt", '{"prompt": "x", "y": [1e400]}', "/y/0", "is a number that is too large"],
-    ["/analyze/prompt", `{"prompt": ${"[".repeat(501)}${"]".repeat(501)}}`, "", "may have 500 levels at most"],
+    ["/analyze/prompt", `{"prompt": ${"[".repeat(501)}${"]".repeat(501)}}`, "", "may have at most 500 levels"],
   ])("%s refuses JSON that can be read in several ways", async (url, payload, pointer, detail) => {
     const { post } = await testServer({}, { dialects: ["litellm"] });
     const reply = await post(url, payload, JSON_TYPE);
