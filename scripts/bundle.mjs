@@ -78,7 +78,7 @@ function modulesByFile(getModuleInfo) {
     for (const id of ids) visit(id);
     return found;
   };
-  const remote = reachedFrom(["guard/remote/index", "guard/remote/replies"].map(sourceOf));
+  const remote = reachedFrom(["guard/remote/index", "guard/remote/reply-schemas"].map(sourceOf));
   const core = reachedFrom([sourceOf("index")]);
   const cli = reachedFrom([sourceOf("cli/main")]);
   const server = reachedFrom([sourceOf("server/index")]);
