@@ -11,10 +11,10 @@ import { GuardBlockedError } from "../guard/blocked-error.ts";
 import type { Guard } from "../guard/guard.ts";
 import { toReadableStream } from "../support/items.ts";
 import { checkVersion } from "../support/package-versions.ts";
-import { judgeResult, textResult } from "./ai-sdk/answer.ts";
-import { readCall } from "./ai-sdk/call.ts";
+import { checkResult, textResult } from "./ai-sdk/answer.ts";
+import { adaptCall } from "./ai-sdk/call.ts";
 import { GuardedAnswer, textParts } from "./ai-sdk/stream.ts";
-import { Judge } from "./parts/judge.ts";
+import { ModelCall } from "./parts/model-call.ts";
 import type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
 
 export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
@@ -28,9 +28,9 @@ export type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
  * const model = wrapLanguageModel({ model: openai("gpt-5"), middleware: guardMiddleware(guard) });
  * ```
  *
- * Each call of the model is one guarded call. What Anonymize replaces goes out as placeholders and is restored in texts, reasoning and
- * arguments of tools, in streams too. A blocked request never reaches the model, and of a blocked answer nothing more is shown: the
- * call throws a {@link GuardBlockedError}, or in a stream ends with it in an `error` part, unless `onBlocked` gives a text instead.
+ * Each model call is a guarded call. The model gets the placeholders of Anonymize; texts, reasoning and tool arguments of its answer get
+ * the real values back, in streams too. A blocked request is not sent to the model. For a blocked request or answer the call throws a
+ * {@link GuardBlockedError}, or a stream ends with it in an `error` part, unless `onBlocked` returns a text.
  *
  * @see https://ai-sdk.dev/docs/ai-sdk-core/middleware
  */
@@ -43,15 +43,15 @@ export function guardMiddleware(guard: Guard, options: GuardedModelOptions = {})
 }
 
 /**
- * Guards an embedding model of Vercel's AI SDK, with `wrapEmbeddingModel`. Each value is judged by itself as a text of the user; what
- * is embedded has placeholders in the place of personal data. A blocked value throws a {@link GuardBlockedError}.
+ * Guards an embedding model of Vercel's AI SDK, with `wrapEmbeddingModel`. Each value is checked as a text of the user. The model gets
+ * placeholders in place of personal data. A blocked value throws a {@link GuardBlockedError}.
  */
 export function guardEmbeddingMiddleware(guard: Guard, options: GuardedOptions = {}): EmbeddingModelV3Middleware {
   return {
     specificationVersion: "v3",
     async wrapEmbed({ model, params }) {
       checkModel(model);
-      const values = await new Judge(guard, options, params.abortSignal).texts(params.values);
+      const values = await new ModelCall(guard, options, params.abortSignal).texts(params.values);
       return model.doEmbed({ ...params, values });
     },
   };
@@ -64,12 +64,12 @@ async function generate(
   params: LanguageModelV3CallOptions,
 ): Promise<LanguageModelV3GenerateResult> {
   checkModel(model);
-  const judge = new Judge(guard, options, params.abortSignal);
+  const call = new ModelCall(guard, options, params.abortSignal);
   let result: LanguageModelV3GenerateResult | undefined;
   try {
-    const { chat, back } = readCall(params);
-    result = await model.doGenerate(back(await judge.request(chat)));
-    return await judgeResult(result, judge);
+    const { chat, withTexts } = adaptCall(params);
+    result = await model.doGenerate(withTexts(await call.request(chat)));
+    return await checkResult(result, call);
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;
     return textResult(options.onBlocked(error), result);
@@ -83,15 +83,15 @@ async function stream(
   params: LanguageModelV3CallOptions,
 ): Promise<LanguageModelV3StreamResult> {
   checkModel(model);
-  const left = new AbortController();
-  const signal = params.abortSignal ? AbortSignal.any([params.abortSignal, left.signal]) : left.signal;
-  const judge = new Judge(guard, options, signal);
+  const abort = new AbortController();
+  const signal = params.abortSignal ? AbortSignal.any([params.abortSignal, abort.signal]) : abort.signal;
+  const call = new ModelCall(guard, options, signal);
   try {
-    const { chat, back } = readCall(params);
-    const result = await model.doStream({ ...back(await judge.request(chat)), abortSignal: signal });
-    const answer = new GuardedAnswer(judge, options.onBlocked);
-    const parts = endingWith(left, answer.parts(result.stream, signal));
-    return { ...result, stream: toReadableStream(parts, (reason) => left.abort(reason)) };
+    const { chat, withTexts } = adaptCall(params);
+    const result = await model.doStream({ ...withTexts(await call.request(chat)), abortSignal: signal });
+    const answer = new GuardedAnswer(call, options.onBlocked);
+    const parts = abortAtEnd(abort, answer.parts(result.stream, signal));
+    return { ...result, stream: toReadableStream(parts, (reason) => abort.abort(reason)) };
   } catch (error) {
     if (!(error instanceof GuardBlockedError) || !options.onBlocked) throw error;
     const { onBlocked } = options;
@@ -100,15 +100,14 @@ async function stream(
 }
 
 /**
- * Refuses models of other versions of the specification, whose calls and answers have other fields. Version 2 of the specification is
- * version 2 of its package.
+ * Rejects models with another version of the specification. The version of the specification is the major version of its package.
  */
 function checkModel({ specificationVersion }: { specificationVersion?: string }): void {
   checkVersion("@ai-sdk/provider", specificationVersion?.slice(1));
 }
 
-/** Frees what the checks of a stream hold when it has ended, however it ends. */
-async function* endingWith<Part>(stop: AbortController, parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
+/** Aborts a signal when a stream ends, for any reason, to release its checks. */
+async function* abortAtEnd<Part>(stop: AbortController, parts: AsyncGenerator<Part>): AsyncGenerator<Part> {
   try {
     yield* parts;
   } finally {

@@ -10,11 +10,10 @@ export type { Guard, GuardReport } from "../guard/guard.ts";
 export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
 
 /**
- * Returns a client of Anthropic's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it
- * is made from, and that client stays as it is.
+ * Returns a guarded copy of a client of Anthropic's SDK, with its type and options; see {@link guardedFetch}. The given client is not changed.
  *
- * A call that a check has stopped rejects with a GuardBlockedError; the helpers that emit events (`.stream()`) wrap every
- * error of theirs, and have it as `cause`.
+ * A blocked call rejects with a GuardBlockedError. The helpers that emit events (`.stream()`) wrap their
+ * errors and have it as `cause`.
  *
  * @throws GuardError `GUARD_PACKAGE` for a client of a version that guard does not support.
  *
@@ -27,7 +26,7 @@ export function guardAnthropic<Client extends Anthropic>(
   options: GuardedFetchOptions = {},
 ): Client {
   checkVersion("@anthropic-ai/sdk", clientVersion(client));
-  // The fetch of the client is private to it. Requests go on through the one that it was made with.
+  // The private fetch of the client still sends the requests.
   const { fetch } = client as unknown as { fetch: typeof globalThis.fetch };
   return client.withOptions({ fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;
 }

@@ -8,12 +8,12 @@ import { disconnectSignal } from "../support/disconnect.ts";
 import { checkInstalledVersion } from "../support/optional-packages.ts";
 import {
   blockedReply,
+  checkAnswer,
+  checkInput,
   checkRouteOptions,
   endText,
   type HttpGuardOptions,
   httpError,
-  judgeAnswer,
-  judgeInput,
   type RouteGuardOptions,
 } from "./parts/http-guard.ts";
 
@@ -27,13 +27,13 @@ export type GuardExpressOptions = HttpGuardOptions<Request>;
 declare global {
   namespace Express {
     interface Request {
-      /** The guarded call of this request. Its checks end when the client goes away. */
+      /** The guarded call of this request. Its checks are aborted if the client disconnects. */
       guard: GuardedCall;
     }
     interface Response {
       /**
-       * Judges an answer and sends it: a text, a stream of text, or an object with a text at the path `output`. When it is blocked,
-       * the response is that of `onBlocked`. It never rejects: errors go to `next`.
+       * Checks an answer and sends it: a text, a stream of text, or an object with a text at the path `output`. If it is blocked, the
+       * reply of `onBlocked` is sent. The promise never rejects: errors go to `next`.
        */
       sendGuarded(answer: unknown): Promise<void>;
     }
@@ -41,11 +41,11 @@ declare global {
 }
 
 /**
- * Middleware for Express 4 and 5. The request gets `request.guard`, the response `response.sendGuarded`; with `input`, which needs a
- * body that was parsed before, such as by `express.json()`, the next handler gets a body that was judged and sanitized. Errors of
- * guard go to `next` with `statusCode`. When it is used twice for a request, both share the guarded call, which the first one makes.
+ * Middleware for Express 4 and 5. Requests have `request.guard`, responses `response.sendGuarded`. With `input`, the next handler gets a
+ * checked and sanitized body; a middleware such as `express.json()` must parse the body before. Errors of guard go to `next` with a
+ * `statusCode`. If several of these middlewares handle a request, they share one guarded call.
  *
- * @throws GuardValidationError when the options are wrong, and GuardError `GUARD_PACKAGE` beside an older Express.
+ * @throws GuardValidationError for invalid options, and GuardError `GUARD_PACKAGE` for an older Express.
  */
 export function guardExpress({ guard, ...options }: GuardExpressOptions): RequestHandler {
   checkInstalledVersion("express");
@@ -64,8 +64,8 @@ export function guardExpress({ guard, ...options }: GuardExpressOptions): Reques
       }
     };
     response.sendGuarded = (answer) => sendGuarded(answer, request, response, signal, options).catch(fail);
-    // Express 4 does not wait for handlers, so that a rejection would be nobody's.
-    judgeInput(request.guard, request, options).then(() => next(), fail);
+    // Express 4 does not await handlers, so a rejection would be unhandled.
+    checkInput(request.guard, request, options).then(() => next(), fail);
   };
 }
 
@@ -76,17 +76,17 @@ async function sendGuarded(
   signal: AbortSignal,
   options: RouteGuardOptions<Request>,
 ): Promise<void> {
-  const judged = await judgeAnswer(request.guard, answer, {
+  const checked = await checkAnswer(request.guard, answer, {
     output: options.output,
     signal,
     endOf: (error) => endText(error, request, options),
   });
-  const isText = !("value" in judged) || typeof judged.value === "string";
-  // Express would say that a text is HTML.
+  const isText = !("value" in checked) || typeof checked.value === "string";
+  // The default of Express for a text is HTML.
   if (isText && !response.hasHeader("content-type")) response.type("text/plain");
-  if ("pieces" in judged) await pipeline(Readable.from(judged.pieces, { objectMode: false }), response);
-  else if (isText) response.send(judged.value);
-  else response.json(judged.value);
+  if ("pieces" in checked) await pipeline(Readable.from(checked.pieces, { objectMode: false }), response);
+  else if (isText) response.send(checked.value);
+  else response.json(checked.value);
 }
 
 async function sendBlocked(

@@ -7,12 +7,12 @@ import type { GuardedCall } from "../guard/guard.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
 import {
   blockedReply,
+  checkAnswer,
+  checkInput,
   checkRouteOptions,
   endText,
   type HttpGuardOptions,
   httpError,
-  judgeAnswer,
-  judgeInput,
   type RouteGuardOptions,
 } from "./parts/http-guard.ts";
 
@@ -20,32 +20,32 @@ export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts"
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export { type BlockedReply, GuardHttpError, type RouteGuardOptions } from "./parts/http-guard.ts";
 
-/** Options of the plugin. Those of a route (`config.guard`) take the place of these one by one. */
+/** Options of the plugin. Each can be overridden by a route (`config.guard`). */
 export type GuardFastifyOptions = HttpGuardOptions<FastifyRequest>;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The guarded call of this request. Its checks end when the client goes away. */
+    /** The guarded call of this request. Its checks are aborted if the client disconnects. */
     guard: GuardedCall;
   }
   interface FastifyReply {
     /**
-     * Judges an answer and sends it: a text, a stream of text, or an object with a text at the path `output`. When it is blocked, the
-     * reply is that of `onBlocked`.
+     * Checks an answer and sends it: a text, a stream of text, or an object with a text at the path `output`. If it is blocked, the reply
+     * of `onBlocked` is sent.
      */
     sendGuarded(answer: unknown): Promise<FastifyReply>;
   }
   interface FastifyContextConfig {
-    /** What guard judges on this route, where it differs from the options of the plugin; `false` judges no input. */
+    /** Overrides of the plugin's options for this route; `false` checks no input. */
     guard?: RouteGuardOptions<FastifyRequest> | false;
   }
 }
 
 /**
- * A plugin of Fastify 5. Every request gets `request.guard`, every reply `reply.sendGuarded`, and routes with `input` get a body that
- * was judged and sanitized before the handler runs. Errors of guard are thrown with `statusCode`, for Fastify's error handler.
+ * A plugin for Fastify 5. Requests have `request.guard`, replies `reply.sendGuarded`, and routes with `input` get a checked and sanitized
+ * body before the handler runs. Errors of guard have a `statusCode` for Fastify's error handler.
  *
- * @throws GuardValidationError when the plugin or a route is added whose options are wrong.
+ * @throws GuardValidationError if the plugin or a route has invalid options.
  */
 export const guardFastify = fp<GuardFastifyOptions>(
   async (app: FastifyInstance, { guard, ...common }: GuardFastifyOptions) => {
@@ -69,7 +69,7 @@ export const guardFastify = fp<GuardFastifyOptions>(
       if (request.is404 || request.routeOptions.config.guard === false) return;
       const options = optionsOf(request);
       try {
-        await judgeInput(request.guard, request, options);
+        await checkInput(request.guard, request, options);
       } catch (error) {
         return sendError(error, request, reply, options);
       }
@@ -78,14 +78,14 @@ export const guardFastify = fp<GuardFastifyOptions>(
     app.decorateReply("sendGuarded", async function (this: FastifyReply, answer: unknown) {
       const options = optionsOf(this.request);
       try {
-        const judged = await judgeAnswer(this.request.guard, answer, {
+        const checked = await checkAnswer(this.request.guard, answer, {
           output: options.output,
           signal: signals.get(this.request) as AbortSignal,
           endOf: (error) => endText(error, this.request, options),
         });
-        if ("value" in judged) return this.send(judged.value);
+        if ("value" in checked) return this.send(checked.value);
         if (!this.hasHeader("content-type")) this.type("text/plain; charset=utf-8");
-        return this.send(Readable.from(judged.pieces, { objectMode: false }));
+        return this.send(Readable.from(checked.pieces, { objectMode: false }));
       } catch (error) {
         return sendError(error, this.request, this, options);
       }
@@ -103,7 +103,7 @@ async function sendError(
   if (!(error instanceof GuardBlockedError)) throw httpError(error);
   const { status, headers, body } = await blockedReply(error, request, options);
   reply.code(status).headers(headers);
-  // A route may have a schema for its answers, which is not that of a problem.
+  // The response schema of the route does not fit this body.
   if (typeof body !== "string") reply.serializer((value: unknown) => JSON.stringify(value));
   if (typeof body !== "string" && !reply.hasHeader("content-type")) reply.type("application/json; charset=utf-8");
   return reply.send(body);

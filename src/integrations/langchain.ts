@@ -7,7 +7,7 @@ import { GuardValidationError } from "../support/errors.ts";
 import { checkInstalledVersion } from "../support/optional-packages.ts";
 import { GuardedChatModel } from "./langchain/model.ts";
 import { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retriever.ts";
-import { withModels } from "./langchain/runnables.ts";
+import { replaceModels } from "./langchain/runnables.ts";
 import type { GuardedModelOptions } from "./parts/options.ts";
 
 export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
@@ -17,19 +17,19 @@ export { GuardedRetriever, type GuardedRetrieverOptions } from "./langchain/retr
 export type { GuardedModelOptions, GuardedOptions } from "./parts/options.ts";
 
 /**
- * Guards a chat model of LangChain.js. What comes back is a chat model: it is invoked, streamed, batched, given tools and put into
- * chains as the model itself.
+ * Guards a chat model of LangChain.js. The result is a chat model that can be invoked, streamed, batched, bound to tools and used in
+ * chains like the model itself.
  *
  * ```ts
  * const model = guardChatModel(new ChatOpenAI({ model: "gpt-5" }), guard);
  * ```
  *
- * Each call of the model is one guarded call. What Anonymize replaces goes out as placeholders and is restored in texts, reasoning and
- * arguments of tools, in streams too. A blocked request never reaches the model, and of a blocked answer nothing more is shown: the
- * call throws a {@link GuardBlockedError}, unless `onBlocked` gives a text instead.
+ * Each model call is a guarded call. The model gets the placeholders of Anonymize; texts, reasoning and tool arguments of its answer get
+ * the real values back, in streams too. A blocked request is not sent to the model. For a blocked request or answer the call throws a
+ * {@link GuardBlockedError}, unless `onBlocked` returns a text.
  *
- * @param model a chat model, or what its `bindTools`, `withConfig` or `withRetry` made.
- * @throws GuardValidationError for a runnable in which no chat model is found: its calls would not be guarded.
+ * @param model a chat model, or the result of its `bindTools`, `withConfig` or `withRetry`.
+ * @throws GuardValidationError for a runnable without a chat model: its calls would not be guarded.
  */
 export function guardChatModel<CallOptions extends BaseChatModelCallOptions>(
   model: BaseChatModel<CallOptions>,
@@ -43,7 +43,7 @@ export function guardChatModel<Model extends Runnable>(
 ): Model;
 export function guardChatModel(model: Runnable, guard: Guard, options: GuardedModelOptions = {}): Runnable {
   checkInstalledVersion("@langchain/core");
-  const guarded = withModels(model, (inner) => new GuardedChatModel(inner, guard, options));
+  const guarded = replaceModels(model, (inner) => new GuardedChatModel(inner, guard, options));
   if (!guarded) {
     throw new GuardValidationError([
       { path: "model", message: "expected a chat model, or one with options bound to it" },
@@ -53,8 +53,8 @@ export function guardChatModel(model: Runnable, guard: Guard, options: GuardedMo
 }
 
 /**
- * Guards a retriever of LangChain.js: its documents are judged as what a tool returned. A document that is blocked is left out, one of
- * which something was taken out comes without it, and all others come as they are. When guard cannot judge, the retriever fails.
+ * Guards a retriever of LangChain.js. Its documents are checked as tool results. Blocked documents are dropped, and sanitized documents
+ * replace the originals. If the documents cannot be checked, the retriever throws.
  */
 export function guardRetriever<Metadata extends Record<string, unknown>>(
   retriever: BaseRetriever<Metadata>,

@@ -9,7 +9,7 @@ export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts"
 export type { Guard, GuardReport } from "../guard/guard.ts";
 export type { GuardedFetchOptions } from "../http-formats/guarded-fetch.ts";
 
-/** What a client keeps of its options. */
+/** Private fields of a client. */
 interface ClientFields {
   fetch: typeof globalThis.fetch;
   apiVersion?: string;
@@ -17,11 +17,10 @@ interface ClientFields {
 }
 
 /**
- * Returns a client of OpenAI's SDK whose calls are guarded; see {@link guardedFetch}. It has the type and the options of the client that it
- * is made from, and that client stays as it is.
+ * Returns a guarded copy of a client of OpenAI's SDK, with its type and options; see {@link guardedFetch}. The given client is not changed.
  *
- * A call that a check has stopped rejects with a GuardBlockedError; the helpers that emit events (`.stream()`, `runTools`) wrap every
- * error of theirs, and have it as `cause`.
+ * A blocked call rejects with a GuardBlockedError. The helpers that emit events (`.stream()`, `runTools`) wrap their
+ * errors and have it as `cause`.
  *
  * @throws GuardError `GUARD_PACKAGE` for a client of a version that guard does not support.
  *
@@ -34,7 +33,7 @@ export function guardOpenAI<Client extends OpenAI>(
   options: GuardedFetchOptions = {},
 ): Client {
   checkVersion("openai", clientVersion(client));
-  // These are private to the client, and its own withOptions forgets those of Azure.
+  // withOptions loses the private fields of Azure clients.
   const { fetch, apiVersion, deploymentName } = client as unknown as ClientFields;
   const azure = apiVersion === undefined ? {} : { apiVersion, deployment: deploymentName };
   return client.withOptions({ ...azure, fetch: guardedFetch(guard, { fetch, ...options }) }) as Client;

@@ -7,29 +7,29 @@ import type {
   SharedV3ProviderMetadata,
 } from "@ai-sdk/provider";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
-import { otherShape } from "../parts/back.ts";
-import type { Judge } from "../parts/judge.ts";
+import type { ModelCall } from "../parts/model-call.ts";
+import { shapeError } from "../parts/write-back.ts";
 
-/** Why a call ended that is answered with a text of the user's. */
+/** The finish reason of an answer that was replaced. */
 export const FILTERED: LanguageModelV3FinishReason = { unified: "content-filter", raw: undefined };
 
-/** The usage of a call of which the model has not said any. */
+/** The usage if the model reports none. */
 export const NO_USAGE: LanguageModelV3Usage = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
 
-/** Judges all texts and tool calls of an answer. */
-export async function judgeResult(
+/** Checks all texts and tool calls of an answer. */
+export async function checkResult(
   result: LanguageModelV3GenerateResult,
-  judge: Judge,
+  call: ModelCall,
 ): Promise<LanguageModelV3GenerateResult> {
   const calls = result.content.filter((part) => part.type === "tool-call");
   const lastText = result.content.findLastIndex(({ type }) => type === "text");
   let restored: AnsweredToolCall[] = [];
-  // What a model does belongs to what it says, so both are judged together where it says something.
+  // Tool calls are checked together with the last text, if there is one.
   if (lastText < 0 && calls.length > 0)
-    restored = await judgeCalls(calls, "", judge).then(({ toolCalls }) => toolCalls);
+    restored = await checkToolCalls(calls, "", call).then(({ toolCalls }) => toolCalls);
   const content: LanguageModelV3Content[] = [];
   let isChanged = false;
   for (const [index, part] of result.content.entries()) {
@@ -37,23 +37,23 @@ export async function judgeResult(
       content.push(part);
       continue;
     }
-    const { text, toolCalls } = await judgeCalls(index === lastText ? calls : [], part.text, judge);
+    const { text, toolCalls } = await checkToolCalls(index === lastText ? calls : [], part.text, call);
     if (index === lastText) restored = toolCalls;
     isChanged ||= text !== part.text;
     content.push({ ...part, text });
   }
   return {
-    ...unread(result),
+    ...withoutRawResponse(result),
     content: content.map((part) => (part.type === "tool-call" ? withArguments(part, restored.shift()) : part)),
-    ...(isChanged && result.providerMetadata && { providerMetadata: withoutTokens(result.providerMetadata) }),
+    ...(isChanged && result.providerMetadata && { providerMetadata: withoutLogprobs(result.providerMetadata) }),
   };
 }
 
-/** Judges calls of tools, with the text beside them. */
-export async function judgeCalls(
+/** Checks tool calls together with a text. */
+export async function checkToolCalls(
   calls: readonly LanguageModelV3ToolCall[],
   text: string,
-  judge: Judge,
+  call: ModelCall,
 ): Promise<{ text: string; toolCalls: AnsweredToolCall[] }> {
   const toolCalls = calls.map(
     ({ toolCallId: id, toolName: name, input }): AnsweredToolCall => ({
@@ -62,35 +62,35 @@ export async function judgeCalls(
       function: { name, arguments: input },
     }),
   );
-  const checked = await judge.answer(toolCalls.length > 0 ? { text, toolCalls } : { text });
-  if (checked.toolCalls.length !== calls.length) throw otherShape();
+  const checked = await call.answer(toolCalls.length > 0 ? { text, toolCalls } : { text });
+  if (checked.toolCalls.length !== calls.length) throw shapeError();
   return checked;
 }
 
-/** A call of a tool with its arguments as guard left them. */
+/** A tool call with its checked arguments. */
 export function withArguments(
   call: LanguageModelV3ToolCall,
   checked: AnsweredToolCall | undefined,
 ): LanguageModelV3ToolCall {
   const input = checked?.function.arguments;
-  if (typeof input !== "string") throw otherShape();
+  if (typeof input !== "string") throw shapeError();
   return { ...call, input };
 }
 
-/** A result with a text of the user's in the place of the answer. */
+/** A result with a text in place of the answer. */
 export function textResult(text: string, result?: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
-  const { providerMetadata: _, ...rest } = result ? unread(result) : { usage: NO_USAGE, warnings: [] };
+  const { providerMetadata: _, ...rest } = result ? withoutRawResponse(result) : { usage: NO_USAGE, warnings: [] };
   return { ...rest, content: [{ type: "text", text }], finishReason: FILTERED };
 }
 
-/** The reply of the provider has the answer once more, as the model wrote it. */
-function unread({ response, ...result }: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
+/** Removes the body of the provider's response, which has the unchecked answer. */
+function withoutRawResponse({ response, ...result }: LanguageModelV3GenerateResult): LanguageModelV3GenerateResult {
   if (!response) return result;
   const { body: _, ...rest } = response;
   return { ...result, response: rest };
 }
 
-/** What a provider says of an answer, without the probabilities of its tokens: they are the answer as the model wrote it. */
-export function withoutTokens(metadata: SharedV3ProviderMetadata): SharedV3ProviderMetadata {
+/** Removes the log probabilities of tokens, which reveal the unchecked answer. */
+export function withoutLogprobs(metadata: SharedV3ProviderMetadata): SharedV3ProviderMetadata {
   return Object.fromEntries(Object.entries(metadata).map(([provider, { logprobs: _, ...rest }]) => [provider, rest]));
 }

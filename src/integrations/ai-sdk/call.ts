@@ -1,25 +1,25 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../scan/chat-request.ts";
-import { mapped, otherShape, withField } from "../parts/back.ts";
-import { type Chat, readMessage } from "./prompt.ts";
+import { mapItems, shapeError, withField } from "../parts/write-back.ts";
+import { adaptMessage, type Chat } from "./prompt.ts";
 
 type Tool = NonNullable<LanguageModelV3CallOptions["tools"]>[number];
 type Definition = Record<string, unknown>;
 type ResponseFormat = Extract<LanguageModelV3CallOptions["responseFormat"], { type: "json" }>;
 
-/** A call of a model as guard reads it, and the way back. */
-export interface ReadCall {
+/** A model call in the format of guard, and the conversion back. */
+export interface CallAdapter {
   chat: ChatRequest;
-  /** The options of the call with the texts of a checked request. */
-  back(chat: ChatRequest): LanguageModelV3CallOptions;
+  /** The options of the call, with the texts of a checked request. */
+  withTexts(chat: ChatRequest): LanguageModelV3CallOptions;
 }
 
 /**
- * Reads the options of a call: the prompt, the definitions of tools, and the schema of a structured answer, which the model reads as it
- * reads the definition of a tool.
+ * Converts the options of a call: the prompt, the tool definitions, and the schema of a structured answer, which is checked like a tool
+ * definition.
  */
-export function readCall(params: LanguageModelV3CallOptions): ReadCall {
-  const messages = params.prompt.map(readMessage);
+export function adaptCall(params: LanguageModelV3CallOptions): CallAdapter {
+  const messages = params.prompt.map(adaptMessage);
   const tools = params.tools ?? [];
   const format = params.responseFormat?.type === "json" ? params.responseFormat : undefined;
   const hasSchema = format?.schema !== undefined || format?.description !== undefined;
@@ -29,17 +29,19 @@ export function readCall(params: LanguageModelV3CallOptions): ReadCall {
       messages: messages.flatMap(({ chat }) => chat),
       ...(definitions.length > 0 && { tools: definitions }),
     },
-    back(checked) {
+    withTexts(checked) {
       const rest = [...checked.messages] as Chat;
-      const prompt = messages.map(({ chat, back }) => back(rest.splice(0, chat.length)));
+      const prompt = messages.map(({ chat, withTexts }) => withTexts(rest.splice(0, chat.length)));
       const checkedTools = [...(checked.tools ?? [])];
-      if (rest.length > 0 || checkedTools.length !== definitions.length) throw otherShape();
+      if (rest.length > 0 || checkedTools.length !== definitions.length) throw shapeError();
       const result: LanguageModelV3CallOptions = { ...params, prompt };
       if (params.tools) {
-        result.tools = mapped(tools, (tool, index) => toolFrom(tool, checkedTools[index] as Definition)) as Tool[];
+        result.tools = mapItems(tools, (tool, index) =>
+          withDefinition(tool, checkedTools[index] as Definition),
+        ) as Tool[];
       }
       const ofFormat = checkedTools[tools.length];
-      if (format && ofFormat) result.responseFormat = formatFrom(format, ofFormat);
+      if (format && ofFormat) result.responseFormat = withFormatDefinition(format, ofFormat);
       return result;
     },
   };
@@ -59,7 +61,7 @@ function definitionOf(tool: Tool): Definition {
   };
 }
 
-function toolFrom(tool: Tool, definition: Definition): Tool {
+function withDefinition(tool: Tool, definition: Definition): Tool {
   if (tool.type === "provider") return withField(tool, "args", definition.args);
   const { description, parameters, examples } = definition.function as Definition;
   let result: LanguageModelV3FunctionTool = tool;
@@ -75,7 +77,7 @@ function definitionOfFormat({ name = "response", description, schema }: Response
   };
 }
 
-function formatFrom(format: ResponseFormat, definition: Definition): ResponseFormat {
+function withFormatDefinition(format: ResponseFormat, definition: Definition): ResponseFormat {
   const { description, parameters } = definition.function as Definition;
   return withField(withField(format, "description", description), "schema", parameters);
 }

@@ -1,85 +1,88 @@
 import type { LanguageModelV3FilePart, LanguageModelV3Message, LanguageModelV3ToolResultPart } from "@ai-sdk/provider";
 import type { ContentPart, Message } from "../../scan/chat-request.ts";
-import { mapped, otherShape, parsed, withField } from "../parts/back.ts";
-import { base64Of, filePart, unreadPart } from "../parts/files.ts";
+import { base64Of, filePart, opaquePart } from "../parts/files.ts";
+import { mapItems, parseOrText, shapeError, withField } from "../parts/write-back.ts";
 
-/** Messages as guard reads them. */
+/** Messages in the format of guard. */
 export type Chat = Message[];
 
 type Content = Exclude<LanguageModelV3Message["content"], string>[number];
 type Output = LanguageModelV3ToolResultPart["output"];
 type OutputItem = Extract<Output, { type: "content" }>["value"][number];
 
-/** A message of the AI SDK as guard reads it, and the way back. */
-export interface ReadMessage {
-  /** One message; for one with results of tools, one for each of them. */
+/** A message of the AI SDK in the format of guard, and the conversion back. */
+export interface MessageAdapter {
+  /** One message, or one for each tool result. */
   chat: Chat;
-  back(chat: Chat): LanguageModelV3Message;
+  withTexts(chat: Chat): LanguageModelV3Message;
 }
 
-/** Reads a message of a prompt. */
-export function readMessage(message: LanguageModelV3Message): ReadMessage {
+/** Converts a message of a prompt. */
+export function adaptMessage(message: LanguageModelV3Message): MessageAdapter {
   if (message.role === "system") {
     const { role, content } = message;
-    return { chat: [{ role, content }], back: (chat) => withField(message, "content", single(chat).content) };
+    return { chat: [{ role, content }], withTexts: (chat) => withField(message, "content", single(chat).content) };
   }
-  if (message.role === "tool") return readToolMessage(message);
-  const parts = message.content.map(readPart);
+  if (message.role === "tool") return adaptToolMessage(message);
+  const parts = message.content.map(adaptPart);
   return {
     chat: [{ role: message.role, content: parts.map(({ part }) => part) }],
-    back(chat) {
+    withTexts(chat) {
       const checked = partsOf(single(chat).content, parts.length);
-      const content = mapped<Content>(message.content, (_, index) =>
-        (parts[index] as ReadPart).back(checked[index] as ContentPart),
+      const content = mapItems<Content>(message.content, (_, index) =>
+        (parts[index] as PartAdapter).withTexts(checked[index] as ContentPart),
       );
       return withField(message, "content", content);
     },
   };
 }
 
-/** A part of a message as guard reads it, and the way back. */
-interface ReadPart {
+/** A part of a message in the format of guard, and the conversion back. */
+interface PartAdapter {
   part: ContentPart;
-  back(part: ContentPart): Content;
+  withTexts(part: ContentPart): Content;
 }
 
-function readPart(part: Content): ReadPart {
+function adaptPart(part: Content): PartAdapter {
   switch (part.type) {
     case "text":
-      return { part: { type: "text", text: part.text }, back: ({ text }) => withField(part, "text", text) };
+      return { part: { type: "text", text: part.text }, withTexts: ({ text }) => withField(part, "text", text) };
     case "reasoning":
-      return { part: { type: "reasoning_text", text: part.text }, back: ({ text }) => withField(part, "text", text) };
+      return {
+        part: { type: "reasoning_text", text: part.text },
+        withTexts: ({ text }) => withField(part, "text", text),
+      };
     case "file":
-      return readFile(part);
+      return adaptFile(part);
     case "tool-call": {
       const { toolCallId: id, toolName: name, input } = part;
-      // A model may call a tool with what is no object. It is read as a text.
-      return { part: { type: "tool_use", id, name, input }, back: ({ input }) => withInput(part, input) };
+      // The input may be a string instead of an object. It is checked as a text.
+      return { part: { type: "tool_use", id, name, input }, withTexts: ({ input }) => withInput(part, input) };
     }
     case "tool-result": {
       const { toolCallId, output } = part;
       return {
         part: { type: "tool_result", tool_use_id: toolCallId, content: contentOf(output) },
-        back: ({ content }) => withField(part, "output", outputFrom(output, content as Message["content"])),
+        withTexts: ({ content }) => withField(part, "output", outputFrom(output, content as Message["content"])),
       };
     }
     default:
-      return { part: unreadPart(), back: () => part };
+      return { part: opaquePart(), withTexts: () => part };
   }
 }
 
-/** The arguments of a call may be of any type, which a placeholder in the place of a number changes. */
+/** Replaces the arguments of a call. Their type may change, since placeholders can replace numbers. */
 function withInput<Part extends { input: unknown }>(part: Part, input: unknown): Part {
   return input === part.input ? part : { ...part, input };
 }
 
-function readFile(part: LanguageModelV3FilePart): ReadPart {
+function adaptFile(part: LanguageModelV3FilePart): PartAdapter {
   const { data, mediaType, filename } = part;
-  const read = data instanceof URL ? unreadPart(filename) : filePart(data, mediaType, filename);
+  const read = data instanceof URL ? opaquePart(filename) : filePart(data, mediaType, filename);
   const before = base64Of(read);
   return {
     part: read,
-    back(checked) {
+    withTexts(checked) {
       const base64 = base64Of(checked);
       if (base64 === before || base64 === undefined) return part;
       return { ...part, data: typeof data === "string" ? base64 : Buffer.from(base64, "base64") };
@@ -89,22 +92,22 @@ function readFile(part: LanguageModelV3FilePart): ReadPart {
 
 type ToolMessage = Extract<LanguageModelV3Message, { role: "tool" }>;
 
-function readToolMessage(message: ToolMessage): ReadMessage {
+function adaptToolMessage(message: ToolMessage): MessageAdapter {
   const read = message.content.map((part): Message | undefined => {
     if (part.type === "tool-result") {
       const { toolCallId, toolName, output } = part;
       return { role: "tool", tool_call_id: toolCallId, name: toolName, content: contentOf(output) };
     }
-    // The user says why a call of a tool is not approved.
+    // The reason for which the user rejects a tool call.
     return part.reason === undefined ? undefined : { role: "user", content: part.reason };
   });
   const chat = read.filter((item) => item !== undefined);
   return {
     chat,
-    back(checked) {
-      if (checked.length !== chat.length) throw otherShape();
+    withTexts(checked) {
+      if (checked.length !== chat.length) throw shapeError();
       const rest = [...checked];
-      const content = mapped(message.content, (part, index) => {
+      const content = mapItems(message.content, (part, index) => {
         if (!read[index]) return part;
         const { content } = rest.shift() as Message;
         if (part.type === "tool-result") return withField(part, "output", outputFrom(part.output, content));
@@ -115,7 +118,7 @@ function readToolMessage(message: ToolMessage): ReadMessage {
   };
 }
 
-/** The result of a tool as guard reads it. */
+/** A tool result in the format of guard. */
 function contentOf(output: Output): string | ContentPart[] {
   switch (output.type) {
     case "text":
@@ -129,7 +132,7 @@ function contentOf(output: Output): string | ContentPart[] {
     case "content":
       return output.value.map(partOfItem);
     default:
-      return [unreadPart()];
+      return [opaquePart()];
   }
 }
 
@@ -140,15 +143,15 @@ function outputFrom(output: Output, content: Message["content"]): Output {
       return withField(output, "value", content);
     case "json":
     case "error-json": {
-      if (typeof content !== "string") throw otherShape();
+      if (typeof content !== "string") throw shapeError();
       if (content === jsonOf(output.value)) return output;
-      return { ...output, value: parsed(content) } as Output;
+      return { ...output, value: parseOrText(content) } as Output;
     }
     case "execution-denied":
       return output.reason === undefined ? output : withField(output, "reason", content);
     case "content": {
       const parts = partsOf(content, output.value.length);
-      const value = mapped(output.value, (item, index) => itemFrom(item, parts[index] as ContentPart));
+      const value = mapItems(output.value, (item, index) => itemFrom(item, parts[index] as ContentPart));
       return withField(output, "value", value);
     }
     default:
@@ -156,7 +159,7 @@ function outputFrom(output: Output, content: Message["content"]): Output {
   }
 }
 
-/** A tool that returns nothing has no JSON. */
+/** JSON of a value; empty for undefined, which tools may return. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value) ?? "";
 }
@@ -166,7 +169,7 @@ function partOfItem(item: OutputItem): ContentPart {
   if (item.type === "file-data" || item.type === "image-data") {
     return filePart(item.data, item.mediaType, "filename" in item ? item.filename : undefined);
   }
-  return unreadPart();
+  return opaquePart();
 }
 
 function itemFrom(item: OutputItem, part: ContentPart): OutputItem {
@@ -178,11 +181,11 @@ function itemFrom(item: OutputItem, part: ContentPart): OutputItem {
 
 function single(chat: Chat): Message {
   const [message] = chat;
-  if (!message) throw otherShape();
+  if (!message) throw shapeError();
   return message;
 }
 
 function partsOf(content: Message["content"], length: number): readonly ContentPart[] {
-  if (!Array.isArray(content) || content.length !== length) throw otherShape();
+  if (!Array.isArray(content) || content.length !== length) throw shapeError();
   return content;
 }

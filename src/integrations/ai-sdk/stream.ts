@@ -1,31 +1,31 @@
 import type { LanguageModelV3FinishReason, LanguageModelV3StreamPart, LanguageModelV3ToolCall } from "@ai-sdk/provider";
 import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import { IDLE, markIdle, openItems } from "../../support/items.ts";
-import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
+import { type ModelCall, type StreamedText, shortestWait } from "../parts/model-call.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
-import { FILTERED, judgeCalls, NO_USAGE, withArguments, withoutTokens } from "./answer.ts";
+import { checkToolCalls, FILTERED, NO_USAGE, withArguments, withoutLogprobs } from "./answer.ts";
 
 type Part = LanguageModelV3StreamPart;
 type Kind = "text" | "reasoning";
 type InputStart = Extract<Part, { type: "tool-input-start" }>;
 type InputEnd = Extract<Part, { type: "tool-input-end" }>;
 
-/** The id of the text with which a blocked answer ends. */
+/** The id of the text that replaces a blocked answer. */
 const BLOCKED_ID = "guard-blocked";
 
 const FAILED: LanguageModelV3FinishReason = { unified: "error", raw: undefined };
 
-/** A text that has begun and not ended. */
+/** A text that has started and not ended. */
 interface OpenText {
   kind: Kind;
   id: string;
-  judged: JudgedText;
-  /** Whether the reader has been told that it began. */
+  text: StreamedText;
+  /** Whether the reader has received its start. */
   isShown: boolean;
 }
 
-/** A call of a tool that waits for its verdict, with the parts around it. */
-class WaitingCall {
+/** A tool call that is held back until its check, with the parts of its arguments. */
+class HeldCall {
   call: LanguageModelV3ToolCall | undefined;
   end: InputEnd | undefined;
   readonly start: InputStart | undefined;
@@ -34,7 +34,7 @@ class WaitingCall {
     this.start = start;
   }
 
-  /** The parts for the reader. The arguments come in one piece. */
+  /** The parts for the reader, with the arguments in one delta. */
   parts(call: LanguageModelV3ToolCall): Part[] {
     const { start, end } = this;
     if (!start) return [call];
@@ -44,50 +44,50 @@ class WaitingCall {
 }
 
 /**
- * Judges an answer that arrives in parts. Texts go on as soon as they may. From the first call of one of the caller's tools on
- * everything waits until the answer has ended, so that no tool runs because of an answer that is blocked in the end.
+ * Checks a streamed answer. Texts are released as soon as their checks pass. From the first call of a client-side tool on, all parts are
+ * held back until the end of the answer, so that no tool runs for an answer that is blocked later.
  */
 export class GuardedAnswer {
-  readonly #judge: Judge;
+  readonly #modelCall: ModelCall;
   readonly #onBlocked: GuardedModelOptions["onBlocked"];
   readonly #open = new Map<string, OpenText>();
-  readonly #calls = new Map<string, WaitingCall>();
-  /** What may go on now. */
+  readonly #calls = new Map<string, HeldCall>();
+  /** Parts that can be released now. */
   #ready: Part[] = [];
-  /** What waits for the verdict on the calls, in the order of the answer. */
-  #held: (Part | WaitingCall)[] | undefined;
+  /** Parts that are held back until the calls are checked, in the order of the answer. */
+  #held: (Part | HeldCall)[] | undefined;
   #isChanged = false;
 
-  constructor(judge: Judge, onBlocked: GuardedModelOptions["onBlocked"]) {
-    this.#judge = judge;
+  constructor(call: ModelCall, onBlocked: GuardedModelOptions["onBlocked"]) {
+    this.#modelCall = call;
     this.#onBlocked = onBlocked;
   }
 
   /**
-   * @param source the parts of the model. It is ended as soon as something is blocked.
-   * @param signal that of the call. An answer whose call was aborted ends with an exception, as it does without guard.
+   * @param source the parts of the model. It is closed as soon as something is blocked.
+   * @param signal the signal of the call. The answer of an aborted call ends with an exception, as without guard.
    */
   async *parts(source: ReadableStream<Part>, signal: AbortSignal): AsyncGenerator<Part, void, undefined> {
-    const waiting = () => shortestWaiting([...this.#open.values()].map(({ judged }) => judged));
+    const waiting = () => shortestWait([...this.#open.values()].map(({ text }) => text));
     const items = openItems(source);
     const onAbort = () => items.stop(signal.reason);
     if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
     for await (const part of markIdle(items, waiting)) {
       const failure = await failureOf(part === IDLE ? this.#flush() : this.#take(part));
-      // What was ready before a verdict passed its own.
+      // Parts that are ready have passed their own checks.
       yield* this.#ready.splice(0);
       if (!failure) continue;
       if (signal.aborted) throw failure.error;
-      yield* this.#failed(failure.error);
+      yield* this.#endWith(failure.error);
       return;
     }
-    // The answer broke off, unless it had a finish. What it has said and done so far is judged as a whole answer.
+    // Without a finish part the answer broke off. Its texts and calls are checked like a complete answer.
     const failure = await failureOf(this.#finish());
     yield* this.#ready.splice(0);
     if (!failure) return;
     if (signal.aborted) throw failure.error;
-    yield* this.#failed(failure.error);
+    yield* this.#endWith(failure.error);
   }
 
   async #take(part: Part): Promise<void> {
@@ -105,29 +105,29 @@ export class GuardedAnswer {
       case "reasoning-end":
         return this.#end("reasoning", part);
       case "tool-input-start": {
-        const waiting = new WaitingCall(part);
-        this.#calls.set(part.id, waiting);
-        if (!part.providerExecuted) this.#hold(waiting);
+        const held = new HeldCall(part);
+        this.#calls.set(part.id, held);
+        if (!part.providerExecuted) this.#hold(held);
         return;
       }
       case "tool-input-delta":
-        // The call has the arguments once more.
+        // The tool-call part has the arguments too.
         return;
       case "tool-input-end": {
-        const waiting = this.#calls.get(part.id);
-        if (waiting) waiting.end = part;
+        const held = this.#calls.get(part.id);
+        if (held) held.end = part;
         return;
       }
       case "tool-call":
         return this.#call(part);
       case "raw":
-        // It is the answer as the model wrote it.
+        // The raw answer of the model is not checked.
         return;
       case "finish": {
         await this.#finish();
         const { providerMetadata } = part;
-        const isTold = !this.#isChanged || !providerMetadata;
-        this.#emit(isTold ? part : { ...part, providerMetadata: withoutTokens(providerMetadata) });
+        const isKept = !this.#isChanged || !providerMetadata;
+        this.#emit(isKept ? part : { ...part, providerMetadata: withoutLogprobs(providerMetadata) });
         return;
       }
       default:
@@ -137,21 +137,21 @@ export class GuardedAnswer {
 
   #begin(kind: Kind, part: Extract<Part, { type: "text-start" | "reasoning-start" }>): void {
     const { id } = part;
-    this.#open.set(`${kind} ${id}`, { kind, id, judged: this.#judge.stream(), isShown: !this.#held });
+    this.#open.set(`${kind} ${id}`, { kind, id, text: this.#modelCall.stream(), isShown: !this.#held });
     this.#emit(part);
   }
 
   async #piece(kind: Kind, part: Extract<Part, { type: "text-delta" | "reasoning-delta" }>): Promise<void> {
     const open = this.#open.get(`${kind} ${part.id}`);
-    if (!open) throw new TypeError(`The model sent ${part.type} of a text that has not begun.`);
-    const delta = await open.judged.push(part.delta);
+    if (!open) throw new TypeError(`The model sent ${part.type} for a text that has not started.`);
+    const delta = await open.text.push(part.delta);
     if (delta !== "") this.#emit({ ...part, delta });
   }
 
   async #flush(): Promise<void> {
-    for (const { kind, id, judged } of this.#open.values()) {
-      if (judged.waiting === undefined) continue;
-      const delta = await judged.flush();
+    for (const { kind, id, text } of this.#open.values()) {
+      if (text.waiting === undefined) continue;
+      const delta = await text.flush();
       if (delta !== "") this.#emit({ type: `${kind}-delta`, id, delta });
     }
   }
@@ -164,48 +164,48 @@ export class GuardedAnswer {
   async #endText(key: string): Promise<void> {
     const open = this.#open.get(key);
     if (!open) return;
-    const { kind, id, judged } = open;
-    const delta = await judged.end();
+    const { kind, id, text } = open;
+    const delta = await text.end();
     this.#open.delete(key);
-    this.#isChanged ||= judged.isChanged;
+    this.#isChanged ||= text.isChanged;
     if (delta !== "") this.#emit({ type: `${kind}-delta`, id, delta });
   }
 
   async #call(part: LanguageModelV3ToolCall): Promise<void> {
-    const waiting = this.#calls.get(part.toolCallId) ?? new WaitingCall();
-    waiting.call = part;
+    const held = this.#calls.get(part.toolCallId) ?? new HeldCall();
+    held.call = part;
     if (!part.providerExecuted) {
-      this.#calls.set(part.toolCallId, waiting);
-      this.#hold(waiting);
+      this.#calls.set(part.toolCallId, held);
+      this.#hold(held);
       return;
     }
-    // The provider has run this tool already, so nothing is gained by waiting.
+    // The provider has already run this tool, so its call is not held back.
     this.#calls.delete(part.toolCallId);
-    const { toolCalls } = await judgeCalls([part], "", this.#judge);
-    for (const item of waiting.parts(withArguments(part, toolCalls[0]))) this.#emit(item);
+    const { toolCalls } = await checkToolCalls([part], "", this.#modelCall);
+    for (const item of held.parts(withArguments(part, toolCalls[0]))) this.#emit(item);
   }
 
-  #hold(waiting: WaitingCall): void {
+  #hold(call: HeldCall): void {
     this.#held ??= [];
-    if (!this.#held.includes(waiting)) this.#held.push(waiting);
+    if (!this.#held.includes(call)) this.#held.push(call);
   }
 
-  /** Ends the texts, and lets go on what waited. */
+  /** Ends the texts, and releases the parts that were held back. */
   async #finish(): Promise<void> {
     for (const key of [...this.#open.keys()]) await this.#endText(key);
     const held = this.#held ?? [];
-    const complete = held.flatMap((item) => (item instanceof WaitingCall ? (item.call ?? []) : []));
-    const { toolCalls } = complete.length > 0 ? await judgeCalls(complete, "", this.#judge) : { toolCalls: [] };
+    const complete = held.flatMap((item) => (item instanceof HeldCall ? (item.call ?? []) : []));
+    const { toolCalls } = complete.length > 0 ? await checkToolCalls(complete, "", this.#modelCall) : { toolCalls: [] };
     this.#held = undefined;
     for (const item of held) {
-      if (!(item instanceof WaitingCall)) this.#emit(item);
-      // A call that never came has nothing that could be judged.
+      if (!(item instanceof HeldCall)) this.#emit(item);
+      // A call without its tool-call part is dropped.
       else if (item.call) for (const part of item.parts(withArguments(item.call, toolCalls.shift()))) this.#emit(part);
     }
   }
 
-  /** The end of an answer that was blocked or could not be judged. Texts that have begun end, so that the stream is well formed. */
-  *#failed(error: unknown): Generator<Part, void, undefined> {
+  /** Ends an answer that is blocked or cannot be checked. Open texts are ended, so that the stream is well formed. */
+  *#endWith(error: unknown): Generator<Part, void, undefined> {
     for (const { kind, id, isShown } of this.#open.values()) if (isShown) yield { type: `${kind}-end`, id };
     if (this.#onBlocked && error instanceof GuardBlockedError) {
       yield* textParts(this.#onBlocked(error));
@@ -220,7 +220,7 @@ export class GuardedAnswer {
   }
 }
 
-/** The end of a stream that has a text of the user's in the place of the answer. */
+/** The parts of a text that replaces an answer, and the end of the stream. */
 export function* textParts(text: string): Generator<Part, void, undefined> {
   yield { type: "text-start", id: BLOCKED_ID };
   yield { type: "text-delta", id: BLOCKED_ID, delta: text };

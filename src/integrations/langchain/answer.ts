@@ -1,14 +1,14 @@
 import { AIMessage, type BaseMessage, type MessageContent } from "@langchain/core/messages";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { otherShape, parsed } from "../parts/back.ts";
-import type { Judge } from "../parts/judge.ts";
+import type { ModelCall } from "../parts/model-call.ts";
+import { parseOrText, shapeError } from "../parts/write-back.ts";
 import { cloneWith } from "./clone.ts";
 
-/** A block of the content of a message, in the format of LangChain or of a provider. */
+/** A block of a message's content, in the format of LangChain or of a provider. */
 export type Block = Record<string, unknown> & { type: string };
 
-/** The field with the text of a block of an answer, by the type of the block. */
+/** The field with the text of a block, by the type of the block. */
 const TEXT_OF_BLOCK: Readonly<Record<string, string>> = {
   text: "text",
   output_text: "text",
@@ -17,71 +17,86 @@ const TEXT_OF_BLOCK: Readonly<Record<string, string>> = {
   thinking: "thinking",
 };
 
-/** What is said beside the content, in fields of providers. */
-export const SAID_BESIDE = ["reasoning_content", "reasoning", "refusal"] as const;
+/** Fields of providers with texts of the answer beside its content. */
+export const EXTRA_TEXT_FIELDS = ["reasoning_content", "reasoning", "refusal"] as const;
 
-/** The fields of providers that hold the answer once more, as the model wrote it. */
-const WRITTEN = ["parsed", "__raw_response", "output", "logprobs"];
+/** Fields of providers with the raw answer, which is not checked. */
+const RAW_ANSWER_FIELDS = ["parsed", "__raw_response", "output", "logprobs"];
 
-/** A part of the summary of what a model of OpenAI has thought, as `reasoning` in the fields of that provider has it. */
+/** A part of OpenAI's reasoning summary, in its field `reasoning`. */
 export type SummaryPart = Record<string, unknown> & { text: string };
 
-/** The parts of a summary that have a text. */
+/** The parts with text of a reasoning summary. */
 export function summaryOf(reasoning: unknown): SummaryPart[] | undefined {
   if (!isRecord(reasoning) || !Array.isArray(reasoning.summary)) return;
   return reasoning.summary.filter((part) => isRecord(part) && typeof part.text === "string") as SummaryPart[];
 }
 
-/** The field with the text of a block of an answer; undefined for a block without text. */
+/** The name of the field with the text of a block; undefined for a block without text. */
 export function textField(block: Block): string | undefined {
   const field = TEXT_OF_BLOCK[block.type];
   return field !== undefined && typeof block[field] === "string" ? field : undefined;
 }
 
-/** Judges an answer of a model. */
-export async function judgeMessage<M extends BaseMessage>(message: M, judge: Judge): Promise<M> {
-  const { content, additional_kwargs: kwargs, response_metadata: metadata } = message;
-  const calls = new Calls(message);
-  const changes: Partial<BaseMessage> = {};
-  const newKwargs = withoutWritten(kwargs);
-  for (const key of SAID_BESIDE) {
-    const said = kwargs[key];
-    const summary = summaryOf(said);
-    if (typeof said === "string") newKwargs[key] = (await judge.answer({ text: said })).text;
-    else if (summary) {
-      const judged: SummaryPart[] = [];
-      for (const part of summary) judged.push({ ...part, text: (await judge.answer({ text: part.text })).text });
-      newKwargs[key] = { ...(said as object), summary: judged };
-    }
-  }
-  if (typeof content === "string") {
-    // What a model does belongs to what it says, so both are judged together.
-    changes.content = await calls.judge(judge, content);
-  } else {
-    const blocks = content as Block[];
-    const last = blocks.findLastIndex(({ type }) => type === "text" || type === "output_text");
-    if (last < 0) await calls.judge(judge, "");
-    const judged: Block[] = [];
-    for (const [index, block] of blocks.entries()) {
-      const field = textField(block);
-      if (field === undefined) judged.push(block);
-      else {
-        const text = block[field] as string;
-        const checked = index === last ? await calls.judge(judge, text) : (await judge.answer({ text })).text;
-        judged.push({ ...block, [field]: checked });
-      }
-    }
-    changes.content = judged.map((block) => calls.inBlock(block)) as BaseMessage["content"];
-  }
-  changes.additional_kwargs = calls.inKwargs(newKwargs);
-  changes.response_metadata = withoutWritten(metadata);
-  return cloneWith(message, { ...changes, ...calls.inMessage() } as Partial<M>);
+/** Checks an answer of a model: its texts, and its tool calls together with the last text. */
+export async function checkMessage<M extends BaseMessage>(message: M, call: ModelCall): Promise<M> {
+  const toolCalls = new ToolCalls(message);
+  const content = await checkContent(message.content, toolCalls, call);
+  const kwargs = await checkExtraFields(message.additional_kwargs, call);
+  const changes: Partial<BaseMessage> = {
+    content,
+    additional_kwargs: toolCalls.inKwargs(kwargs),
+    response_metadata: withoutRawAnswer(message.response_metadata),
+  };
+  return cloneWith(message, { ...changes, ...toolCalls.inMessage() } as Partial<M>);
 }
 
-/** The calls of tools in an answer. Providers write them in up to three places. */
-class Calls {
+/** Checks the texts in the fields of providers. */
+async function checkExtraFields(
+  kwargs: BaseMessage["additional_kwargs"],
+  call: ModelCall,
+): Promise<BaseMessage["additional_kwargs"]> {
+  const checked = withoutRawAnswer(kwargs);
+  for (const key of EXTRA_TEXT_FIELDS) {
+    const value = kwargs[key];
+    const summary = summaryOf(value);
+    if (typeof value === "string") checked[key] = (await call.answer({ text: value })).text;
+    else if (summary) {
+      const parts: SummaryPart[] = [];
+      for (const part of summary) parts.push({ ...part, text: (await call.answer({ text: part.text })).text });
+      checked[key] = { ...(value as object), summary: parts };
+    }
+  }
+  return checked;
+}
+
+async function checkContent(
+  content: BaseMessage["content"],
+  toolCalls: ToolCalls,
+  call: ModelCall,
+): Promise<BaseMessage["content"]> {
+  if (typeof content === "string") return toolCalls.check(call, content);
+  const blocks = content as Block[];
+  const last = blocks.findLastIndex(({ type }) => type === "text" || type === "output_text");
+  if (last < 0) await toolCalls.check(call, "");
+  const checked: Block[] = [];
+  for (const [index, block] of blocks.entries()) {
+    const field = textField(block);
+    if (field === undefined) {
+      checked.push(block);
+      continue;
+    }
+    const given = block[field] as string;
+    const text = index === last ? await toolCalls.check(call, given) : (await call.answer({ text: given })).text;
+    checked.push({ ...block, [field]: text });
+  }
+  return checked.map((block) => toolCalls.inBlock(block)) as BaseMessage["content"];
+}
+
+/** The tool calls of an answer, which may be in up to three places. */
+class ToolCalls {
   readonly #message: Partial<Pick<AIMessage, "tool_calls" | "invalid_tool_calls">>;
-  /** All calls that differ, and their arguments as guard left them. */
+  /** All different calls. */
   readonly #given: AnsweredToolCall[] = [];
   #checked: AnsweredToolCall[] = [];
 
@@ -98,11 +113,11 @@ class Calls {
     this.#given.push({ ...(id !== undefined && { id }), type: "function", function: { name, arguments: args } });
   }
 
-  /** Judges the calls and the text beside them, and returns the text. */
-  async judge(judge: Judge, text: string): Promise<string> {
-    if (this.#given.length === 0) return text === "" ? "" : (await judge.answer({ text })).text;
-    const checked = await judge.answer({ text, toolCalls: this.#given });
-    if (checked.toolCalls.length !== this.#given.length) throw otherShape();
+  /** Checks the calls together with a text, and returns the sanitized text. */
+  async check(call: ModelCall, text: string): Promise<string> {
+    if (this.#given.length === 0) return text === "" ? "" : (await call.answer({ text })).text;
+    const checked = await call.answer({ text, toolCalls: this.#given });
+    if (checked.toolCalls.length !== this.#given.length) throw shapeError();
     this.#checked = checked.toolCalls;
     return checked.text;
   }
@@ -114,7 +129,7 @@ class Calls {
     if (calls) {
       result.tool_calls = calls.map((call, index) => ({
         ...call,
-        args: parsed(args[index] ?? "") as typeof call.args,
+        args: parseOrText(args[index] ?? "") as typeof call.args,
       }));
     }
     if (invalid) {
@@ -126,20 +141,20 @@ class Calls {
     return result;
   }
 
-  /** The same calls in a block of the content. */
+  /** A block of the content with the checked arguments, if it is a tool call. */
   inBlock(block: Block): Block {
     const args = this.#argumentsOf(block.id);
     if (args === undefined) return block;
-    if (block.type === "tool_call") return { ...block, args: parsed(args) };
+    if (block.type === "tool_call") return { ...block, args: parseOrText(args) };
     if (block.type !== "tool_use") return block;
-    return { ...block, input: typeof block.input === "string" ? args : parsed(args) };
+    return { ...block, input: typeof block.input === "string" ? args : parseOrText(args) };
   }
 
-  /** The same calls in the fields of providers. */
+  /** The fields of providers with the checked arguments. */
   inKwargs(kwargs: BaseMessage["additional_kwargs"]): BaseMessage["additional_kwargs"] {
     const result = { ...kwargs };
     if (kwargs.tool_calls) {
-      // A call that is nowhere else was not judged.
+      // A call that is only here was not checked, so it is removed.
       result.tool_calls = kwargs.tool_calls.flatMap((call) => {
         const args = this.#argumentsOf(call.id);
         return args === undefined ? [] : [{ ...call, function: { ...call.function, arguments: args } }];
@@ -157,9 +172,9 @@ class Calls {
   }
 }
 
-/** What a provider says of an answer, without what holds the answer once more, as the model wrote it. */
-export function withoutWritten<Fields extends Record<string, unknown>>(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => !WRITTEN.includes(key))) as Fields;
+/** Removes the fields with the raw answer. */
+export function withoutRawAnswer<Fields extends Record<string, unknown>>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !RAW_ANSWER_FIELDS.includes(key))) as Fields;
 }
 
 /** The text of a content. */
@@ -168,7 +183,7 @@ export function textOf(content: MessageContent): string {
   return (content as Block[]).map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
-/** The answer to a blocked call. */
+/** The message that replaces a blocked answer. */
 export function textMessage(text: string, answer?: BaseMessage): AIMessage {
   const usage_metadata = (answer as AIMessage | undefined)?.usage_metadata;
   return new AIMessage({

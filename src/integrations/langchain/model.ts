@@ -10,11 +10,11 @@ import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { Guard } from "../../guard/guard.ts";
-import { Judge } from "../parts/judge.ts";
+import { ModelCall } from "../parts/model-call.ts";
 import type { GuardedModelOptions } from "../parts/options.ts";
-import { judgeMessage, textMessage, textOf } from "./answer.ts";
-import { type ReadOptions, readRequest } from "./request.ts";
-import { withModels } from "./runnables.ts";
+import { checkMessage, textMessage, textOf } from "./answer.ts";
+import { adaptRequest, type ToolOptions } from "./request.ts";
+import { replaceModels } from "./runnables.ts";
 import { GuardedChunks } from "./stream.ts";
 
 /** A chat model whose calls are guarded. */
@@ -31,7 +31,7 @@ export class GuardedChatModel<
   readonly #options: GuardedModelOptions;
 
   constructor(inner: BaseChatModel<CallOptions>, guard: Guard, options: GuardedModelOptions = {}) {
-    // Callbacks of the model itself are told of what it is sent and what it writes.
+    // The callbacks of the inner model stay with it and receive its actual input and output.
     const { tags, metadata, verbose } = inner;
     super({ verbose, ...(tags && { tags }), ...(metadata && { metadata }) });
     this.#inner = inner;
@@ -64,12 +64,12 @@ export class GuardedChatModel<
   }
 
   override async _generate(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<ChatResult> {
-    const judge = new Judge(this.#guard, this.#options, options.signal);
+    const call = new ModelCall(this.#guard, this.#options, options.signal);
     let answer: BaseMessage | undefined;
     try {
-      const { checked, given } = await this.#request(judge, messages, options);
-      answer = await this.#inner.invoke(checked, given);
-      const message = await judgeMessage(answer, judge);
+      const { checked, callOptions } = await this.#request(call, messages, options);
+      answer = await this.#inner.invoke(checked, callOptions);
+      const message = await checkMessage(answer, call);
       return { generations: [{ text: message.text, message }] };
     } catch (error) {
       if (!(error instanceof GuardBlockedError) || !this.#options.onBlocked) throw error;
@@ -91,32 +91,32 @@ export class GuardedChatModel<
   }
 
   async *#chunks(messages: BaseMessage[], options: this["ParsedCallOptions"]): AsyncGenerator<AIMessageChunk> {
-    const left = new AbortController();
-    const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
-    const judge = new Judge(this.#guard, this.#options, signal);
+    const abort = new AbortController();
+    const signal = options.signal ? AbortSignal.any([options.signal, abort.signal]) : abort.signal;
+    const call = new ModelCall(this.#guard, this.#options, signal);
     try {
-      const { checked, given } = await this.#request(judge, messages, { ...options, signal });
-      yield* new GuardedChunks(judge).chunks(await this.#inner.stream(checked, given));
+      const { checked, callOptions } = await this.#request(call, messages, { ...options, signal });
+      yield* new GuardedChunks(call).chunks(await this.#inner.stream(checked, callOptions));
     } catch (error) {
       if (!(error instanceof GuardBlockedError) || !this.#options.onBlocked) throw error;
       const { content, response_metadata } = textMessage(this.#options.onBlocked(error));
       yield new AIMessageChunk({ content, response_metadata });
     } finally {
-      // Whoever reads no more needs no more of the model either.
-      left.abort();
+      // If the reader stops, the model stops too.
+      abort.abort();
     }
   }
 
-  /** Judges a request, and returns it as the model may be sent it. */
-  async #request(judge: Judge, messages: BaseMessage[], options: this["ParsedCallOptions"]) {
-    // Models of OpenAI keep options that were bound to them, such as tools, where nothing else can be told of them.
+  /** Checks a request. Returns its sanitized messages and options. */
+  async #request(call: ModelCall, messages: BaseMessage[], options: this["ParsedCallOptions"]) {
+    // Models of OpenAI keep bound options, such as tools, in defaultOptions.
     const { defaultOptions } = this.#inner as { defaultOptions?: Partial<CallOptions> };
-    const { chat, back } = readRequest(messages, { ...defaultOptions, ...options } as ReadOptions);
-    const checked = back(await judge.request(chat));
-    // The callbacks of this call would be told of texts that nobody has judged.
+    const { chat, withTexts } = adaptRequest(messages, { ...defaultOptions, ...options } as ToolOptions);
+    const checked = withTexts(await call.request(chat));
+    // The callbacks of the call would receive unchecked texts.
     return {
       checked: checked.messages,
-      given: { ...checked.options, callbacks: [] } as unknown as Partial<CallOptions>,
+      callOptions: { ...checked.options, callbacks: [] } as unknown as Partial<CallOptions>,
     };
   }
 
@@ -124,20 +124,20 @@ export class GuardedChatModel<
     tools: BindToolsInput[],
     options?: Partial<CallOptions>,
   ): Runnable<BaseLanguageModelInput, AIMessageChunk, CallOptions> {
-    if (!this.#inner.bindTools) throw new TypeError(`${this.#inner.getName()} takes no tools.`);
+    if (!this.#inner.bindTools) throw new TypeError(`${this.#inner.getName()} does not support tools.`);
     const bound = this.#guarded(this.#inner.bindTools(tools, options));
-    if (!bound) throw new TypeError(`The model that ${this.#inner.getName()} gave tools to cannot be guarded.`);
+    if (!bound) throw new TypeError(`The model with tools of ${this.#inner.getName()} cannot be guarded.`);
     return bound;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of the base class cannot be written down by its subclasses
   override withStructuredOutput(schema: any, config?: StructuredOutputMethodOptions<boolean>): any {
-    const made = this.#inner.withStructuredOutput(schema, config as StructuredOutputMethodOptions<false>);
-    // Where the model cannot be found in what it made, what all models do by their tools does as well.
-    return this.#guarded(made as Runnable) ?? super.withStructuredOutput(schema, config as never);
+    const runnable = this.#inner.withStructuredOutput(schema, config as StructuredOutputMethodOptions<false>);
+    // If the model is not found in the result, the implementation of the base class with tools is used.
+    return this.#guarded(runnable as Runnable) ?? super.withStructuredOutput(schema, config as never);
   }
 
-  #guarded<Made extends Runnable>(made: Made): Made | undefined {
-    return withModels(made, (model) => new GuardedChatModel(model, this.#guard, this.#options));
+  #guarded<Type extends Runnable>(runnable: Type): Type | undefined {
+    return replaceModels(runnable, (model) => new GuardedChatModel(model, this.#guard, this.#options));
   }
 }

@@ -2,17 +2,17 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { GuardBlockedError } from "../../guard/blocked-error.ts";
 import type { Guard } from "../../guard/guard.ts";
-import { Judge } from "../parts/judge.ts";
+import { ModelCall } from "../parts/model-call.ts";
 import type { GuardedOptions } from "../parts/options.ts";
 import { cloneWith } from "./clone.ts";
 
 /** How the documents of a retriever are guarded. */
 export interface GuardedRetrieverOptions extends GuardedOptions {
-  /** Is told of every document that is left out, and why. */
+  /** Called with every document that is dropped, and the reason. */
   onDropped?: (document: DocumentInterface, error: GuardBlockedError) => void;
 }
 
-/** A retriever whose documents are judged before anybody reads them. */
+/** A retriever whose documents are checked. */
 export class GuardedRetriever<
   Metadata extends Record<string, unknown> = Record<string, unknown>,
 > extends BaseRetriever<Metadata> {
@@ -40,21 +40,21 @@ export class GuardedRetriever<
   }
 
   override async _getRelevantDocuments(query: string): Promise<DocumentInterface<Metadata>[]> {
-    // Callbacks are not handed on: they would be told of documents that nobody has judged.
+    // The callbacks of the inner retriever would receive unchecked documents.
     const documents = await this.#inner._getRelevantDocuments(query);
     if (documents.length === 0) return documents;
     try {
-      return await this.#judged(documents);
+      return await this.#check(documents);
     } catch (error) {
       if (!(error instanceof GuardBlockedError)) throw error;
     }
-    // All of them together say that one is at fault, but not which.
+    // A document is blocked. Each one is checked alone to find out which.
     const { onDropped } = this.#options;
     const kept: DocumentInterface<Metadata>[] = [];
-    const judge = this.#judge();
+    const call = this.#newCall();
     for (const document of documents) {
       try {
-        kept.push(...(await this.#judged([document], judge)));
+        kept.push(...(await this.#check([document], call)));
       } catch (error) {
         if (!(error instanceof GuardBlockedError)) throw error;
         onDropped?.(document, error);
@@ -63,15 +63,15 @@ export class GuardedRetriever<
     return kept;
   }
 
-  #judge(): Judge {
-    return new Judge(this.#guard, this.#options, undefined);
+  #newCall(): ModelCall {
+    return new ModelCall(this.#guard, this.#options, undefined);
   }
 
-  async #judged(
+  async #check(
     documents: DocumentInterface<Metadata>[],
-    judge: Judge = this.#judge(),
+    call: ModelCall = this.#newCall(),
   ): Promise<DocumentInterface<Metadata>[]> {
-    const texts = await judge.texts(
+    const texts = await call.texts(
       documents.map(({ pageContent }) => pageContent),
       "tool",
     );

@@ -6,43 +6,43 @@ import { cloneWith } from "./clone.ts";
 type Replace = (model: BaseChatModel) => BaseChatModel;
 
 /**
- * Puts other models in the place of the chat models in a runnable: a model, a model with options bound to it or with others to fall back
- * to, or a chain that begins with one. Runnables are told by their fields, since a program may have several copies of LangChain.
+ * Replaces the chat models in a runnable: a model, a model with bound options or fallbacks, or a chain that starts with a model. Runnables
+ * are recognized by their fields, since a program may have several copies of LangChain.
  *
- * @returns undefined when no model was found.
+ * @returns undefined if no model was found.
  */
-export function withModels<Made extends Runnable>(runnable: Made, replace: Replace): Made | undefined {
-  return replaced(runnable, replace) as Made | undefined;
+export function replaceModels<Made extends Runnable>(runnable: Made, replace: Replace): Made | undefined {
+  return replaceIn(runnable, replace) as Made | undefined;
 }
 
-function replaced(runnable: unknown, replace: Replace): unknown {
+function replaceIn(runnable: unknown, replace: Replace): unknown {
   if (typeof runnable !== "object" || runnable === null) return;
   if (isChatModel(runnable)) return replace(runnable);
-  // RunnableBinding, and what is made of it, such as RunnableRetry.
-  if ("bound" in runnable) return withReplaced(runnable, { bound: replaced(runnable.bound, replace) });
+  // RunnableBinding and its subclasses, such as RunnableRetry.
+  if ("bound" in runnable) return cloneIfComplete(runnable, { bound: replaceIn(runnable.bound, replace) });
   // RunnableSequence
   if ("first" in runnable && "last" in runnable) {
-    return withReplaced(runnable, { first: replaced(runnable.first, replace) });
+    return cloneIfComplete(runnable, { first: replaceIn(runnable.first, replace) });
   }
   // RunnableWithFallbacks
   if ("runnable" in runnable && "fallbacks" in runnable && Array.isArray(runnable.fallbacks)) {
-    const all = [runnable.runnable, ...runnable.fallbacks].map((item) => replaced(item, replace));
-    // One that is not found would not be guarded.
+    const all = [runnable.runnable, ...runnable.fallbacks].map((item) => replaceIn(item, replace));
+    // If a fallback has no model, it would not be guarded.
     if (all.some((item) => item === undefined)) return;
     const [first, ...fallbacks] = all;
-    return withReplaced(runnable, { runnable: first, fallbacks });
+    return cloneIfComplete(runnable, { runnable: first, fallbacks });
   }
   // RunnableMap
   if ("steps" in runnable && isRecord(runnable.steps)) {
     const steps = Object.entries(runnable.steps);
-    const made = steps.map(([key, step]) => [key, replaced(step, replace) ?? step] as const);
+    const made = steps.map(([key, step]) => [key, replaceIn(step, replace) ?? step] as const);
     if (made.every(([, step], index) => step === steps[index]?.[1])) return;
-    return withReplaced(runnable, { steps: Object.fromEntries(made) });
+    return cloneIfComplete(runnable, { steps: Object.fromEntries(made) });
   }
   return;
 }
 
-function withReplaced(runnable: object, changes: Record<string, unknown>): unknown {
+function cloneIfComplete(runnable: object, changes: Record<string, unknown>): unknown {
   return Object.values(changes).includes(undefined) ? undefined : cloneWith(runnable, changes as object);
 }
 

@@ -1,69 +1,69 @@
 import { AIMessageChunk, type BaseMessageChunk, type MessageContent } from "@langchain/core/messages";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { IDLE, markIdle, openItems } from "../../support/items.ts";
-import { otherShape } from "../parts/back.ts";
-import { type Judge, type JudgedText, shortestWaiting } from "../parts/judge.ts";
-import { type Block, SAID_BESIDE, type SummaryPart, summaryOf, textField, withoutWritten } from "./answer.ts";
+import { type ModelCall, type StreamedText, shortestWait } from "../parts/model-call.ts";
+import { shapeError } from "../parts/write-back.ts";
+import { type Block, EXTRA_TEXT_FIELDS, type SummaryPart, summaryOf, textField, withoutRawAnswer } from "./answer.ts";
 
-/** Types of blocks with a call of a tool, or a piece of one. */
+/** Types of blocks with a tool call or a piece of one. */
 const CALL_BLOCK = /^(?:tool_use|input_json_delta|tool_call|tool_call_chunk)$/;
 
-/** A text of the answer, and how a piece of it stands in a chunk. */
+/** A text of the answer, and a function that puts a piece of it into a chunk. */
 interface OpenText {
-  judged: JudgedText;
+  text: StreamedText;
   chunkOf(text: string): Piece;
 }
 
-/** What of a chunk is shown. */
+/** The released part of a chunk. */
 interface Piece {
   content: MessageContent;
   kwargs?: Record<string, unknown>;
 }
 
 /**
- * Judges an answer that arrives in chunks. Texts go on as soon as they may; calls of tools wait until the answer has ended, so that
- * none is made because of an answer that is blocked in the end.
+ * Checks a streamed answer. Texts are released as soon as their checks pass. Tool calls are held back until the end of the answer, so
+ * that none runs for an answer that is blocked later.
  */
 export class GuardedChunks {
-  readonly #judge: Judge;
+  readonly #modelCall: ModelCall;
   readonly #texts = new Map<string, OpenText>();
-  /** The calls so far, and nothing else. */
+  /** The tool calls received so far. */
   #calls: AIMessageChunk | undefined;
   #id: string | undefined;
 
-  constructor(judge: Judge) {
-    this.#judge = judge;
+  constructor(call: ModelCall) {
+    this.#modelCall = call;
   }
 
-  /** @param source the chunks of the model. It is ended as soon as something is blocked. */
+  /** @param source the chunks of the model. It is closed as soon as something is blocked. */
   async *chunks(source: AsyncIterable<BaseMessageChunk>): AsyncGenerator<AIMessageChunk, void, undefined> {
-    const waiting = () => shortestWaiting([...this.#texts.values()].map(({ judged }) => judged));
+    const waiting = () => shortestWait([...this.#texts.values()].map(({ text }) => text));
     for await (const chunk of markIdle(openItems(source), waiting)) {
       if (chunk === IDLE) {
-        for (const { judged, chunkOf } of this.#texts.values()) {
-          if (judged.waiting === undefined) continue;
-          const text = await judged.flush();
-          if (text !== "") yield this.#made(chunkOf(text));
+        for (const { text, chunkOf } of this.#texts.values()) {
+          if (text.waiting === undefined) continue;
+          const released = await text.flush();
+          if (released !== "") yield this.#chunkFrom(chunkOf(released));
         }
         continue;
       }
       const shown = await this.#take(chunk);
       if (shown) yield shown;
     }
-    for (const { judged, chunkOf } of this.#texts.values()) {
-      const text = await judged.end();
-      if (text !== "") yield this.#made(chunkOf(text));
+    for (const { text, chunkOf } of this.#texts.values()) {
+      const released = await text.end();
+      if (released !== "") yield this.#chunkFrom(chunkOf(released));
     }
-    const calls = await this.#judgedCalls();
+    const calls = await this.#checkCalls();
     if (calls) yield calls;
   }
 
-  /** Returns what may be shown of a chunk now. */
+  /** Returns the part of a chunk that can be released now. */
   async #take(message: BaseMessageChunk): Promise<AIMessageChunk | undefined> {
     this.#id = message.id ?? this.#id;
     const { content, wasEmpty } = await this.#takeContent(message.content);
-    const kwargs = withoutWritten({ ...message.additional_kwargs });
-    for (const key of SAID_BESIDE) await this.#takeBeside(key, kwargs);
+    const kwargs = withoutRawAnswer({ ...message.additional_kwargs });
+    for (const key of EXTRA_TEXT_FIELDS) await this.#takeExtraField(key, kwargs);
     const { tool_calls, function_call, ...otherKwargs } = kwargs;
     this.#keepCalls(message, { ...(tool_calls ? { tool_calls } : {}), ...(function_call ? { function_call } : {}) });
     const usage = (message as Partial<AIMessageChunk>).usage_metadata;
@@ -72,23 +72,23 @@ export class GuardedChunks {
     return new AIMessageChunk({
       content,
       additional_kwargs: otherKwargs,
-      response_metadata: withoutWritten(message.response_metadata),
+      response_metadata: withoutRawAnswer(message.response_metadata),
       ...(message.id !== undefined && { id: message.id }),
       ...(message.name !== undefined && { name: message.name }),
       ...(usage ? { usage_metadata: usage } : {}),
     });
   }
 
-  /** Puts what may be shown of a field in the place of what came in it. */
-  async #takeBeside(key: (typeof SAID_BESIDE)[number], kwargs: Record<string, unknown>): Promise<void> {
-    const said = kwargs[key];
-    if (typeof said === "string") {
-      const text = await this.#text(key, (text) => ({ content: "", kwargs: { [key]: text } })).push(said);
+  /** Replaces the text of a field with the part that can be released now. */
+  async #takeExtraField(key: (typeof EXTRA_TEXT_FIELDS)[number], kwargs: Record<string, unknown>): Promise<void> {
+    const value = kwargs[key];
+    if (typeof value === "string") {
+      const text = await this.#text(key, (text) => ({ content: "", kwargs: { [key]: text } })).push(value);
       if (text === "") delete kwargs[key];
       else kwargs[key] = text;
       return;
     }
-    const summary = summaryOf(said);
+    const summary = summaryOf(value);
     if (!summary) return;
     const shown: SummaryPart[] = [];
     for (const { text: piece, ...part } of summary) {
@@ -96,7 +96,7 @@ export class GuardedChunks {
       const text = await this.#text(`${key}.summary ${part.index}`, chunkOf).push(piece);
       if (text !== "") shown.push({ ...part, text });
     }
-    kwargs[key] = { ...(said as object), summary: shown };
+    kwargs[key] = { ...(value as object), summary: shown };
   }
 
   async #takeContent(content: MessageContent): Promise<{ content: MessageContent; wasEmpty: boolean }> {
@@ -119,19 +119,19 @@ export class GuardedChunks {
         return { content: [rest] as unknown as MessageContent };
       };
       const text = await this.#text(`content ${type} ${index}`, chunkOf).push(block[field] as string);
-      // Other fields of a block, such as the signature of what a model has thought, go on also without text.
+      // Other fields of a block, such as the signature of reasoning, are released without text too.
       const isBare = Object.keys(block).every((key) => key === field || key === "type" || key === "index");
       if (text !== "" || !isBare) shown.push({ ...block, [field]: text });
     }
     return { content: shown as unknown as MessageContent, wasEmpty: content.length === 0 };
   }
 
-  #text(key: string, chunkOf: OpenText["chunkOf"]): JudgedText {
+  #text(key: string, chunkOf: OpenText["chunkOf"]): StreamedText {
     const known = this.#texts.get(key);
-    if (known) return known.judged;
-    const judged = this.#judge.stream();
-    this.#texts.set(key, { judged, chunkOf });
-    return judged;
+    if (known) return known.text;
+    const text = this.#modelCall.stream();
+    this.#texts.set(key, { text, chunkOf });
+    return text;
   }
 
   #keepCalls(message: BaseMessageChunk, kwargs: Record<string, unknown>): void {
@@ -139,7 +139,7 @@ export class GuardedChunks {
     const blocks = typeof message.content === "string" ? [] : (message.content as Block[]);
     const content = blocks.filter(({ type }) => CALL_BLOCK.test(type));
     if (pieces.length === 0 && calls.length === 0 && content.length === 0 && Object.keys(kwargs).length === 0) return;
-    // A model may give calls that are complete instead of pieces.
+    // A model may send complete calls instead of pieces.
     const offset = this.#calls?.tool_call_chunks?.length ?? 0;
     const whole = calls.map(({ name, args, id }, index) => ({
       name,
@@ -156,19 +156,19 @@ export class GuardedChunks {
     this.#calls = this.#calls ? this.#calls.concat(next) : next;
   }
 
-  /** Judges the calls, and puts them into one chunk. */
-  async #judgedCalls(): Promise<AIMessageChunk | undefined> {
+  /** Checks the tool calls, and returns them in one chunk. */
+  async #checkCalls(): Promise<AIMessageChunk | undefined> {
     const message = this.#calls;
     if (!message) return;
     const pieces = message.tool_call_chunks ?? [];
     const { function_call: legacy } = message.additional_kwargs;
     const given = [
-      ...pieces.map(({ id, name, args }) => answered(id, name, args)),
-      ...(legacy ? [answered(undefined, legacy.name, legacy.arguments)] : []),
+      ...pieces.map(({ id, name, args }) => toToolCall(id, name, args)),
+      ...(legacy ? [toToolCall(undefined, legacy.name, legacy.arguments)] : []),
     ];
     if (given.length === 0) return;
-    const { toolCalls } = await this.#judge.answer({ text: "", toolCalls: given });
-    if (toolCalls.length !== given.length) throw otherShape();
+    const { toolCalls } = await this.#modelCall.answer({ text: "", toolCalls: given });
+    if (toolCalls.length !== given.length) throw shapeError();
     const args = toolCalls.map((call) => call.function.arguments);
     const byId = new Map(
       toolCalls.flatMap((call) => (call.id === undefined ? [] : [[call.id, call.function.arguments]])),
@@ -179,7 +179,7 @@ export class GuardedChunks {
         ? ""
         : blocks.flatMap((block) => {
             const args = byId.get(block.id as string);
-            // A call that is nowhere else was not judged.
+            // A call that is only here was not checked, so it is removed.
             return args === undefined ? [] : [{ ...block, ["args" in block ? "args" : "input"]: args }];
           });
     const raw = message.additional_kwargs.tool_calls?.flatMap((call) => {
@@ -197,12 +197,12 @@ export class GuardedChunks {
     });
   }
 
-  #made({ content, kwargs = {} }: Piece): AIMessageChunk {
+  #chunkFrom({ content, kwargs = {} }: Piece): AIMessageChunk {
     const id = this.#id === undefined ? {} : { id: this.#id };
     return new AIMessageChunk({ content, additional_kwargs: kwargs, ...id });
   }
 }
 
-function answered(id: string | undefined, name = "", args = ""): AnsweredToolCall {
+function toToolCall(id: string | undefined, name = "", args = ""): AnsweredToolCall {
   return { ...(id !== undefined && { id }), type: "function", function: { name, arguments: args } };
 }

@@ -6,42 +6,42 @@ import type { ChatRequest } from "../../scan/chat-request.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 
-/** What is judged of the requests and answers of a route. `Request` is the framework's. */
+/** The checks of the requests and answers of a route. `Request` is the type of the framework. */
 export interface RouteGuardOptions<Request = unknown> {
   /**
-   * What is judged before the handler runs: the path of a value of the body, with points (`body`, `body.messages`), or a function
-   * that returns it. The value is a text, a list of texts, a list of messages, or an object with `messages` and perhaps `tools` and
-   * `system`. By default nothing is.
+   * The value that is checked before the handler runs: its path in the request (`body`, `body.messages`), or a function that returns it.
+   * The value is a text, a list of texts, a list of messages, or an object with `messages` and optional `tools` and `system`. By default
+   * nothing is checked.
    */
   input?: string | ((request: Request) => unknown);
-  /** Puts the judged value in the place of what `input` returned. It is required when `input` is a function. */
+  /** Replaces the value that `input` returned with the sanitized value. Required if `input` is a function. */
   replace?: (request: Request, sanitized: unknown) => void;
-  /** Where the text stands in an answer that is an object, with points: `reply.text`. */
+  /** The path of the text in an answer that is an object, such as `reply.text`. */
   output?: string;
   /**
-   * The answer to a request that is blocked, or in the place of an answer that is. By default 400 and a problem (RFC 9457) that names
-   * the failing checks. Of an answer that has begun to go out, a `body` that is a text becomes the end; without it the connection is cut.
+   * Returns the reply to a blocked request, and the replacement of a blocked answer. Default: 400 and a problem (RFC 9457) with the failing
+   * checks. If part of the answer was already sent, a text in `body` is appended; otherwise the connection is closed.
    */
   onBlocked?: (error: GuardBlockedError, request: Request) => BlockedReply | Promise<BlockedReply>;
-  /** The scanners to leave out, by their types or by their names in results. */
+  /** The scanners to skip, by their types or by their names in results. */
   suppress?: readonly string[];
 }
 
-/** How guard is put into a web framework. */
+/** The options of guard in a web framework. */
 export interface HttpGuardOptions<Request = unknown> extends RouteGuardOptions<Request> {
   guard: Guard;
 }
 
-/** An answer in the place of one that was blocked. */
+/** The reply to a blocked request or in place of a blocked answer. */
 export interface BlockedReply {
   /** Default: 400. */
   status?: number;
   headers?: Record<string, string>;
-  /** A text, or what becomes JSON. */
+  /** A text, or a value that is sent as JSON. */
   body: unknown;
 }
 
-/** An error of guard as web frameworks understand it: Fastify and Express take the status and the headers from it. */
+/** An error of guard with the status and headers that Fastify and Express read. */
 export class GuardHttpError extends GuardError {
   readonly statusCode: number;
   readonly status: number;
@@ -52,7 +52,7 @@ export class GuardHttpError extends GuardError {
       status: 500,
       message: "Something went wrong here.",
     };
-    // What was thrown is no cause of this error: a scanner's message may quote a text, and frameworks log causes.
+    // The original error is not set as the cause: its message may quote a text, and frameworks log causes.
     super(error.code, message);
     this.statusCode = status;
     this.status = status;
@@ -60,15 +60,15 @@ export class GuardHttpError extends GuardError {
   }
 }
 
-/** What a framework should throw for an error. */
+/** Converts an error of guard for a framework. Other errors are returned as they are. */
 export function httpError(error: unknown): unknown {
   return error instanceof GuardError && !(error instanceof GuardBlockedError) ? new GuardHttpError(error) : error;
 }
 
 /**
- * Checks options, so that a mistake shows when routes are made and not with the first request.
+ * Validates options when routes are created, before the first request.
  *
- * @throws GuardValidationError with the path of the option at fault.
+ * @throws GuardValidationError with the path of each invalid option.
  */
 export function checkRouteOptions(options: RouteGuardOptions<never>): void {
   const { input, replace, output } = options;
@@ -79,7 +79,7 @@ export function checkRouteOptions(options: RouteGuardOptions<never>): void {
   if (typeof input === "function" && !replace) {
     issues.push({
       path: "replace",
-      message: "is required when input is a function: else the handler gets what was not sanitized",
+      message: "required if input is a function; without it the handler would get the unsanitized value",
     });
   }
   if (output !== undefined && !/^[^.]+(\.[^.]+)*$/.test(output)) {
@@ -89,73 +89,77 @@ export function checkRouteOptions(options: RouteGuardOptions<never>): void {
 }
 
 /**
- * Judges the input of a request, and puts what may go on in its place.
+ * Checks the input of a request, and replaces it with the sanitized value.
  *
- * @throws GuardBlockedError when a check failed.
- * @throws GuardError when the input cannot be judged, with the path of the value at fault.
+ * @throws GuardBlockedError if a check fails.
+ * @throws GuardError if the input cannot be checked, with the path of the invalid value.
  */
-export async function judgeInput<Request extends { body?: unknown }>(
+export async function checkInput<Request extends { body?: unknown }>(
   call: GuardedCall,
   request: Request,
   { input, replace }: RouteGuardOptions<Request>,
 ): Promise<void> {
   if (input === undefined) return;
   if (typeof input === "function") {
-    replace?.(request, await judged(call, await input(request), "input"));
+    replace?.(request, await checkValue(call, await input(request), "input"));
     return;
   }
   const [, ...keys] = input.split(".");
-  request.body = withValueAt(request.body, keys, await judged(call, valueAt(request.body, keys), input));
+  request.body = withValueAt(request.body, keys, await checkValue(call, valueAt(request.body, keys), input));
 }
 
-async function judged(call: GuardedCall, value: unknown, path: string): Promise<unknown> {
-  if (typeof value === "string") return (await textsOf(call, [value]))[0];
+async function checkValue(call: GuardedCall, value: unknown, path: string): Promise<unknown> {
+  if (typeof value === "string") return (await checkTexts(call, [value]))[0];
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")) {
-    return textsOf(call, value);
+    return checkTexts(call, value);
   }
   if (Array.isArray(value)) {
-    const { messages } = await chatOf(call, { messages: value }, (place) => path + place.slice("messages".length));
+    const { messages } = await checkChat(call, { messages: value }, (place) => path + place.slice("messages".length));
     return messages;
   }
   if (isRecord(value) && "messages" in value) {
     const { messages, tools, system } = value as unknown as ChatRequest;
     const chat = { messages, ...("tools" in value ? { tools } : {}), ...("system" in value ? { system } : {}) };
-    return { ...value, ...(await chatOf(call, chat, (place) => `${path}.${place}`)) };
+    return { ...value, ...(await checkChat(call, chat, (place) => `${path}.${place}`)) };
   }
   const message = "expected a text, a list of texts, a list of messages, or an object with messages";
   throw new GuardValidationError([{ path, message }]);
 }
 
-async function textsOf(call: GuardedCall, given: readonly string[]): Promise<string[]> {
+async function checkTexts(call: GuardedCall, given: readonly string[]): Promise<string[]> {
   const { report, texts } = await call.texts(given);
   throwIfBlocked("request", report);
   return texts;
 }
 
-/** @param placed turns the path of a value of the chat into its path in the request. */
-async function chatOf(call: GuardedCall, chat: ChatRequest, placed: (path: string) => string): Promise<ChatRequest> {
+/** @param toRequestPath converts the path of a value of the chat to its path in the request. */
+async function checkChat(
+  call: GuardedCall,
+  chat: ChatRequest,
+  toRequestPath: (path: string) => string,
+): Promise<ChatRequest> {
   try {
     const { report, request } = await call.request(chat);
     throwIfBlocked("request", report);
     return request;
   } catch (error) {
     if (!(error instanceof GuardValidationError)) throw error;
-    throw new GuardValidationError(error.issues.map(({ path, message }) => ({ path: placed(path), message })));
+    throw new GuardValidationError(error.issues.map(({ path, message }) => ({ path: toRequestPath(path), message })));
   }
 }
 
-/** What a framework sends: a value, or a text in pieces. */
-export type JudgedAnswer = { value: unknown } | { pieces: AsyncIterable<string> };
+/** A checked answer: a value, or a stream of text. */
+export type CheckedAnswer = { value: unknown } | { pieces: AsyncIterable<string> };
 
 /**
- * Judges an answer: a text, an object with a text at the path `output`, or a text in pieces. Of pieces, the first that may be shown
- * is awaited, so that an answer that is blocked before it can still get another status.
+ * Checks an answer: a text, an object with a text at the path `output`, or a stream of text. The promise waits for the first text that
+ * can be released, so that an answer that is blocked before can still get another status.
  *
- * @param endOf the text that ends an answer which was blocked when it had begun to go out; undefined where there is none.
- * @throws GuardBlockedError when a check failed.
- * @throws GuardError when the answer cannot be judged.
+ * @param endOf returns the text that is appended to an answer that is blocked after its start; undefined for none.
+ * @throws GuardBlockedError if a check fails.
+ * @throws GuardError if the answer cannot be checked.
  */
-export async function judgeAnswer(
+export async function checkAnswer(
   call: GuardedCall,
   answer: unknown,
   {
@@ -163,31 +167,31 @@ export async function judgeAnswer(
     signal,
     endOf,
   }: { output?: string | undefined; signal: AbortSignal; endOf(error: GuardBlockedError): Promise<string | undefined> },
-): Promise<JudgedAnswer> {
+): Promise<CheckedAnswer> {
   if (isTextStream(answer)) {
     const pieces = guardTextStream(call.answerStream(), answer, signal);
     const first = await pieces.next();
-    return { pieces: first.done ? none() : following(first.value, pieces, endOf) };
+    return { pieces: first.done ? emptyText() : withEnd(first.value, pieces, endOf) };
   }
-  if (typeof answer === "string") return { value: await textOf(call, answer) };
+  if (typeof answer === "string") return { value: await checkAnswerText(call, answer) };
   const keys = output?.split(".") ?? [];
   const text = valueAt(answer, keys);
   if (output === undefined || typeof text !== "string") {
     const message = "expected the path of a text in the answer; other answers are texts or streams of text";
     throw new GuardValidationError([{ path: "output", message }]);
   }
-  return { value: withValueAt(answer, keys, await textOf(call, text)) };
+  return { value: withValueAt(answer, keys, await checkAnswerText(call, text)) };
 }
 
-async function textOf(call: GuardedCall, answer: string): Promise<string> {
+async function checkAnswerText(call: GuardedCall, answer: string): Promise<string> {
   const { report, text } = await call.answer({ text: answer });
   throwIfBlocked("answer", report);
   return text;
 }
 
-async function* none(): AsyncGenerator<string> {}
+async function* emptyText(): AsyncGenerator<string> {}
 
-async function* following(
+async function* withEnd(
   first: string,
   rest: AsyncGenerator<string>,
   endOf: (error: GuardBlockedError) => Promise<string | undefined>,
@@ -200,12 +204,12 @@ async function* following(
     if (end === undefined) throw httpError(error);
     yield end;
   } finally {
-    // Without this, a reader who goes away after the first piece would leave the rest open.
+    // Otherwise the rest would stay open if the reader stops after the first piece.
     await rest.return(undefined);
   }
 }
 
-/** The answer to what is blocked: the user's, or a problem (RFC 9457) that names the failing checks. */
+/** The reply to a blocked text: that of the user, or a problem (RFC 9457) with the failing checks. */
 export async function blockedReply<Request>(
   error: GuardBlockedError,
   request: Request,
@@ -219,7 +223,7 @@ export async function blockedReply<Request>(
   };
 }
 
-/** The text that a user's reply ends an answer with. */
+/** The text of the user's reply that is appended to a started answer. */
 export async function endText<Request>(
   error: GuardBlockedError,
   request: Request,
@@ -238,7 +242,7 @@ function valueAt(value: unknown, keys: readonly string[]): unknown {
   return found;
 }
 
-/** A copy in which a value is replaced. Only what is on the way to it is copied. */
+/** Replaces a value in a copy. Only the objects on its path are copied. */
 function withValueAt<T>(value: T, [key, ...rest]: readonly string[], replacement: unknown): T {
   if (key === undefined) return replacement as T;
   const inner = withValueAt((value as Record<string, unknown>)[key], rest, replacement);

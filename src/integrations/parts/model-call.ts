@@ -7,10 +7,9 @@ import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import type { GuardedOptions } from "./options.ts";
 
 /**
- * A call of a model as wrappers use it: whatever it returns may be used, since everything that is blocked throws a
- * {@link GuardBlockedError}.
+ * A guarded call of a model. Its methods return texts that passed and throw a {@link GuardBlockedError} for texts that are blocked.
  */
-export class Judge {
+export class ModelCall {
   readonly #call: GuardedCall;
   readonly #onReport: GuardedOptions["onReport"];
 
@@ -19,30 +18,30 @@ export class Judge {
     this.#onReport = onReport;
   }
 
-  /** Returns the request as it may be sent. */
+  /** Checks a request. Returns it sanitized. */
   async request(chat: ChatRequest): Promise<ChatRequest> {
     const { report, request } = await this.#call.request(chat);
     this.#settle("request", report);
     return request;
   }
 
-  /** Returns texts as they may be used. */
+  /** Checks texts. Returns them sanitized. */
   async texts(texts: readonly string[], source?: Source): Promise<string[]> {
     const checked = await this.#call.texts(texts, source);
     this.#settle("request", checked.report);
     return checked.texts;
   }
 
-  /** Returns an answer as it may be shown. */
+  /** Checks an answer. Returns it sanitized and with the real values of placeholders. */
   async answer(answer: ModelAnswer): Promise<{ text: string; toolCalls: AnsweredToolCall[] }> {
     const { report, ...checked } = await this.#call.answer(answer);
     this.#settle("answer", report);
     return checked;
   }
 
-  /** Begins a text of the answer that arrives in pieces. */
-  stream(): JudgedText {
-    return new JudgedText(this.#call.answerStream(), (report) => this.#settle("answer", report));
+  /** Starts the check of a streamed text of the answer. */
+  stream(): StreamedText {
+    return new StreamedText(this.#call.answerStream(), (report) => this.#settle("answer", report));
   }
 
   #settle(what: ExchangePart, report: GuardReport): void {
@@ -51,11 +50,11 @@ export class Judge {
   }
 }
 
-/** A text of an answer that arrives in pieces. Each method returns what may be shown now. */
-export class JudgedText {
+/** A streamed text of an answer. Each method returns the text that can be released now. */
+export class StreamedText {
   readonly #stream: AnswerStream<GuardReport>;
   readonly #settle: (report: GuardReport) => void;
-  /** What came in and has not gone out yet, as long as nothing was changed. */
+  /** The input that was not released yet, as long as nothing was changed. */
   #pending = "";
   #isChanged = false;
 
@@ -64,32 +63,32 @@ export class JudgedText {
     this.#settle = settle;
   }
 
-  /** The milliseconds after which {@link flush} would give something out. */
+  /** The milliseconds after which {@link flush} releases text. */
   get waiting(): number | undefined {
     return this.#stream.waiting;
   }
 
-  /** Whether what was shown is not what the model wrote. It is known for sure when the text has ended. */
+  /** Whether the released text differs from that of the model. It is final when the text has ended. */
   get isChanged(): boolean {
     return this.#isChanged;
   }
 
   async push(piece: string): Promise<string> {
     if (!this.#isChanged) this.#pending += piece;
-    return this.#taken(await this.#stream.push(piece));
+    return this.#release(await this.#stream.push(piece));
   }
 
   async flush(): Promise<string> {
-    return this.#taken(await this.#stream.flush());
+    return this.#release(await this.#stream.flush());
   }
 
   async end(): Promise<string> {
-    const text = this.#taken(await this.#stream.end());
+    const text = this.#release(await this.#stream.end());
     if (this.#pending !== "") this.#isChanged = true;
     return text;
   }
 
-  #taken({ text, report }: StreamStep<GuardReport>): string {
+  #release({ text, report }: StreamStep<GuardReport>): string {
     if (report) this.#settle(report);
     if (!this.#isChanged && this.#pending.startsWith(text)) this.#pending = this.#pending.slice(text.length);
     else {
@@ -100,8 +99,8 @@ export class JudgedText {
   }
 }
 
-/** The shortest time after which one of several texts gives something out. */
-export function shortestWaiting(texts: Iterable<JudgedText>): number | undefined {
+/** The shortest time after which one of several texts can be flushed. */
+export function shortestWait(texts: Iterable<StreamedText>): number | undefined {
   let shortest: number | undefined;
   for (const { waiting } of texts) {
     if (waiting !== undefined && (shortest === undefined || waiting < shortest)) shortest = waiting;
