@@ -260,7 +260,7 @@ describe("the Anthropic client behind guard proxy", () => {
     expect(refused).toBeInstanceOf(Anthropic.NotFoundError);
     expect(refused.error).toMatchObject({
       type: "error",
-      error: { message: expect.stringContaining("guard cannot read") },
+      error: { message: expect.stringContaining("guard cannot check calls to this path") },
     });
     expect(upstream.received).toEqual([]);
   });

@@ -268,7 +268,7 @@ describe("options of guard proxy", () => {
     [{ upstreams: [] }, "upstream: is required"],
     [{ upstreams: ["api.openai.com"] }, "upstream.0: expected an address"],
     [{ upstreams: ["ftp://a"] }, "upstream.0: expected an address"],
-    [{ upstreams: ["https://ann:pw@a"] }, "upstream.0: clients send the credential"],
+    [{ upstreams: ["https://ann:pw@a"] }, "upstream.0: remove the credential from the address"],
     [{ upstreams: ["https://a?b=c"] }, "upstream.0: expected an address without"],
     [{ upstreams: ["/a b=https://a"] }, "upstream.0: expected a prefix"],
     [{ upstreams: ["https://a", "https://b"] }, "upstream: two upstreams have the same prefix"],
