@@ -125,7 +125,9 @@ describe("a guarded client of OpenAI's SDK", () => {
     expect(data[0]?.embedding).toEqual([0.5, -0.25]);
     expect(upstream.received[0]?.json.input).toEqual([HIDDEN]);
     await expect(client.embeddings.create({ model: "e", input: "forbidden" })).rejects.toThrow(GuardBlockedError);
-    await expect(client.embeddings.create({ model: "e", input: [1, 2] })).rejects.toThrow("token ids cannot be checked");
+    await expect(client.embeddings.create({ model: "e", input: [1, 2] })).rejects.toThrow(
+      "token ids cannot be checked",
+    );
 
     const file = await toFile(Buffer.from("RIFF"), "a.wav");
     upstream.answers = [{ json: { text: `It is ${HIDDEN}.` } }];
