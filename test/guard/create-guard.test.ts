@@ -44,14 +44,14 @@ describe("createGuard", () => {
     });
   });
 
-  it("takes the settings of a service", async () => {
+  it("accepts the settings of a service", async () => {
     const masked = await guardOf({ input: [wordScanner("bad", { replacement: "***" })], masking: ["Word"] });
     expect((await masked.call().request(ask("a bad one"))).report.outcome).toBe("masked");
     const small = await guardOf({ input: [wordScanner("bad")], maxMessages: 1 });
     await expect(small.call().texts(["a", "b"])).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
   });
 
-  it("loads models when told to, and closes scanners", async () => {
+  it("loads models on demand, and closes scanners", async () => {
     const done: string[] = [];
     const scanner = wordScanner("bad", {
       load: async () => void done.push("loaded"),
@@ -78,7 +78,7 @@ describe("createGuard", () => {
     expect(await faults({ config: join(folder, "none.yml") })).toEqual({ "": expect.stringContaining("ENOENT") });
   });
 
-  it("says what is wrong with its options", async () => {
+  it("reports invalid options with their paths", async () => {
     expect(await faults({})).toEqual({ input: expect.stringMatching(/^expected at least one scanner/) });
     expect(await faults({ config: {} })).toEqual({
       inputScanners: expect.stringMatching(/^expected at least one scanner/),

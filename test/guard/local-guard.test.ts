@@ -24,7 +24,7 @@ const toolCall = (name: string, given: unknown, id = "call_1"): AnsweredToolCall
   function: { name, arguments: JSON.stringify(given) },
 });
 
-describe("ServiceGuard", () => {
+describe("LocalGuard", () => {
   it("replaces values in a request and restores them in the answer and in the arguments of its tool calls", async () => {
     const call = await callOf({ input: [new Anonymize()], output: [new Deanonymize()] });
     const tools = [{ type: "function", function: { name: "mail", parameters: { type: "object" } } }];
@@ -56,7 +56,7 @@ describe("ServiceGuard", () => {
     expect(text).toBe("[REDACTED_EMAIL_ADDRESS_1]");
   });
 
-  it("judges the arguments of tool calls with the scanners of tool calls", async () => {
+  it("checks the arguments of tool calls with the scanners of tool calls", async () => {
     const call = await callOf({ input: [new Secrets()], output: [zebra()] });
     await call.request({ messages: [{ role: "user", content: "Log in." }] });
     const key = "AKIAIOSFODNN7EXAMPLQ";
@@ -65,13 +65,13 @@ describe("ServiceGuard", () => {
     expect(report.findings["Secrets[tool_call]"]).toMatchObject([{ text: key }]);
   });
 
-  it("does not judge the text of an answer that only calls tools", async () => {
+  it("does not check the text of an answer that only calls tools", async () => {
     const call = await callOf({ output: [new JSONScanner({ requiredElements: 1 })] });
     expect((await call.answer({ text: "", toolCalls: [toolCall("a", {})] })).report.outcome).toBe("passed");
     expect((await call.answer({ text: "No JSON.", toolCalls: [toolCall("a", {})] })).report.outcome).toBe("blocked");
   });
 
-  it("keeps arguments that are no JSON, and all others, as they are when nothing is found", async () => {
+  it("keeps arguments unchanged without findings, even if they are not JSON", async () => {
     const call = await callOf({ input: [new Secrets()], output: [new Deanonymize()] });
     const given = [toolCall("a", { x: [1, null, "é 😀"] }), toolCall("b", {}, "call_2")];
     const broken = { type: "function" as const, function: { name: "c", arguments: '{"x": "cut o' } };
@@ -80,7 +80,7 @@ describe("ServiceGuard", () => {
     expect(toolCalls).toEqual([...given, broken]);
   });
 
-  it("judges an answer with the prompt and the conversation as the model was sent them", async () => {
+  it("checks an answer with the prompt and the conversation that the model received", async () => {
     const seen: ScanContext[] = [];
     const watching: Scanner = {
       type: "Watching",
@@ -101,7 +101,7 @@ describe("ServiceGuard", () => {
     ]);
   });
 
-  it("judges texts of no conversation one by one, with one vault", async () => {
+  it("checks texts outside a conversation one by one, with one vault", async () => {
     const call = await callOf({ input: [new Anonymize(), new InputRegex({ patterns: ["^bad$"] })] });
     const good = await call.texts(["ann@example.org", "bob@example.org", "ann@example.org"]);
     expect(good).toMatchObject({
@@ -113,14 +113,14 @@ describe("ServiceGuard", () => {
     expect((await call.texts(["ba", "d"])).report.outcome).toBe("passed");
   });
 
-  it("refuses a request that cannot be read, whatever is wrong with it", async () => {
+  it("refuses a request that cannot be read", async () => {
     const call = await callOf({ input: [zebra()] });
     for (const messages of [1, "Hi.", null, [1], [{ role: "robot", content: "Hi." }], [{ role: "user", content: 1 }]]) {
       await expect(call.request({ messages: messages as never })).rejects.toThrow(GuardValidationError);
     }
   });
 
-  it("keeps texts as they are where they are only judged, and takes a request that was judged before", async () => {
+  it("keeps texts unchanged without rewriting, and accepts an earlier request", async () => {
     const { service } = await serviceWith({ input: [new Anonymize(), zebra()], output: [new Deanonymize()] });
     const judging = new LocalGuard(service).call({ rewrite: false });
     const chat = { messages: [{ role: "user", content: "😀 Ask ann@example.org for a zebra." }] };
@@ -135,7 +135,7 @@ describe("ServiceGuard", () => {
     expect((await answering.answer({ text: "I ask [REDACTED_EMAIL_ADDRESS_1]." })).text).toBe("I ask ann@example.org.");
   });
 
-  it("tells of every report", async () => {
+  it("passes every report to its callback", async () => {
     const { service } = await serviceWith({ input: [new Anonymize()], output: [zebra()] });
     const told: string[] = [];
     const guard = new LocalGuard(service, {
@@ -150,7 +150,7 @@ describe("ServiceGuard", () => {
     expect(told).toEqual(["input masked", "output blocked", "output passed"]);
   });
 
-  it("gives out the text of a stream, and nothing of one that is blocked", async () => {
+  it("releases the text of a stream, and nothing of a blocked one", async () => {
     const call = await callOf({ output: [zebra()] });
     const shown = async (...pieces: string[]) => {
       const stream = call.answerStream();
@@ -171,7 +171,7 @@ describe("ServiceGuard", () => {
 });
 
 describe("GuardBlockedError", () => {
-  it("shows what was found to those who ask for the report, and to no logger", () => {
+  it("has findings in its report, and shows them to no logger", () => {
     const findings = { Secrets: [{ type: "secret", text: "hunter2", start: 0, end: 7, score: 1 }] };
     const error = new GuardBlockedError("answer", { resultsScore: { Secrets: 1 }, findings } as unknown as GuardReport);
     expect(error.report.findings).toBe(findings);

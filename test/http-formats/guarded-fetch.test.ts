@@ -123,7 +123,7 @@ describe("guardedFetch", () => {
     }
   });
 
-  it("takes a Request, bytes and streams", async () => {
+  it("accepts a Request, bytes and streams", async () => {
     const text = JSON.stringify(chat);
     for (const init of [
       { body: text },
@@ -143,7 +143,7 @@ describe("guardedFetch", () => {
     }
   });
 
-  it("sends nothing that it cannot read, unless it is told to", async () => {
+  it("sends nothing that it cannot read, unless unguarded is pass", async () => {
     const cases: [string, unknown, RegExp][] = [
       ["/files", { text: "forbidden" }, /POST \/v1\/files is not known to guard.*set unguarded to "pass"/],
       ["/embeddings", { input: [1, 2, 3] }, /^input\.0: token ids/],
@@ -168,7 +168,7 @@ describe("guardedFetch", () => {
     expect(sent).toEqual([]);
   });
 
-  it("judges the texts in fields that it does not know", async () => {
+  it("checks texts in unknown fields", async () => {
     const paths = ["/chat/completions", "/completions", "/responses", "/embeddings", "/messages"];
     for (const path of paths) {
       const { post, sent } = await guarded({ error: {} });
@@ -192,7 +192,7 @@ describe("guardedFetch", () => {
     }
   });
 
-  it("sends on what has no body", async () => {
+  it("forwards requests without a body", async () => {
     const { call, sent } = await guarded({ data: [] });
     expect(await (await call(`${BASE}/models`)).json()).toEqual({ data: [] });
     await call(`${BASE}/files/file_1`, { method: "DELETE" });
@@ -200,7 +200,7 @@ describe("guardedFetch", () => {
     expect(sent).toHaveLength(3);
   });
 
-  it("judges answers that are fetched later", async () => {
+  it("checks stored answers", async () => {
     const output = (text: string) => ({ output: [{ type: "message", content: [{ type: "output_text", text }] }] });
     const stored: [string, RequestInit, (text: string) => object][] = [
       ["/responses/resp_1", {}, output],
@@ -254,7 +254,7 @@ describe("guardedFetch", () => {
     }
   });
 
-  it("quotes nothing that a scanner says of its failure", async () => {
+  it("does not quote the error of a scanner", async () => {
     const broken: Scanner = {
       type: "Broken",
       name: "Broken",

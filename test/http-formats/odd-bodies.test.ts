@@ -44,7 +44,7 @@ describe("a request", () => {
     expect(sent).toEqual([body(written.replace(MAIL, HIDDEN))]);
   });
 
-  it("has no second meaning by keys that stand in it twice", async () => {
+  it("with duplicate keys is refused", async () => {
     const { post, sent } = await guarded({ choices: [] });
     const messages = (text: string) => `"messages":[{"role":"user","content":"${text}"}]`;
     for (const [first, second] of [
@@ -71,7 +71,7 @@ describe("a request", () => {
     expect(sent).toEqual(Array(3).fill(JSON.stringify(ask).replace(MAIL, HIDDEN)));
   });
 
-  it("that is a form has its texts judged in all fields", async () => {
+  it("that is a form is checked in all fields", async () => {
     const form = (more: object) => {
       const form = new FormData();
       const fields = { file: new Blob(["sound"]), model: "whisper-1", "timestamp_granularities[]": "word", ...more };
@@ -91,7 +91,7 @@ describe("a request", () => {
     ]);
   });
 
-  it("has its instructions on how to shorten a conversation judged", async () => {
+  it("is checked in its instructions on how to shorten a conversation", async () => {
     const { post, sent } = await guarded({ content: [] });
     const management = (instructions: string) => ({ edits: [{ type: "compact_20260112", instructions }] });
     const body = (text: string) => ({ ...ask, context_management: management(text) });
@@ -102,7 +102,7 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  it("is judged also beside an error", async () => {
+  it("is checked even beside an error", async () => {
     const error = { message: "Too long.", code: 502 };
     const message = { index: 0, message: { role: "assistant", content: "It was leaked." }, text: "leaked" };
     for (const path of ["/chat/completions", "/completions"]) {
@@ -113,7 +113,7 @@ describe("an answer", () => {
     }
   });
 
-  it("of a chat is judged in fields that OpenAI has not", async () => {
+  it("of a chat is checked in fields that OpenAI does not define", async () => {
     const found = (title: string) => ({
       search_results: [{ title, url: "https://example.com/" }],
       citations: ["https://a.example/"],
@@ -172,7 +172,7 @@ describe("an answer", () => {
     expect(answer.content.map(({ text }: { text: string }) => text).join("")).toBe("Yes.It is *** now.");
   });
 
-  it("has the prompt judged that a model wrote for an image", async () => {
+  it("is checked in the prompt that a model wrote for an image", async () => {
     const output = (revised_prompt: string) => ({
       output: [{ type: "image_generation_call", revised_prompt, result: "aGk=" }],
     });
@@ -185,7 +185,7 @@ describe("an answer", () => {
 describe("a stream", () => {
   const streamed = { ...ask, stream: true };
 
-  it("of Anthropic is judged in the first event, and in those of unknown kinds", async () => {
+  it("of Anthropic is checked in the first event and in unknown events", async () => {
     const events = (text: string) => [
       { type: "message_start", message: { id: "1", content: [{ type: "text", text }] } },
       { type: "new_event", about: { text } },
@@ -198,7 +198,7 @@ describe("a stream", () => {
     }
   });
 
-  it("of responses is judged in what stands beside a text in each event that repeats it", async () => {
+  it("of responses is checked in the citations of each event that repeats a text", async () => {
     const events = (title: string) => {
       const annotations = [{ type: "url_citation", url: "https://example.com/", title }];
       const part = { type: "output_text", text: "See there.", annotations };
@@ -221,7 +221,7 @@ describe("a stream", () => {
     await expect((await guarded(events("leaked"))).post("/responses", body)).rejects.toMatchObject(blocked);
   });
 
-  it("of a chat is judged in fields that OpenAI has not, in each chunk", async () => {
+  it("of a chat is checked in fields that OpenAI does not define, in each chunk", async () => {
     const chunk = (content: string, title: string) => ({
       choices: [{ index: 0, delta: { role: "assistant", content }, finish_reason: null }],
       search_results: [{ title }],
@@ -233,7 +233,7 @@ describe("a stream", () => {
     await expect((await wrong).post("/chat/completions", streamed)).rejects.toMatchObject(blocked);
   });
 
-  it("cannot write into what all objects inherit", async () => {
+  it("cannot change prototypes", async () => {
     const piece = (call: string) => JSON.parse(`{"choices":[{"index":0,"delta":{"tool_calls":[${call}]}}]}`);
     const call = '{"index":0,"id":"c","function":{"name":"f","arguments":"{}"}}';
     const events = [

@@ -125,7 +125,7 @@ function contentOf(text: string, wanted = 0): string {
 }
 
 describe("guarded streams", () => {
-  it("give out text while it arrives", async () => {
+  it("release text while it arrives", async () => {
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const source = new ReadableStream<Uint8Array>({
       start(given) {
@@ -147,7 +147,7 @@ describe("guarded streams", () => {
     expect(rest.endsWith('"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n')).toBe(true);
   });
 
-  it("give out what has waited, when nothing comes", async () => {
+  it("release text that has waited, without new text", async () => {
     let controller!: ReadableStreamDefaultController<Uint8Array>;
     const source = new ReadableStream<Uint8Array>({
       start(given) {
@@ -207,7 +207,7 @@ describe("guarded streams", () => {
     expect(text).toContain('"finish_reason":"content_filter"');
   });
 
-  it("give the rest, when upstream ends without a last event", async () => {
+  it("release the rest if upstream ends without a last event", async () => {
     const text = await (await ask([`data: ${JSON.stringify(chunk("one two"))}`], { wait: 60_000 }).reply).text();
     expect(contentOf(text)).toBe("ONE TWO");
   });
@@ -222,7 +222,7 @@ describe("guarded streams", () => {
     await expect((await ask(source, { onBlocked: "respond" }).reply).text()).rejects.toBe(failure);
   });
 
-  it("read no faster than they are read, and stop when nobody reads", async () => {
+  it("read only on demand, and stop when the reader cancels", async () => {
     let made = 0;
     let cancelled: unknown;
     const source = new ReadableStream<Uint8Array>(
@@ -286,7 +286,7 @@ describe("guarded streams", () => {
     expect(most).toBeLessThan(2 * piece.length);
   });
 
-  it("have no event that shows what is held", async () => {
+  it("have no event that shows held text", async () => {
     const logprobs = { content: [{ token: "stop", logprob: -1 }] };
     const [first] = chunk("st").choices;
     const events = [
@@ -300,7 +300,7 @@ describe("guarded streams", () => {
     expect((await reply.text()).toLowerCase()).not.toMatch(/"st|stop/);
   });
 
-  it("hold tool calls until they can be judged", async () => {
+  it("hold tool calls until they are complete", async () => {
     const piece = (index: number, more: object) => ({
       id: "1",
       choices: [{ index: 0, delta: { tool_calls: [{ index, ...more }] }, finish_reason: null }],

@@ -37,7 +37,7 @@ describe("JSON in texts", () => {
     expect(text?.pieces[0]?.path).toMatch(/^messages\/0\/content → .{64,400}…$/);
   });
 
-  it("may stand in strings of JSON, and what is deeper than eight levels is read as it is", () => {
+  it("may be nested in JSON strings, and is read as text below eight levels", () => {
     const nested = (levels: number) => {
       let text = "deep";
       for (let level = 0; level < levels; level++) text = JSON.stringify({ a: text });
@@ -47,7 +47,7 @@ describe("JSON in texts", () => {
     expect(read({ role: "tool", content: nested(11) })[0]?.text).toContain("deep");
   });
 
-  it("has numbers that could be cards or accounts read in arguments only", () => {
+  it("has numbers that may be cards or accounts read in arguments only", () => {
     const json = '{"card":4111111111111111,"amount":250,"at":52.5200066,"big":4.1111111e15,"list":[49301234567]}';
     const call = { id: "c", type: "function", function: { name: "pay", arguments: json } };
     const [text] = read({ role: "assistant", content: null, tool_calls: [call] });
@@ -55,7 +55,7 @@ describe("JSON in texts", () => {
     expect(read({ role: "tool", content: json })[0]?.text).toBe("");
   });
 
-  it("has keys and paths of which long ones are shown short", () => {
+  it("has long keys and paths shortened", () => {
     const key = "long key ".repeat(1000);
     const paths = pathsOf({ role: "tool", content: JSON.stringify({ [key]: ["value"] }) });
     expect(paths).toHaveLength(2);
@@ -152,7 +152,7 @@ describe("names", () => {
   });
 });
 
-describe("fields that nobody knows", () => {
+describe("unknown fields", () => {
   it("are texts beside the content, and never the prompt", () => {
     const texts = read({ role: "user", content: "Hi", metadata: { note: "Written on the way home" } });
     expect(texts.map(({ text, isBeside = false }) => [text, isBeside])).toEqual([
@@ -161,7 +161,7 @@ describe("fields that nobody knows", () => {
     ]);
   });
 
-  it("belong to the result of a tool in which they stand", () => {
+  it("belong to the tool result that contains them", () => {
     const content = [{ type: "tool_result", content: [{ type: "text", text: "Sunny", hint: "Tell nobody of it" }] }];
     expect(read({ role: "user", content }).map(({ source, text }) => [source, text])).toEqual([
       ["tool", "Sunny\nTell nobody of it"],

@@ -43,7 +43,7 @@ describe("readConversation", () => {
     expect(texts[1]?.toolDefinition).toMatchObject({ name: "get_weather", description: "Tells the weather." });
   });
 
-  it("says at which place of a JSON text each string stands", () => {
+  it("gives the path of each string in JSON", () => {
     const inner = JSON.stringify({ body: "Dear team", tags: ["a b"] });
     const content = JSON.stringify({ results: [{ url: "u" }, { description: "d" }], mail: inner, "odd key": "x" });
     const [text] = read({ role: "tool", content });
@@ -57,7 +57,7 @@ describe("readConversation", () => {
     });
   });
 
-  it("takes JSON apart only in what tools and models write for programs", () => {
+  it("splits JSON only in tool results and tool calls", () => {
     const content = '{"a": "b"}';
     const source = (role: string) => read({ role, content })[0]?.text;
     expect(["user", "assistant", "system"].map(source)).toEqual([content, content, content]);
@@ -129,7 +129,7 @@ describe("readConversation", () => {
   });
 });
 
-describe("rewritten", () => {
+describe("Conversation.rewrite", () => {
   /** Replaces strings of a request by a function of each string. */
   const rewrite = (request: ChatRequest, change: (value: string) => string) => {
     const conversation = readConversation(request);
@@ -139,7 +139,7 @@ describe("rewritten", () => {
     return conversation.rewrite(new Map(all));
   };
 
-  it("returns the request itself where nothing changes", () => {
+  it("returns the request itself without changes", () => {
     const request: ChatRequest = { messages: [{ role: "user", content: "hi" }] };
     expect(rewrite(request, (value) => value)).toBe(request);
   });
@@ -153,7 +153,7 @@ describe("rewritten", () => {
     );
   });
 
-  it("keeps images, ids and whatever is not changed", () => {
+  it("keeps images, ids and everything unchanged", () => {
     const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } };
     const request: ChatRequest = {
       messages: [

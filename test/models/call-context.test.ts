@@ -23,7 +23,7 @@ function untilAborted(signal: AbortSignal) {
 }
 
 describe("the answers of a call", () => {
-  it("are made once, for those who ask at the same time and for those who ask later", async () => {
+  it("are computed once, for concurrent and later calls", async () => {
     const answers = new AnswerCache();
     const { asked, ask } = model();
     const together = await Promise.all(["four", "four", "three"].map((text) => answers.share("q", text, ask(text))));
@@ -34,7 +34,7 @@ describe("the answers of a call", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("keep no failure", async () => {
+  it("do not include failures", async () => {
     const answers = new AnswerCache();
     const fail = () => Promise.reject(new Error("out of luck"));
     const { ask } = model();
@@ -46,7 +46,7 @@ describe("the answers of a call", () => {
     expect(await answers.share("q", "four", ask("four"))).toBe(4);
   });
 
-  it("go on for the others when whoever asked first gives up", async () => {
+  it("continue for other callers if the first one aborts", async () => {
     const answers = new AnswerCache();
     const { asked, ask } = model();
     const first = new AbortController();
@@ -58,7 +58,7 @@ describe("the answers of a call", () => {
     expect(asked).toEqual(["four"]);
   });
 
-  it("keep nobody waiting who gives up", async () => {
+  it("are not awaited after an abort", async () => {
     const answers = new AnswerCache();
     const forever = new AbortController();
     const first = answers.share("q", "four", untilAborted(forever.signal), forever.signal);
@@ -70,7 +70,7 @@ describe("the answers of a call", () => {
     await expect(first).rejects.toThrow("the end");
   });
 
-  it("add up where the time of each model went", () => {
+  it("sum up the timings of each model", () => {
     const answers = new AnswerCache();
     answers.addTimings("a", { queued: 1, tokenized: 2, inferred: 3 });
     answers.addTimings("b", { queued: 5, tokenized: 5, inferred: 5 });

@@ -79,7 +79,7 @@ describe("engines", () => {
     expect(await Promise.all([ask(narrow, "narrow"), ask(wide, "wide")])).toEqual([19, 0]);
   });
 
-  it("read models ahead for others, and let go of them", async () => {
+  it("preload models for others, and release them", async () => {
     const release = await engineOf().preload(exclusiveClassifier);
     const model = engineOf().model(exclusiveClassifier);
     await model.load();
@@ -88,7 +88,7 @@ describe("engines", () => {
     await expect(engineOf().preload("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
   });
 
-  it("close the models that they made, and make no more", async () => {
+  it("close their models, and create no more", async () => {
     const engine = new Engine();
     const [own, other] = [engine.model(exclusiveClassifier), engineOf().model(exclusiveClassifier)];
     await own.load();
@@ -98,7 +98,7 @@ describe("engines", () => {
     expect(() => engine.model(exclusiveClassifier)).toThrow(/closed/);
   });
 
-  it("tell how many texts wait, and where the time of each answer went", async () => {
+  it("report how many texts wait, and the timings of each answer", async () => {
     const engine = engineOf();
     const model = engine.model(exclusiveClassifier);
     expect(engine.pending).toEqual({});

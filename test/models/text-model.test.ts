@@ -273,7 +273,7 @@ describe("a model that cannot be loaded", () => {
     expect((await fine.classify("calm", { strategy: "full" })).parts).toHaveLength(1);
   });
 
-  it("is tried again by the next call", async () => {
+  it("is retried by the next call", async () => {
     const folder = copyOf(twoHeads, "h", "tokenizer.json");
     const model = engine.model(folder);
     await failure(model);
@@ -281,7 +281,7 @@ describe("a model that cannot be loaded", () => {
     expect((await model.load()).maxLength).toBe(64);
   });
 
-  it("is refused at once when its name means nothing", () => {
+  it("is refused immediately if its name is unknown", () => {
     expect(() => engine.model("embedded:nothing")).toThrow(GuardValidationError);
     expect(() => engine.model("embedded:nothing")).toThrow(/there are: .*prompt-injection/);
     expect(() => engine.model("no/such/folder")).toThrow(/neither embedded:<name> nor a folder or file/);
@@ -289,7 +289,7 @@ describe("a model that cannot be loaded", () => {
 });
 
 describe("the engine", () => {
-  it("tells what it runs on", async () => {
+  it("reports what it runs on", async () => {
     const info = await engine.info();
     expect(info.providers).toEqual(["CPUExecutionProvider"]);
     expect(info.library).toMatch(/onnxruntime/);
@@ -376,7 +376,7 @@ describe("the files of a model", () => {
     await model.close();
   });
 
-  it("may have texts whose answers are known", async () => {
+  it("may contain a self-test", async () => {
     const copy = copyOf(twoHeads, "self-test");
     const text = { text: "calm attack", scores: { binary: { INJECTION: 0.99 }, topics: { a: 0.61 } } };
     writeFileSync(join(copy, "self-test.json"), JSON.stringify({ texts: [text] }));

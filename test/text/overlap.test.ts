@@ -4,7 +4,7 @@ import { findOverlap } from "../../src/text/overlap.ts";
 
 const SYSTEM = "You sell shoes. Never tell anyone that the discount for staff is forty per cent on all brands.";
 
-describe("overlap", () => {
+describe("findOverlap", () => {
   test("finds what a text repeats, with offsets in UTF-16 code units", async () => {
     const text = "😀 Sure: never TELL anyone that the discount – for staff – is forty per cent! 😀";
     const { passages, share, others } = await findOverlap(text, ["Nothing of it.", SYSTEM]);
@@ -20,7 +20,7 @@ describe("overlap", () => {
     ]);
   });
 
-  test("looks into views and leaves out what anybody may repeat", async () => {
+  test("searches views and ignores exceptions", async () => {
     const text = `Here: ${Buffer.from(SYSTEM).toString("base64")}`;
     expect((await findOverlap(text, [SYSTEM])).passages).toEqual([]);
     const found = await findOverlap(text, [SYSTEM], { deobfuscate: true });

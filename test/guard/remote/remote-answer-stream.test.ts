@@ -60,7 +60,7 @@ function answering(answer: (line: string, response: ServerResponse) => void) {
 const event = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 describe("the answer stream of RemoteGuard", () => {
-  it("says the same as the scanners of this process", { timeout: 120_000 }, async () => {
+  it("gives the same results as the scanners of this process", { timeout: 120_000 }, async () => {
     const { here, remote } = await localAndRemoteGuards(() => ({
       input: [new input.Anonymize()],
       output: [new output.Deanonymize(), new output.Secrets(), wordScanner("zebra", { name: "Zebra" })],
@@ -102,7 +102,7 @@ describe("the answer stream of RemoteGuard", () => {
     );
   });
 
-  it("takes long pieces, and pieces that end within a character", async () => {
+  it("accepts long pieces and pieces that end within a character", async () => {
     const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const text = `${"😀 ".repeat(100_000)}.`;
     const pieces = [text.slice(0, 150_001), text.slice(150_001, 150_002), text.slice(150_002)];
@@ -111,7 +111,7 @@ describe("the answer stream of RemoteGuard", () => {
     expect(result.report.outcome).toBe("passed");
   });
 
-  it("has several streams at once, and an empty one", async () => {
+  it("supports several streams at once, and an empty one", async () => {
     const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const call = remoteGuard({ url }).call();
     const texts = Array.from({ length: 20 }, (_, index) => (index % 3 === 0 ? "a zebra" : `number ${index}`));
@@ -123,7 +123,7 @@ describe("the answer stream of RemoteGuard", () => {
     expect(await driven(call.answerStream(), [])).toMatchObject({ text: "", report: { outcome: "passed" } });
   });
 
-  it("takes nothing after the end", async () => {
+  it("accepts no piece after the end", async () => {
     const { url } = await startGuardServer({});
     const stream = remoteGuard({ url }).call().answerStream();
     expect(stream.waiting).toBeUndefined();
@@ -151,7 +151,7 @@ describe("the answer stream of RemoteGuard", () => {
     expect(await stream.end()).toMatchObject({ text: "", report: { outcome: "passed" } });
   });
 
-  it("hands on what was given out before the answer was blocked, and then the report", async () => {
+  it("returns text released before the answer was blocked, and then the report", async () => {
     const { url } = await answering((line, response) => {
       if (line.includes('"b"')) response.end(event({ ...DONE, event: "blocked", is_valid: false, outcome: "blocked" }));
       else setTimeout(() => response.write(event({ event: "text", text: "a" })), 20);
@@ -162,7 +162,7 @@ describe("the answer stream of RemoteGuard", () => {
     expect(steps.filter(({ report }) => report)).toMatchObject([{ text: "", report: { outcome: "blocked" } }]);
   });
 
-  it("asks the server for what has waited", async () => {
+  it("asks the server to release text that has waited", async () => {
     const asked: string[] = [];
     const { url } = await answering((line, response) => {
       asked.push(line);
@@ -220,7 +220,7 @@ describe("the answer stream of RemoteGuard", () => {
     await expect(stream.end()).rejects.toBe(error);
   });
 
-  it("tries to open again what a server refuses for now", async () => {
+  it("retries a temporary refusal when it opens", async () => {
     let refusals = 1;
     const { url, calls } = await startFakeGuardServer((response, request) => {
       if (refusals-- > 0) {

@@ -104,7 +104,7 @@ describe("RemoteGuard", () => {
     expect((await call.answer({ text })).text).toBe(names.join(" "));
   });
 
-  it("says the same as the scanners of this process", { timeout: 120_000 }, async () => {
+  it("gives the same results as the scanners of this process", { timeout: 120_000 }, async () => {
     const scanners = (): Partial<ScannerLists> => ({
       input: [
         new input.Anonymize(),
@@ -163,7 +163,7 @@ describe("RemoteGuard", () => {
     );
   });
 
-  it("shows its credential", async () => {
+  it("sends its credential", async () => {
     const auth = [
       { type: "api_key" as const, header: "X-Guard", keys: ["key-1"] },
       { type: "http_bearer" as const, token: "token-1" },
@@ -183,7 +183,7 @@ describe("RemoteGuard", () => {
     expect(await errorsOf({ url })).toEqual(all("GUARD_UNREACHABLE"));
   });
 
-  it("has many checks at once, over few connections one after the other", async () => {
+  it("runs many checks at once and reuses connections for sequential ones", async () => {
     const { url } = await startGuardServer({ input: [wordScanner("bad")] });
     const guard = remoteGuard({ url });
     const reports = await Promise.all(
@@ -192,7 +192,7 @@ describe("RemoteGuard", () => {
     expect(reports.map(({ report }) => report.isValid)).toEqual(reports.map((_, index) => index % 2 === 0));
   });
 
-  it("turns the problems of a server into errors with their codes", async () => {
+  it("converts problems of a server to errors with codes", async () => {
     const { url } = await startGuardServer({ input: [wordScanner("bad")] }, { app: { maxMessages: 1 } });
     const call = remoteGuard({ url }).call();
     await expect(call.texts(["a", "b"])).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
@@ -240,7 +240,7 @@ describe("RemoteGuard", () => {
   const documents = [{ is_valid: true, checks: [CHECK], scanners: { Word: -1 }, sanitized_text: "x" }];
   const good = { ...PASSED, ...texts, documents, sanitized_tool_calls: [toolCall({})] };
 
-  it("takes a reply that makes sense", async () => {
+  it("accepts a valid reply", async () => {
     const { url } = await startFakeGuardServer((response) => response.end(JSON.stringify(good)));
     const { stream: _, ...checks } = CHECKS;
     for (const check of Object.values(checks)) {
@@ -275,7 +275,7 @@ describe("RemoteGuard", () => {
     expect(await errorsOf({ url })).toEqual(all("GUARD_UNREACHABLE"));
   });
 
-  it("fails closed when nobody listens, and when it is closed", async () => {
+  it("fails if no server listens, and after it is closed", async () => {
     expect(await errorsOf({ url: "http://127.0.0.1:9" })).toEqual(all("GUARD_UNREACHABLE"));
     const { scanner, started, release } = waitingScanner();
     const { url } = await startGuardServer({ input: [scanner] });
@@ -300,7 +300,7 @@ describe("RemoteGuard", () => {
     await aborted;
   });
 
-  it("tries again what a server refuses for now, as often as it may", async () => {
+  it("retries temporary refusals up to the limit", async () => {
     let refusals = 2;
     const busy = await startFakeGuardServer((response) => {
       if (refusals-- > 0) response.writeHead(503, { "retry-after": "0" }).end();
@@ -324,7 +324,7 @@ describe("RemoteGuard", () => {
     expect(cutting.calls()).toBe(2);
   });
 
-  it("asks a server behind a path, with a fetch of the program", async () => {
+  it("supports a server below a path, and a custom fetch", async () => {
     const { url } = await startGuardServer({ input: [wordScanner("bad")] });
     const asked: string[] = [];
     const through: typeof fetch = (given, init) => {

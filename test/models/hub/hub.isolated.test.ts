@@ -452,7 +452,7 @@ describe("what goes wrong on the way", () => {
   const parts = () => readdirSync(blobs()).filter((name) => name.endsWith(".incomplete"));
   const ranges = () => hub.seen.filter(isGraph).map(({ range }) => range);
 
-  it("is tried again after the time that the hub asks for", async () => {
+  it("is retried after the pause that the hub requests", async () => {
     let refusals = 0;
     const statuses = [429, 503, 500];
     hub.faults.push((_, response) => {
@@ -466,7 +466,7 @@ describe("what goes wrong on the way", () => {
     expect(refusals).toBe(3);
   });
 
-  it("is not tried for ever", async () => {
+  it("is not retried forever", async () => {
     hub.faults.push((_, response) => {
       response.writeHead(429, { "retry-after": "0" }).end();
       return true;
@@ -475,7 +475,7 @@ describe("what goes wrong on the way", () => {
     expect(hub.seen.length).toBe(5);
   });
 
-  it("does not wait longer than anybody would", async () => {
+  it("does not wait too long", async () => {
     hub.faults.push((_, response) => {
       response.writeHead(429, { ratelimit: '"api";r=0;t=3600' }).end();
       return true;
@@ -484,7 +484,7 @@ describe("what goes wrong on the way", () => {
     expect(hub.seen.length).toBe(1);
   });
 
-  it("goes on where the connection broke off", async () => {
+  it("resumes after the connection broke", async () => {
     breaksOff(100_000, 2);
     const { folder } = await pull("acme/tiny");
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
@@ -496,7 +496,7 @@ describe("what goes wrong on the way", () => {
     expect(starts.every((start) => start > 0)).toBe(true);
   });
 
-  it("goes on where an earlier process was ended", async () => {
+  it("resumes after an earlier process ended", async () => {
     const stop = new AbortController();
     const aborted = failureOf(
       pull("acme/tiny", {
@@ -521,7 +521,7 @@ describe("what goes wrong on the way", () => {
     expect(parts()).toEqual([]);
   });
 
-  it("starts anew where the server knows no ranges", async () => {
+  it("restarts if the server ignores ranges", async () => {
     breaksOff(100_000);
     hub.faults.push((seen, response, body) => {
       if (!isGraph(seen)) return false;
@@ -532,7 +532,7 @@ describe("what goes wrong on the way", () => {
     expect(large.equals(readFileSync(join(folder, "onnx/model.onnx")))).toBe(true);
   });
 
-  it("ends where the server knows no ranges and never comes to the end", { timeout: 60_000 }, async () => {
+  it("fails if the server ignores ranges and always breaks off", { timeout: 60_000 }, async () => {
     hub.faults.push((seen, response, body) => {
       if (!isGraph(seen)) return false;
       response.writeHead(200, { "content-length": body.length });
@@ -542,7 +542,7 @@ describe("what goes wrong on the way", () => {
     expect((await failure(pull("acme/tiny"))).message).toMatch(/the connection broke off/);
   });
 
-  it("starts anew, once, where what was there is damaged", async () => {
+  it("restarts once if the partial file is corrupt", async () => {
     breaksOff(100_000, 1);
     const stop = new AbortController();
     await failureOf(
@@ -574,7 +574,7 @@ describe("what goes wrong on the way", () => {
     expect(cached().some((file) => file.endsWith("model.onnx"))).toBe(false);
   });
 
-  it("ends when it is aborted, and only when all who wait have done so", async () => {
+  it("stops when all callers have aborted", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -650,7 +650,7 @@ describe("a scanner", () => {
     await scanner.close();
   });
 
-  it("downloads nothing once it is closed, and stops what is on its way", async () => {
+  it("downloads nothing after it is closed, and stops a running download", async () => {
     const closed = new PromptInjection({ model: "acme/tiny" }, { engine: engine() });
     await closed.close();
     expect((await failure(closed.load())).code).toBe("GUARD_CLOSED");
@@ -757,7 +757,7 @@ describe("a licence", () => {
     expect(notices.filter(({ kind }) => kind === "download").length).toBe(1);
   });
 
-  it("is warned of on standard error where nobody listens", async () => {
+  it("causes a warning on standard error without a listener", async () => {
     hub.repositories["acme/quiet"] = { files: fixture("two-heads"), license: "cc-by-nc-4.0" };
     const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
     const model = engine().model("acme/quiet");
