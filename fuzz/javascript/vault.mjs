@@ -5,7 +5,7 @@ import { Problem } from "../../dist/http-server/problem.js";
 import { Vault } from "../../dist/scan/vault.js";
 import { randomVaultKey, VaultSeal } from "../../dist/server/vault/vault-seal.js";
 
-const seal = new VaultSeal([randomVaultKey(), randomVaultKey()], { expiresInSeconds: 3600, maxLength: 100_000 });
+const seal = new VaultSeal([randomVaultKey(), randomVaultKey()], { lifetimeMs: 3_600_000, maxLength: 100_000 });
 const strings = fc.string({ unit: "grapheme" });
 const changes = fc.tuple(
   fc.constantFrom("flip", "cut", "add", "swap"),

@@ -114,7 +114,7 @@ export async function prepareServer(
 
 function createVaultSeal({ app }: Config, { vaultKey }: SharedState): VaultSeal {
   return new VaultSeal(readVaultKeys() ?? [vaultKey], {
-    expiresInSeconds: app.vaultExpiry,
+    lifetimeMs: app.vaultExpiry * 1000,
     // A client sends the vault back in one body with its texts.
     maxLength: Math.min(app.vaultMaxSize, Math.floor(app.maxBodySize / 2)),
   });

@@ -21,11 +21,12 @@ export async function createResultCache(
   { settings, secret, fingerprint, verdicts }: CacheOptions,
   links: RedisLinks,
 ): Promise<ResultCache> {
+  const ttlMs = settings.ttl * 1000;
   const link = await links.link(settings.redis);
   if (link) {
-    const verdictStore = new RedisStore(link, { secret, ttl: settings.ttl }, "verdict");
+    const verdictStore = new RedisStore(link, { secret, ttlMs }, "verdict");
     for (const shared of verdicts) shared.connect(verdictStore);
   }
-  const store = link ? new RedisStore(link, { secret, ttl: settings.ttl }) : new MemoryStore(settings);
+  const store = link ? new RedisStore(link, { secret, ttlMs }) : new MemoryStore({ ttlMs, maxSize: settings.maxSize });
   return new ResultCache({ secret, fingerprint, store });
 }

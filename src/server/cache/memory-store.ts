@@ -9,14 +9,14 @@ const ENTRY_BYTES = 300;
 export class MemoryStore implements CacheStore {
   readonly #entries: LRUCache<string, string>;
 
-  /** @param limits `ttl` in seconds; `maxSize` is a number of entries, besides the limit of {@link MAX_BYTES}. */
-  constructor({ ttl, maxSize }: { ttl: number; maxSize?: number | null | undefined }) {
+  /** @param limits `maxSize` is a number of entries, besides the limit of {@link MAX_BYTES}. */
+  constructor({ ttlMs, maxSize }: { ttlMs: number; maxSize?: number | null | undefined }) {
     this.#entries = new LRUCache({
       ...(maxSize ? { max: maxSize } : {}),
       maxSize: MAX_BYTES,
       // A character takes at most two bytes.
       sizeCalculation: (text) => 2 * text.length + ENTRY_BYTES,
-      ttl: Math.ceil(ttl * 1000),
+      ttl: Math.ceil(ttlMs),
       // By default the clock is cached for a millisecond, or longer while the event loop is blocked.
       ttlResolution: 0,
     });

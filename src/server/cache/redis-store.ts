@@ -13,15 +13,16 @@ export class RedisStore implements CacheStore {
   readonly #ttlMs: number;
   readonly #kind: string;
 
-  /**
-   * @param ttl in seconds.
-   * @param kind results of scans, or verdicts of single texts.
-   */
-  constructor(link: RedisLink, { secret, ttl }: { secret: KeyObject; ttl: number }, kind: "scan" | "verdict" = "scan") {
+  /** @param kind results of scans, or verdicts of single texts. */
+  constructor(
+    link: RedisLink,
+    { secret, ttlMs }: { secret: KeyObject; ttlMs: number },
+    kind: "scan" | "verdict" = "scan",
+  ) {
     this.#kind = kind;
     this.#link = link;
     this.#secret = secret;
-    this.#ttlMs = Math.ceil(ttl * 1000);
+    this.#ttlMs = Math.ceil(ttlMs);
   }
 
   async get(key: string): Promise<string | undefined> {

@@ -50,6 +50,12 @@ const findings = {
   BanSubstrings: [{ start: 35, end: 40, type: "substring", text: "zebra", score: 1, label: "zebra" }],
 };
 
+const check = (name: string, outcome: string, score: number, timing: number) => ({
+  ...{ name, scanner: name, type: name, scope: "latest", is_valid: false, outcome, score, timing },
+  coverage: { chars: 41, scanned_chars: 41, truncated: false, windows: 1 },
+});
+const banSubstrings = check("BanSubstrings", "flagged", 1, 0.1);
+
 /** Examples with the scanners Anonymize, and BanSubstrings for the word zebra. */
 export const promptExamples = {
   request: { prompt: "Write to ann@example.org about the zebra.", details: true },
@@ -57,13 +63,16 @@ export const promptExamples = {
     sanitized_prompt: "Write to [REDACTED_EMAIL_ADDRESS_1] about the zebra.",
     is_valid: false,
     scanners: { Anonymize: 0.9, BanSubstrings: 1 },
+    checks: [check("Anonymize", "rewritten", 0.9, 4.2), banSubstrings],
     findings,
+    edits: [{ start: 9, end: 24, replacement: "[REDACTED_EMAIL_ADDRESS_1]" }],
     ...details,
     vault: "AT6rCk1Yw0dQ0Vd9mE2x",
   },
   scanned: {
     is_valid: false,
     scanners: { Anonymize: 0.9, BanSubstrings: 1 },
+    checks: [check("Anonymize", "flagged", 0.9, 4.2), banSubstrings],
     findings,
     ...details,
   },

@@ -62,15 +62,15 @@ export function vaultKey(bytes: Buffer): VaultKey {
  */
 export class VaultSeal {
   readonly #keys: VaultKeys;
-  readonly #expiresInSeconds: number;
+  readonly #lifetimeMs: number;
   readonly #maxLength: number;
 
   /**
    * @param limits `maxLength` is the maximum number of characters of a token.
    */
-  constructor(keys: VaultKeys, { expiresInSeconds, maxLength }: { expiresInSeconds: number; maxLength: number }) {
+  constructor(keys: VaultKeys, { lifetimeMs, maxLength }: { lifetimeMs: number; maxLength: number }) {
     this.#keys = keys;
-    this.#expiresInSeconds = expiresInSeconds;
+    this.#lifetimeMs = lifetimeMs;
     this.#maxLength = maxLength;
   }
 
@@ -83,7 +83,7 @@ export class VaultSeal {
   seal(vault: Vault, owner: Credential | null): string {
     const [{ prefix, secret }] = this.#keys;
     const content: TokenContent = {
-      expires: Math.floor(Date.now() / 1000) + this.#expiresInSeconds,
+      expires: Math.floor((Date.now() + this.#lifetimeMs) / 1000),
       entries: [...vault.entries()],
     };
     const token = sealText({ secret, ...bindingOf(owner) }, JSON.stringify(content), prefix).toString("base64url");

@@ -112,9 +112,9 @@ describe("scanners_suppress", () => {
       "This credential may not suppress scanners (scanners_suppress).",
     ]);
     expect((await post("/scan/prompt", { prompt: "x", scanners_suppress: [] }, bearer("main"))).statusCode).toBe(200);
-    expect(log.join("")).not.toContain("no credential may suppress scanners out");
+    expect(log.join("")).not.toContain("no credential may suppress scanners");
     const none = await testServer({}, { ...CONFIG, auth: AUTH[0] });
-    expect(none.log.join("")).toContain("no credential may suppress scanners out");
+    expect(none.log.join("")).toContain("no credential may suppress scanners");
   });
 });
 

@@ -125,7 +125,7 @@ describe("texts of the FMS detectors API", () => {
       expect(reply.json()).toEqual({
         code: 404,
         message:
-          "The header detector-id names no detector of this endpoint. There are: guard, Anonymize, Secrets, BanSubstrings, Rivals, " +
+          "The header detector-id names no detector of this endpoint. Known detectors: guard, Anonymize, Secrets, BanSubstrings, Rivals, " +
           "guard-output, Sensitive-output, BanSubstrings-output.",
       });
     },
@@ -322,7 +322,7 @@ describe("other requests of the FMS detectors API", () => {
     [
       CONTENTS,
       { contents: ["a"], detector_params: { regex: ["email"] } },
-      "/detector_params/regex: is no parameter of guard's detectors, which take threshold only.",
+      "/detector_params/regex: is not a parameter of guard's detectors: the only one is threshold.",
     ],
     [CHAT, { messages: [] }, "/messages: must NOT have fewer than 1 items"],
     [CHAT, { messages: [{ role: "wizard", content: "Hi." }] }, "/messages/0/role: must be one of"],

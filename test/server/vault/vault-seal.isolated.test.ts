@@ -191,7 +191,7 @@ describe("a vault", () => {
   });
 
   it("holds any pairs, in their order, halves of surrogate pairs included", () => {
-    const seal = new VaultSeal([randomVaultKey()], { expiresInSeconds: 60, maxLength: 100_000 });
+    const seal = new VaultSeal([randomVaultKey()], { lifetimeMs: 60_000, maxLength: 100_000 });
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
@@ -461,7 +461,7 @@ describe("GUARD_VAULT_KEY", () => {
 });
 
 describe("an output with placeholders and without a vault", () => {
-  const warning = "came without a vault";
+  const warning = "has no vault";
   const output = "Dear [REDACTED_PERSON_1]";
 
   it("is warned of once, where Deanonymize would restore it", async () => {
