@@ -89,7 +89,7 @@ describe("parseConfig", () => {
       "a vault in a file",
       "output_scanners: [{type: Deanonymize, params: {vault: v.yml}}]",
       "output_scanners.0.params.vault",
-      "a file cannot give one",
+      "only a program can give",
     ],
     [
       "a vault that is void at once",

@@ -148,7 +148,7 @@ describe("the options", () => {
       "[REDACTED_CUSTOM_1], auroras, 我们的[REDACTED_CUSTOM_2]项目, info@example.org, [REDACTED_EMAIL_ADDRESS_1]",
     );
     expect(issueOf(() => scannerWith({ hiddenNames: ["Ann"], allowedNames: ["Bob", "ann"] }))).toEqual([
-      { path: "allowedNames.1", message: "is one of hiddenNames too" },
+      { path: "allowedNames.1", message: "is also one of hiddenNames" },
     ]);
   });
 
@@ -200,7 +200,7 @@ describe("the options", () => {
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
       {
         path: "entityTypes.2",
-        message: expect.stringMatching(/^nothing finds NOTHING: it is not known; known are: AGE, AU_ABN, .*, US_SSN, /),
+        message: expect.stringMatching(/^nothing finds NOTHING: it is unknown; known are: AGE, AU_ABN, .*, US_SSN, /),
       },
     ]);
     expect(scannerWith({ entityTypes: ["PERSON"], recognizers: [() => []] }).type).toBe("Anonymize");

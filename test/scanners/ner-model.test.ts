@@ -268,7 +268,7 @@ describe("recognizerConf", () => {
 
   it("answers for the types that are asked for", () => {
     expect(issueOf(names, { entityTypes: ["PERSON", "EMAIL_ADDRESS"] })).toBe("");
-    expect(issueOf(names, { entityTypes: ["SHIP"] })).toMatch(/^entityTypes\.0: nothing finds SHIP: it is not known/);
+    expect(issueOf(names, { entityTypes: ["SHIP"] })).toMatch(/^entityTypes\.0: nothing finds SHIP: it is unknown/);
     const own = relabelled({ PERSON: "SHIP" });
     expect(issueOf(own, { entityTypes: ["SHIP"] })).toBe("");
     expect(issueOf(own, { entityTypes: ["PERSON"] })).toBe("entityTypes.0: nothing finds PERSON: it needs a model");

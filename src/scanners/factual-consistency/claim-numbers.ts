@@ -1,14 +1,15 @@
-/** A number, with commas, points, apostrophes or blanks between groups of three digits, and perhaps decimals. */
+/** Matches a number, with optional separators between groups of three digits, and optional decimals. */
 const NUMBER = /(?<![\p{L}\p{N}.,:/-])\d{1,3}(?:[ \u{a0}\u{202f}.,'’]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?/gu;
-/** Numbers up to this are often spelled out in one of two texts. */
-const SPELLED_OUT = 12;
-/** Below this, a text that writes no such number in digits may have spelled it out. */
-const SMALL = 100;
-/** Of a text with more numbers it is not asked whether two of them make the number of a claim: nearly any number could be made. */
-const MOST_TO_RECKON = 60;
+/** Numbers up to this are often spelled out in one of the two texts. */
+const MAX_SPELLED_OUT = 12;
+/** Numbers below this may be spelled out, unless the text writes such numbers in digits. */
+const SMALL_NUMBER_LIMIT = 100;
+/** With more numbers in a text, sums and differences are not considered, because nearly any number would be one. */
+const MAX_OPERANDS = 60;
 
-/** A number of a text, as its digits without separators, and without zeros at its ends: of 4,800 as well as of 4.8 million it is 48. */
+/** A number in a text. */
 interface WrittenNumber {
+  /** The digits without separators, and without zeros at both ends: 48 for 4,800 and for 4.8 million. */
   digits: string;
   value: number;
 }
@@ -21,27 +22,29 @@ function numbersOf(text: string): WrittenNumber[] {
 }
 
 /**
- * Finds which claims have a number that the text does not have from which they should follow: a model for inference overlooks most changed
- * numbers, and a number that is nowhere in a text hardly follows from it.
+ * Tells which claims contain a number that the text does not contain. Inference models overlook most changed numbers, and a number that is
+ * not in a text hardly follows from it.
  *
- * Numbers that may be written in another way there do not count: those up to twelve, those below a hundred where the text writes no such
- * number in digits, round ones with one digit before their zeros, and all in digits of other scripts. Neither do sums and differences of two
- * numbers of the text. Of 26,000 true claims in fourteen public sets for inference (those in the model's card) fewer than 1 in 600 have such
- * a number, in those about the longest documents (ConTRoL) 1 in 120.
+ * Numbers that the text may spell differently do not count: up to twelve, below a hundred if the text writes no such number in digits, round
+ * numbers with one digit before their zeros, and digits of other scripts. Sums and differences of two numbers of the text do not count
+ * either. Of 26,000 true claims in fourteen public inference data sets (listed in the model's card), fewer than 1 in 600 have an unknown
+ * number, and 1 in 120 in the set with the longest documents (ConTRoL).
  *
- * @returns for each claim whether it has such a number.
+ * @returns for each claim whether it contains an unknown number.
  */
 export function haveUnknownNumbers(text: string, claims: readonly string[]): boolean[] {
   const known = numbersOf(text);
   const digits = new Set(known.map((number) => number.digits));
   const values = [...new Set(known.map(({ value }) => value))];
-  const reckoned = values.length <= MOST_TO_RECKON ? values : [];
-  const isReckoned = (value: number) =>
-    reckoned.some((one) => reckoned.some((other) => one + other === value || one - other === value));
-  const writesSmall = values.some((value) => value > SPELLED_OUT && value < SMALL);
+  const operands = values.length <= MAX_OPERANDS ? values : [];
+  const isComputed = (value: number) =>
+    operands.some((one) => operands.some((other) => one + other === value || one - other === value));
+  const writesSmall = values.some((value) => value > MAX_SPELLED_OUT && value < SMALL_NUMBER_LIMIT);
   return claims.map((claim) =>
     numbersOf(claim)
-      .filter(({ digits, value }) => digits.length > 1 && value > (writesSmall ? SPELLED_OUT : SMALL - 1))
-      .some((number) => !digits.has(number.digits) && !isReckoned(number.value)),
+      .filter(
+        ({ digits, value }) => digits.length > 1 && value > (writesSmall ? MAX_SPELLED_OUT : SMALL_NUMBER_LIMIT - 1),
+      )
+      .some((number) => !digits.has(number.digits) && !isComputed(number.value)),
   );
 }

@@ -2,29 +2,29 @@ import type { Abortable } from "../../native.ts";
 import { type Sentence, splitSentences } from "../../text/sentences.ts";
 
 /**
- * Returns the parts of an output that may be wrong: its sentences without the questions, and without pieces that say nothing, such
- * as a line of dashes.
+ * Returns the statements of an output: its sentences without questions, and without pieces that have no letters or digits, such as a line
+ * of dashes.
  */
 export async function claimsOf(text: string, abortable: Abortable = {}): Promise<Sentence[]> {
   return (await splitSentences(text, abortable))
-    .flatMap((sentence) => (QUESTION.test(sentence.text) ? beforeQuestion(sentence) : [sentence]))
+    .flatMap((sentence) => (QUESTION.test(sentence.text) ? statementsBeforeQuestion(sentence) : [sentence]))
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text));
 }
 
 const QUESTION = /[?？؟]["'”’»」』)）]*$/u;
-/** Matches the beginning of a quotation. An apostrophe that follows a letter does not begin one. */
+/** Matches the beginning of a quotation. An apostrophe after a letter is none. */
 const OPENING = /["“”«„「『]|(?<=[\s:：])['‘]/gu;
 /**
- * Matches the end of a statement that comes before a question in the same sentence. A full stop after a short word does not count,
- * because the word may be an abbreviation.
+ * Matches the end of a statement before a question in the same sentence. A full stop after a short word does not count, because the word
+ * may be an abbreviation.
  */
 const BEFORE = /\n|[;；]|(?<=\p{L}{4}[.!])\s/gu;
 
 /**
- * Returns the statements that a sentence makes before the question at its end. When the sentence only reports a question (She
- * asked: "Why?"), the whole sentence is a statement.
+ * Returns the statements of a sentence before the question at its end. A sentence that reports a question (She asked: "Why?") is a
+ * statement as a whole.
  */
-function beforeQuestion(sentence: Sentence): Sentence[] {
+function statementsBeforeQuestion(sentence: Sentence): Sentence[] {
   if (isReported(sentence.text)) return [sentence];
   const claims: Sentence[] = [];
   let from = 0;
@@ -38,7 +38,7 @@ function beforeQuestion(sentence: Sentence): Sentence[] {
   return claims;
 }
 
-/** Tells whether a sentence says something before the quotation that contains its question. */
+/** Tells whether a sentence has words before the quotation that contains its question. */
 function isReported(text: string): boolean {
   const at = text.search(QUESTION);
   if (!/["'”’»」』]/u.test(text.slice(at))) return false;

@@ -4,15 +4,15 @@ import pLimit from "p-limit";
 import { lazyPackage } from "../../support/lazy-package.ts";
 import type { Span } from "../../text/span.ts";
 
-/** The milliseconds that the repairs of one text may take together. What is not repaired by then stays broken. */
-const TIME_LIMIT = 1000;
-/** How many texts are repaired at the same time. Each of them takes a thread. */
+/** The time limit of all repairs of one text. Pieces that are not repaired by then stay broken. */
+const TIME_LIMIT_MS = 1000;
+/** How many texts are repaired at the same time, in a thread each. */
 const limit = pLimit(4);
 
 /**
- * The program of the thread. It is a string and not a file of its own, so that it runs the same from TypeScript and from compiled
- * code. It sends its answers in batches, because each message takes a turn of the event loop. What it has is sent before a text that
- * is long enough to get stuck on, so that the answers before it still count.
+ * The program of the thread. It is a string, so that it runs from TypeScript and from compiled code. It sends its results in batches,
+ * because each message takes an iteration of the event loop. It sends pending results before a piece that may take long, so that they
+ * are not lost if that piece reaches the time limit.
  */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
@@ -42,16 +42,16 @@ for (let index = 0; index * 2 < places.length; index += 1) {
 }
 send();`;
 
-/** So many repaired texts come from the thread in one message. */
+/** The most repaired pieces in one message of the thread. */
 const BATCH = 200;
-/** A text with more UTF-16 code units than this may take long. Shorter ones take a few milliseconds, however they are made. */
+/** A piece with more UTF-16 code units than this may take long. Shorter pieces take a few milliseconds. */
 const LONG = 1000;
 
 /**
- * Broken pieces of so many UTF-16 code units together are repaired at once, since a thread takes tens of milliseconds to start. The worst of
- * 2,700 texts made of signs that repeat took 0.5 ms at this length.
+ * Up to this many UTF-16 code units are repaired on the event loop, because a thread takes tens of milliseconds to start. The slowest of
+ * 2,700 texts of repeated characters took 0.5 ms at this length.
  */
-const AT_ONCE = 256;
+const MAX_INLINE = 256;
 
 const require = createRequire(import.meta.url);
 const library = lazyPackage<typeof import("jsonrepair")>("jsonrepair");
@@ -59,11 +59,11 @@ const library = lazyPackage<typeof import("jsonrepair")>("jsonrepair");
 /**
  * Repairs broken JSON with the library jsonrepair.
  *
- * The library is recursive, and takes quadratic time or worse for texts that are made to slow it down. All but little text it therefore
- * repairs in a thread with limits on time and memory.
+ * The library is recursive, and takes quadratic time or worse for texts that are made to slow it down. Except for short texts, it
+ * therefore runs in a thread with limits on time and memory.
  *
- * @param spans where the broken pieces stand in the text.
- * @returns the repaired text of each piece, or undefined where the repair failed.
+ * @param spans the broken pieces of the text.
+ * @returns the repaired text of each piece, or undefined if its repair failed.
  */
 export function repairJson(
   text: string,
@@ -72,14 +72,14 @@ export function repairJson(
 ): Promise<(string | undefined)[]> {
   let chars = 0;
   for (const { start, end } of spans) chars += end - start;
-  if (chars <= AT_ONCE) return Promise.resolve(spans.map(({ start, end }) => repairedNow(text.slice(start, end))));
+  if (chars <= MAX_INLINE) return Promise.resolve(spans.map(({ start, end }) => repairInline(text.slice(start, end))));
   return limit(
     () =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         const repaired = new Array<string | undefined>(spans.length).fill(undefined);
         const places = new Uint32Array(spans.length * 2);
-        // Arrays in between would hold the event loop for tens of milliseconds where there are a hundred thousand pieces.
+        // With a hundred thousand pieces, intermediate arrays would block the event loop for tens of milliseconds.
         let at = 0;
         for (const { start, end } of spans) {
           places[at++] = start;
@@ -100,13 +100,12 @@ export function repairJson(
         const onAbort = () => finish(() => reject(signal?.reason));
         signal?.addEventListener("abort", onAbort, { once: true });
         worker.on("message", (batch: [index: number, repaired: string][]) => {
-          // The first message says that the thread has started. The time limit begins then, because the time that the start takes
-          // does not count.
-          timer ??= setTimeout(() => finish(() => resolve(repaired)), TIME_LIMIT);
+          // The time limit begins with the first message, which means that the thread has started.
+          timer ??= setTimeout(() => finish(() => resolve(repaired)), TIME_LIMIT_MS);
           for (const [index, json] of batch) repaired[index] = json;
         });
         worker.once("exit", () => finish(() => resolve(repaired)));
-        // When the thread runs out of memory, the text was too much for it and counts as one that cannot be repaired.
+        // A text that exhausts the memory of the thread cannot be repaired.
         worker.once("error", (error: NodeJS.ErrnoException) =>
           finish(() => (error.code === "ERR_WORKER_OUT_OF_MEMORY" ? resolve(repaired) : reject(error))),
         );
@@ -114,7 +113,7 @@ export function repairJson(
   );
 }
 
-function repairedNow(broken: string): string | undefined {
+function repairInline(broken: string): string | undefined {
   const { jsonrepair } = library();
   try {
     const repaired = jsonrepair(broken);

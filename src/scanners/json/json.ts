@@ -21,20 +21,19 @@ interface Piece extends Span {
 export const JSONScanner = defineScanner({
   type: "JSON",
   summary:
-    "Fails outputs with broken JSON that can not be repaired, with less JSON than required, or with JSON that a schema forbids.",
-  description: `JSON are the outermost objects and arrays of the text, in prose and in code fences, by RFC 8259 and nested at most 1000 deep.
-The text around them and what is valid stays as it is; broken JSON is repaired where it stands, by the library jsonrepair.
+    "Fails outputs with broken JSON that cannot be repaired, with less JSON than required, or with JSON that violates a schema.",
+  description: `The scanner reads the outermost objects and arrays of a text, in prose and in code fences, by RFC 8259 and nested up to 1000
+levels. It repairs broken JSON in place, with the library jsonrepair. Valid JSON and the text around it stay unchanged.
 
 What llm-guard 0.3.16 does differently:
 
-- It does not see arrays, nor braces in strings (\`{"a": "}"}\` is broken to it), nor JSON that was cut off: that passes.
-- It takes everything between braces for broken JSON and "repairs" it: \`Hello {name}\` becomes \`Hello {}\` and the body of a
-  function is lost. Here broken JSON is only what is clearly meant as JSON: in a fence tagged as JSON every object and array; elsewhere
-  an object whose first key is in quotes and followed by a colon, and an array of such objects; and an answer that is one object or array as
-  a whole, also with keys without quotes if its values are those of JSON. Templates, programs, style sheets, types and sets are left
-  alone.
-- A blank answer passes it, whatever \`required_elements\` says.
-- Its repair writes all of the JSON anew, drops duplicate keys and makes large numbers \`Infinity\`; \`NaN\` is valid to it.`,
+- It ignores arrays, braces in strings (so \`{"a": "}"}\` counts as broken) and truncated JSON, which passes.
+- It takes everything between braces for broken JSON and "repairs" it: \`Hello {name}\` becomes \`Hello {}\`, and the body of a function is
+  lost. Here only text that is clearly meant as JSON counts as broken JSON: in a fence tagged as JSON, every object and array; elsewhere,
+  an object whose first key is in quotes and followed by a colon, and an array of such objects; and an answer that is one object or
+  array, even with keys without quotes, if its values are JSON values. Templates, programs, style sheets, types and sets are ignored.
+- It passes a blank answer, whatever \`required_elements\` says.
+- Its repair rewrites all JSON, drops duplicate keys and turns large numbers into \`Infinity\`. It accepts \`NaN\`.`,
   sides: { output: {} },
   options: () => ({
     requiredElements: z
@@ -42,26 +41,26 @@ What llm-guard 0.3.16 does differently:
       .int()
       .min(0)
       .default(0)
-      .describe("How many valid objects and arrays there have to be."),
+      .describe("The fewest valid objects and arrays that an output must contain."),
     repair: z.boolean().default(true).describe("Repairs broken JSON in the text."),
     schema: z
       .union([z.record(z.string(), z.unknown()), z.boolean()])
       .optional()
       .describe(
-        "A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no back-references.",
+        "A JSON Schema (2020-12) that every object and array must match. Its patterns must not use look-around or back-references.",
       ),
   }),
   differences: [
     {
       text:
-        "Broken JSON is checked as one value, and what is not clearly meant as JSON, such as code or templates in braces, is left alone. " +
+        "Broken JSON is checked as one value, and text that is not clearly meant as JSON, such as code or templates in braces, is ignored. " +
         "A blank answer fails `required_elements`.",
     },
   ],
   findings: [
-    { type: "json", label: "What is wrong with broken JSON, and where." },
-    { type: "json-schema", label: "Where the JSON breaks the schema, and how." },
-    { type: "json-missing", label: "How many valid pieces of JSON there are of those that are required." },
+    { type: "json", label: "The error of broken JSON, and its offset." },
+    { type: "json-schema", label: "The path of the value that violates the schema, and the violation." },
+    { type: "json-missing", label: "How many valid pieces of JSON there are, and how many are required." },
   ],
   examples: {
     passes: [
@@ -95,12 +94,12 @@ What llm-guard 0.3.16 does differently:
     };
     return {
       sanitizes: repair,
-      // What cannot be repaired, and what is missing, is not taken out.
+      // JSON that cannot be repaired stays in the text.
       leavesFindings: true,
-      // llm-guard passes a blank answer, whatever is required of it.
+      // llm-guard passes a blank answer, whatever is required.
       checksEmpty: requiredElements > 0,
       check(text, { signal }) {
-        // Most answers hold no JSON, and to see that takes less than to call the addon.
+        // Most answers contain no JSON. This check is faster than a call of the addon.
         if (!text.includes("{") && !text.includes("[")) return verdict(text, [], []);
         return readPieces(text, { repair, schema, signal }).then(({ pieces, edits }) => verdict(text, pieces, edits));
       },
@@ -108,17 +107,16 @@ What llm-guard 0.3.16 does differently:
   },
 });
 
-/** The settings that say how the JSON in a text is read. */
-interface ReadSettings {
+interface ReadOptions {
   repair: boolean;
   schema: JsonSchema | undefined;
   signal: AbortSignal | undefined;
 }
 
-/** Returns the pieces of JSON in a text, which it checked, and the edits that repair those that were broken. */
+/** Returns the checked pieces of JSON in a text, and the edits that repair broken pieces. */
 async function readPieces(
   text: string,
-  { repair, schema, signal }: ReadSettings,
+  { repair, schema, signal }: ReadOptions,
 ): Promise<{ pieces: Piece[]; edits: Edit[] }> {
   const { pieces, messages } = await native(() => addon.findJson(text), { signal });
   const slice = new TimeSlice(signal);

@@ -1,19 +1,19 @@
-/** Corrects a probability that a model gives in one language. */
+/** Corrects a model's probability in one language. */
 export type Calibration = (probability: number) => number;
 
-/** Pairs of a rate of false positives and the threshold that gives it, by falling rate. */
+/** Pairs of a false positive rate and its threshold, by falling rate. */
 type Points = readonly (readonly [rate: number, threshold: number])[];
 
-/** Probabilities nearer to 0 or 1 than this count as this near: the logarithm of their odds is not finite. */
-const NEAREST = 1e-6;
+/** Probabilities are clamped to this distance from 0 and 1, where the logarithm of the odds is not finite. */
+const MIN_DISTANCE = 1e-6;
 
 const logit = (probability: number) => {
-  const inside = Math.min(1 - NEAREST, Math.max(NEAREST, probability));
+  const inside = Math.min(1 - MIN_DISTANCE, Math.max(MIN_DISTANCE, probability));
   return Math.log(inside / (1 - inside));
 };
 const sigmoid = (value: number) => 1 / (1 + Math.exp(-value));
 
-/** The threshold of a curve at a rate that need not be among its points: between two points, linear in both logarithms. */
+/** Returns the threshold of a curve at any rate, as a logit: between two points, interpolated linearly in both logarithms. */
 function thresholdAt(points: Points, rate: number): number {
   const after = points.findIndex(([known]) => known <= rate);
   const [high, low] = [points[Math.max(0, after - 1)], points[after < 0 ? points.length - 1 : after]];
@@ -23,14 +23,15 @@ function thresholdAt(points: Points, rate: number): number {
 }
 
 /**
- * Makes a function that turns a probability in one language into the one that has `rarer` times its rate of false positives in the
- * language of reference, so that a threshold gives false positives that are so much rarer: quantile mapping (Panofsky and Brier, Some Applications of Statistics to Meteorology, 1958), linear in the logarithm
- * of the odds between the points of the curve; beyond its highest threshold, the distance to it stays the same. A probability is
- * never raised: where a model gives all texts in a language low probabilities, it does not know them either.
+ * Creates a function that maps a probability in one language to the probability with `rarer` times its false positive rate in the
+ * reference language, so that a threshold has false positives that are `rarer` times as rare. It is quantile mapping (Panofsky and Brier,
+ * Some Applications of Statistics to Meteorology, 1958), linear in the logarithm of the odds between the points of the curve. Beyond the
+ * highest threshold, the distance to it stays the same. A probability is never raised: a model that gives all texts in a language low
+ * probabilities does not know the language either.
  *
- * @param reference the curve of the language of reference.
- * @param points the curve of the language that is corrected.
- * @param rarer how many times as rare false positives are to be as in the language of reference.
+ * @param reference the curve of the reference language.
+ * @param points the curve of the corrected language.
+ * @param rarer by which factor false positives should be rarer than in the reference language.
  */
 export function calibrationTo(reference: Points, points: Points, rarer = 1): Calibration {
   const knots = points.map(([rate, threshold]) => ({

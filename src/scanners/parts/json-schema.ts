@@ -4,18 +4,15 @@ import { canonicalJson } from "../../support/canonical-json.ts";
 import { GuardError, GuardValidationError, issueOf } from "../../support/errors.ts";
 import { lazyPackage } from "../../support/lazy-package.ts";
 
-/** Loaded by the first schema, because it has a hundred files. */
+/** Loaded with the first schema, because it consists of a hundred files. */
 const ajv2020 = lazyPackage<typeof import("ajv/dist/2020.js")>("ajv/dist/2020.js");
 
-/**
- * The milliseconds that the patterns of a schema may take for all JSON in a text of up to a million characters. A longer text gets
- * proportionally more time.
- */
-const PATTERN_TIME = 1000;
+/** The milliseconds for the patterns of a schema in a text of up to a million characters. Longer texts get proportionally more time. */
+const PATTERN_TIME_MS = 1000;
 
-/** A violation of a schema that JSON contains. */
+/** A violation of a schema. */
 export interface SchemaProblem {
-  /** The JSON pointer (RFC 6901) of the value at fault. It is empty when the whole value is at fault. */
+  /** The JSON pointer (RFC 6901) of the value at fault. It is empty for the whole value. */
   pointer: string;
   message: string;
 }
@@ -23,27 +20,25 @@ export interface SchemaProblem {
 /**
  * A compiled JSON Schema, version 2020-12. `format` is only an annotation, as that version says.
  *
- * Patterns mean what JSON Schema says: they follow ECMA-262 with the flag `u`. They run on the event loop, on as many strings as an
- * output has. Patterns that need backtracking are therefore refused, and the whole schema with them. All other patterns run in
- * linear time, but the factor may be large, as with `([ab]{1,60}c?){60}`, so all patterns share one time limit per text. Running
- * them in the thread that repairs JSON would be no better: it would have to start and compile the schema for each text, and a text
- * that takes too long would fail there as well.
+ * Patterns follow ECMA-262 with the flag `u`, as JSON Schema says. They run on the event loop, on every string of an output, so schemas
+ * with patterns that need backtracking are refused. Other patterns run in linear time, but the factor can be large, as with
+ * `([ab]{1,60}c?){60}`, so all patterns share one time limit per text. The thread that repairs JSON would be no better: it would have to
+ * start and compile the schema for each text, and slow texts would fail as well.
  *
- * @throws GuardValidationError with the path `schema` for a schema that is not valid, or that has a pattern that cannot be used.
+ * @throws GuardValidationError with the path `schema` for an invalid schema, and for a pattern that cannot be used.
  */
 export class JsonSchema {
   readonly #validate: ValidateFunction;
   /**
-   * The time by which the patterns have to finish, on the clock of `performance.now()`. It is infinite while Ajv checks the schema
-   * itself, which has no time limit.
+   * The deadline of the patterns, on the clock of `performance.now()`. It is infinite while Ajv checks the schema itself.
    */
-  #until = Number.POSITIVE_INFINITY;
+  #deadline = Number.POSITIVE_INFINITY;
 
   constructor(schema: unknown) {
     const regExp = Object.assign((pattern: string) => this.#pattern(pattern), { code: "linearTimeRegExp" });
     const { Ajv2020 } = ajv2020();
     const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false, code: { regExp } });
-    // Ajv's own keyword compares each item with every other one, which takes minutes for an array of a megabyte.
+    // Ajv's own keyword compares each item with all others, which takes minutes for an array of a megabyte.
     ajv.removeKeyword("uniqueItems");
     ajv.addKeyword({
       keyword: "uniqueItems",
@@ -66,45 +61,46 @@ export class JsonSchema {
   }
 
   /**
-   * Returns what is wrong with JSON by this schema, or undefined when it matches. The text has to be valid JSON.
+   * Returns the violation of the schema, or undefined if the JSON matches.
    *
-   * @param until the time by which patterns have to finish, on the clock of `performance.now()`.
-   * @throws GuardError `GUARD_PATTERN` when they do not finish in time. The JSON must then not pass.
+   * @param text valid JSON.
+   * @param deadline the deadline of the patterns, on the clock of `performance.now()`.
+   * @throws GuardError `GUARD_PATTERN` if they do not finish in time. The JSON must not pass then.
    */
-  check(text: string, until: number): SchemaProblem | undefined {
-    this.#until = until;
+  check(text: string, deadline: number): SchemaProblem | undefined {
+    this.#deadline = deadline;
     if (this.#validate(JSON.parse(text))) return undefined;
     const [error] = this.#validate.errors as ErrorObject[];
     return { pointer: error?.instancePath ?? "", message: error?.message ?? "does not match the schema" };
   }
 
-  /** Compiles a pattern of the schema into the form that Ajv expects. */
+  /** Compiles a pattern of the schema for Ajv. */
   #pattern(pattern: string) {
     const matches = compile(pattern);
     return {
       test: (text: string) => {
-        const left = this.#until - performance.now();
+        const left = this.#deadline - performance.now();
         if (left <= 0) throw tooSlow(pattern);
         try {
-          return native(() => matches(text, Math.ceil(Math.min(left, PATTERN_TIME))));
+          return native(() => matches(text, Math.ceil(Math.min(left, PATTERN_TIME_MS))));
         } catch (error) {
           throw error instanceof GuardError && error.code === "GUARD_PATTERN" ? tooSlow(pattern, error) : error;
         }
       },
-      // Ajv treats patterns whose `toString` is equal as the same pattern.
+      // Ajv identifies patterns by `toString`.
       toString: () => `/${pattern}/`,
     };
   }
 }
 
 /**
- * Returns the time by which the patterns of a schema have to finish for a text of this length, on the clock of `performance.now()`.
+ * Returns the deadline of the patterns of a schema for a text of this length, on the clock of `performance.now()`.
  */
 export function patternDeadline(length: number): number {
-  return performance.now() + PATTERN_TIME * Math.max(1, length / 1_000_000);
+  return performance.now() + PATTERN_TIME_MS * Math.max(1, length / 1_000_000);
 }
 
-/** @throws GuardValidationError for a pattern that can not be used. */
+/** @throws GuardValidationError for a pattern that cannot be used. */
 function compile(pattern: string): (text: string, limit: number) => boolean {
   const options = { matchType: "search", syntax: "ecmascript", deobfuscate: false, replace: false } as const;
   try {
@@ -112,7 +108,7 @@ function compile(pattern: string): (text: string, limit: number) => boolean {
   } catch (error) {
     const issue = issueOf(error);
     if (!issue) throw error;
-    const message = `the pattern ${JSON.stringify(pattern)} can not be used: ${issue.message}`;
+    const message = `the pattern ${JSON.stringify(pattern)} cannot be used: ${issue.message}`;
     throw new GuardValidationError([{ path: "schema", message }], { cause: error });
   }
 }

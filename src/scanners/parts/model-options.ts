@@ -9,7 +9,7 @@ import { modelPathOptions } from "./model-path.ts";
 export const MULTITASK = "embedded:multitask";
 
 /**
- * Makes the option that names a model of the engine.
+ * Creates the option that names a model of the engine.
  *
  * @param name the default of the option.
  */
@@ -17,10 +17,10 @@ export const modelOption = (name = MULTITASK) =>
   notASetting(z.string().min(1).default(name).describe(MODEL_DESCRIPTION));
 
 /**
- * Makes the option that names a classifier, which may be a linear model or one of the engine.
+ * Creates the option that names a classifier: a linear model, or a model of the engine.
  *
  * @param name the default of the option, a linear model.
- * @param what what it tells apart, and its labels, for the documentation.
+ * @param what what the classifier tells apart, and its labels, for the documentation.
  */
 export const classifierOption = (name: string, what: string) =>
   notASetting(
@@ -33,73 +33,72 @@ export const classifierOption = (name: string, what: string) =>
       ),
   );
 
-/** The option that says how a text longer than the model's input is read. */
+/** The option for texts that are longer than the model's input. */
 export const matchTypeOption = z
   .enum(LONG_TEXT_STRATEGIES)
   .default("windows")
   .describe(
-    "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +
-      "sentence: each sentence. " +
-      "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters. The worst decides.",
+    "windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning. sentence: each " +
+      "sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters. The worst piece decides.",
   );
 
-/** The options that put another model in the place of the embedded one. */
+/** The options that replace the embedded model. */
 const MODEL_OPTIONS = ["model", "modelPath"];
 
-/** How the thresholds of all scanners with an embedded model differ from llm-guard's. */
+/** How thresholds of embedded models differ from llm-guard's. */
 export const thresholdDifference: Difference = {
   with: ["threshold"],
   without: MODEL_OPTIONS,
   text:
-    "A threshold from llm-guard was chosen for its model. The embedded model has other probabilities: leave the threshold out, or " +
-    "fit it to texts of your own with `guard calibrate`.",
+    "A threshold from llm-guard was chosen for its model. The embedded model has other probabilities: remove the threshold, or " +
+    "calibrate it with your own texts (`guard-scan calibrate`).",
 };
 
-/** How scanners with a neural model differ from llm-guard's in what they read. */
+/** How scanners with a neural model read texts differently from llm-guard. */
 export const readingDifference: Difference = {
   without: ["matchType"],
-  text: "All of a text is read, in windows; llm-guard reads its beginning only, which is `match_type: full` here.",
+  text: "The whole text is read, in windows. llm-guard reads its beginning only, which is `match_type: full` here.",
 };
 
-/** How scanners whose model was trained in some languages only differ from llm-guard's. */
+/** How scanners whose model was trained in some languages differ from llm-guard's. */
 export const languageDifference: Difference = {
   without: [...MODEL_OPTIONS, "onUntrainedLanguage"],
   text:
-    "A text in a language that the model was not trained in is judged by what was measured in that language, or left out, and the " +
-    "coverage says so. llm-guard takes the model by its word, which is `on_untrained_language: raw` here.",
+    "In a language that the model was not trained in, its probability is corrected by measurements in that language, or the text is " +
+    "skipped, and the coverage says so. llm-guard uses the probability uncorrected, which is `on_untrained_language: raw` here.",
 };
 
-/** How scanners with a linear model differ from llm-guard's, whose models are neural. */
+/** How scanners with a linear model differ from llm-guard's neural models. */
 export const linearModelDifference: Difference = {
   without: MODEL_OPTIONS,
-  text: "The embedded model is linear: it needs no inference of a neural network, and reads texts of any length.",
+  text: "The embedded model is linear: it needs no neural network, and reads texts of any length.",
 };
 
-/** Makes an option that has no effect. It does not even count among the settings for which a curve of thresholds is valid. */
+/** Creates an option without effect. It is no setting for which curves are valid. */
 const withoutEffect = <Schema extends z.ZodType>(schema: Schema) => schema.optional().transform(() => undefined);
 
-/** Makes an option of llm-guard's files that does nothing here, of which the log warns where a file has it. */
+/** Creates an option of llm-guard's files that does nothing here. The log warns if a file contains it. */
 const ignored = (schema: z.ZodType, why: string) =>
   notASetting(ofLlmGuard(withoutEffect(schema), `; it does nothing here: ${why}.`)).meta({ ignored: why });
 
 const keywords = z.record(z.string(), z.unknown()).nullable();
 
-/** What llm-guard's files may say of PyTorch and transformers, which guard does not use. */
+/** Options of PyTorch and transformers in llm-guard's files, which guard does not use. */
 const torchOptions = {
   modelBatchSize: ignored(
     z.number().int().min(1),
-    "texts and windows that wait at the same time are batched by themselves",
+    "texts and windows that wait at the same time are batched automatically",
   ),
   lowCpuMemUsage: ignored(z.boolean(), "scanners that use the same model share one copy of it in memory"),
-  torchDtype: ignored(z.string(), "the ONNX file says in which precision the model computes"),
+  torchDtype: ignored(z.string(), "the ONNX file determines the precision"),
   device: ignored(z.union([z.string(), z.number()]), "GUARD_ONNX_PROVIDERS chooses the device for all models"),
   kwargs: ignored(keywords, "they are arguments of transformers for loading a model"),
-  tokenizerKwargs: ignored(keywords, "tokenizer.json says all that is to know of the tokenizer"),
-  pipelineKwargs: ignored(keywords, "they are arguments of transformers; write model_max_length for a shorter input"),
+  tokenizerKwargs: ignored(keywords, "tokenizer.json configures the tokenizer"),
+  pipelineKwargs: ignored(keywords, "they are arguments of transformers; use model_max_length for a shorter input"),
 };
 
 /**
- * The options that llm-guard's API accepts for every model, for scanners that use a model of the engine.
+ * The options that llm-guard's API accepts for every model, for scanners with a model of the engine.
  *
  * @param option the option that names the model.
  */
@@ -109,15 +108,15 @@ export const engineOptions = (option = "model") => ({
     .int()
     .min(3)
     .optional()
-    .describe("Longest input of the model in tokens, where it is to be shorter than what the model can read."),
+    .describe("The longest input in tokens, if it should be shorter than the model's own limit."),
   ...torchOptions,
   ...modelPathOptions(option),
-  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; models always run on ONNX Runtime here.")),
+  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; here models always run on ONNX Runtime.")),
 });
 
 /**
  * The options that llm-guard's API accepts for every model, for scanners whose model may be linear. A linear model reads texts of any
- * length, so that the length is no setting for which its curve of thresholds is valid.
+ * length, so the length is no setting for which its curve is valid.
  */
 export const classifierOptions = {
   ...engineOptions(),
@@ -128,7 +127,7 @@ export const classifierOptions = {
       .min(3)
       .optional()
       .describe(
-        "Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads all.",
+        "The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole text.",
       ),
   ),
 };

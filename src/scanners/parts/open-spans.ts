@@ -1,22 +1,22 @@
 import { hasSeveralWords } from "../../text/characters.ts";
 
-/** A line that begins or ends a block of code (CommonMark 0.31, fenced code blocks). */
+/** Matches a line that begins or ends a fenced code block (CommonMark 0.31). */
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm;
-/** A link or an image of Markdown, or a tag, whose end is missing. */
+/** Match a link or an image of Markdown, and a tag, without its end. */
 const MARKDOWN = /!?\[[^\]\n]{0,1000}(?:\](?:\([^)\n]{0,4000})?)?$/;
 const TAG = /<[a-z!/][^<>]{0,4000}$/i;
 /**
- * The beginning of a private key or a certificate and what follows it in one: headers and long words of base64 (RFC 7468, and RFC 9580
- * for keys of OpenPGP). In strings of programs line breaks are escaped. A text that only mentions the first line goes on otherwise.
+ * Matches the beginning of a private key or a certificate, and the headers and long base64 words after it (RFC 7468, and RFC 9580 for
+ * OpenPGP keys). In string literals, line breaks are escaped. A text that only mentions the first line continues differently.
  */
 const KEY =
   /-----BEGIN[^\n-]{0,80}(?:-{0,5}$|-----(?:\s+(?!\s)|[A-Za-z0-9+/=\\]{16,}(?![A-Za-z0-9+/=\\])|[A-Z][A-Za-z-]{2,30}: [^\n]{0,120}\n)*(?:[A-Za-z0-9+/=\\]{0,15}\s*|[A-Z][A-Za-z-]{2,30}: [^\n]{0,120})(?:-{1,5}|-----E[A-Z ]{0,80}-{0,4})?$)/;
-/** A value in quotes whose end is missing, behind a colon or an equals sign. */
+/** Matches a quoted value without its end, after a colon or an equals sign. */
 const QUOTED = /[:=]\s{0,4}["'`][^"'`\n]{0,256}$/;
-/** A name and a colon or an equals sign at the end, the value of which is in the next line. */
+/** Matches a name with a colon or an equals sign at the end, whose value is in the next line. */
 const ASSIGNED = /[\p{L}\p{N}_"'\]-]{1,64}\s{0,4}(?::|=|:=|=>)\s{0,8}$/u;
 
-/** Returns where a block of code begins that has not ended. */
+/** Returns the offset of a code block that has not ended. */
 export function unclosedBlock(text: string): number | undefined {
   let open: { marks: string; at: number } | undefined;
   for (const { 1: marks = "", 2: info = "", index } of text.matchAll(FENCE)) {
@@ -29,13 +29,13 @@ export function unclosedBlock(text: string): number | undefined {
   return open?.at;
 }
 
-/** Returns where a link, an image or a tag begins that has not ended. */
+/** Returns the offset of a link, an image or a tag that has not ended. */
 export function unclosedLink(text: string): number | undefined {
   const starts = [MARKDOWN, TAG].flatMap((pattern) => pattern.exec(text.slice(-8192))?.index ?? []);
   return starts.length === 0 ? undefined : Math.max(0, text.length - 8192) + Math.min(...starts);
 }
 
-/** Returns where a private key or a secret behind an equals sign begins that has not ended. */
+/** Returns the offset of a private key or an assigned secret that has not ended. */
 export function unclosedSecret(text: string): number | undefined {
   const begins = text.lastIndexOf("-----BEGIN");
   if (begins >= 0 && KEY.test(text.slice(begins))) return begins;
@@ -45,8 +45,8 @@ export function unclosedSecret(text: string): number | undefined {
 }
 
 /**
- * Returns the length that the longest of some texts may have in an answer, where white space may stand between its letters. It is 0
- * where all of them are single words: words are held until they end in any case.
+ * Returns the most UTF-16 code units that one of the texts can have in a streamed answer, if white space may be between its letters. It is
+ * 0 if all of them are single words, because a stream holds words back until they end.
  */
 export function longestOf(texts: readonly string[], deobfuscate = false): number {
   const lengths = texts.map((text) => (deobfuscate || hasSeveralWords(text) ? text.length : 0));
@@ -54,19 +54,19 @@ export function longestOf(texts: readonly string[], deobfuscate = false): number
   return longest === 0 ? 0 : (deobfuscate ? 3 : 1) * longest + 8;
 }
 
-/** The longest match of a pattern that is held as a whole where its length is not known. */
-const LONGEST_MATCH = 128;
-/** Escapes that match no white space: of characters, and of classes and borders without any. */
+/** The longest match that is held back as a whole if its length is unknown. */
+const MAX_UNKNOWN_MATCH = 128;
+/** Matches escapes that match no white space: of characters, classes and boundaries. */
 const ESCAPES = /\\[dwSbB.\-+*?()[\]{}|/^$@:#"'=,;!&%~<>_`]/g;
-/** Classes of ASCII characters that have no white space, since the space is before all other characters that are shown. */
+/** Matches classes of visible ASCII characters, which contain no white space. */
 const CLASSES = /\[(?!\^)[!-[\]-~]+?\]/g;
 
 /**
- * Returns how long a match of a pattern may be that has white space in it. It is 0 where no match has any, and the length of the pattern
- * where nothing of it is repeated.
+ * Returns the most UTF-16 code units of a match with white space. It is 0 if no match contains white space, and the length of the pattern
+ * if nothing in it repeats.
  */
 export function longestMatch(pattern: string): number {
   const plain = pattern.replace(ESCAPES, "a").replace(CLASSES, "a");
   if (/^[!-~]*$/.test(plain) && !/[.\\[]/.test(plain)) return 0;
-  return /[.*+{\\[]/.test(plain) ? LONGEST_MATCH : plain.length;
+  return /[.*+{\\[]/.test(plain) ? MAX_UNKNOWN_MATCH : plain.length;
 }

@@ -1,7 +1,7 @@
 import type { Edit } from "../../scan/edits.ts";
 import type { Span } from "../../text/span.ts";
 
-/** The text that replaces what must not be shown. llm-guard uses the same one. */
+/** The text that replaces redacted spans, as in llm-guard. */
 export const REDACTED = "[REDACTED]";
 
 /**
@@ -24,8 +24,8 @@ export function redactions<Part extends Span>(
 }
 
 /**
- * Returns the spans that are not empty, and not inside an earlier `[REDACTED]`. Otherwise a pattern that matches capital letters would
- * turn `[REDACTED]` into `[[REDACTED]]`.
+ * Returns the spans that are neither empty nor inside an earlier `[REDACTED]`. Otherwise a pattern that matches capital letters would turn
+ * `[REDACTED]` into `[[REDACTED]]`.
  */
 export function redactable<Part extends Span>(text: string, spans: readonly Part[]): Part[] {
   const isRedacted = text.includes(REDACTED);

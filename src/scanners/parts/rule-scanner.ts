@@ -16,10 +16,10 @@ export interface Rules {
 }
 
 /**
- * Makes a function that applies rules to a text. When all of the work is done at once, the function returns the verdict at once,
- * which for short texts is several times faster than a promise.
+ * Creates a function that applies rules to a text. It returns the verdict synchronously if the addon answers synchronously, which is
+ * several times faster than a promise for short texts.
  *
- * @param verdict makes a verdict from the matches; null means that nothing matched.
+ * @param verdict returns the verdict from the matches. Null means that nothing matched.
  */
 export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   rules: Rules,
@@ -32,7 +32,7 @@ export function ruleCheck<Context extends { signal?: AbortSignal | undefined }>(
   };
 }
 
-/** How a verdict tells the matches of rules. */
+/** How a verdict reports the matches of rules. */
 export interface RuleReport {
   /** The type of the findings. */
   type: string;
@@ -49,9 +49,9 @@ export function ruleVerdict(text: string, scan: RuleScan, report: RuleReport): V
 }
 
 /**
- * Returns the same for matches of which some were left out.
+ * Returns the verdict on a text that failed because of these matches.
  *
- * @param count how many matches there are, if `matches` are only the first ones.
+ * @param count how many matches there are, if `matches` has only the first ones.
  */
 export function matchVerdict(
   text: string,
@@ -71,23 +71,23 @@ export function matchVerdict(
   };
 }
 
-/** Makes the finding of a match. */
+/** Returns the finding of a match. */
 export function findingOf(text: string, { start, end, view }: RuleMatch, type: string, label: string): Finding {
   return { start, end, type, text: text.slice(start, end), score: 1, label, ...(view === undefined ? {} : { view }) };
 }
 
-/** Returns the rules of which a text has at least one match. */
+/** Returns the rules with at least one match. */
 export function matchedRules({ matches }: RuleScan): Set<number> {
   return new Set(mapRows(matches, WIDTH, (column) => column(2)));
 }
 
-/** A match: where it is, its rule, and the view of the text that it was found in, unless the text has it as it is written. */
+/** A match of a rule. `view` is the view that contains it, unless the text itself does. */
 export interface RuleMatch extends Span {
   rule: number;
   view?: string | undefined;
 }
 
-/** Returns the matches, in the order of the addon, at most so many of them. */
+/** Returns the first `most` matches, in the order of the addon. */
 export function matchesOf({ matches, views }: RuleScan, most?: number): RuleMatch[] {
   const match = (column: (index: number) => number): RuleMatch => ({
     ...{ start: column(0), end: column(1), rule: column(2), view: views?.[column(3)] },

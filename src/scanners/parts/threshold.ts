@@ -3,10 +3,10 @@ import { readEvaluation, readModelIdentity, thresholdAt } from "../../models/eva
 import { GuardValidationError } from "../../support/errors.ts";
 import { isSetting, notASetting, toSnakeCase } from "../../support/options.ts";
 
-/** A threshold: either a probability, or `fpr`, the rate of false positives that the threshold is meant to give. */
+/** A threshold: a probability, or `fpr`, the false positive rate that it should have. */
 export type Threshold = number | { fpr: number };
 
-/** The parts of a scanner that are needed to look up its threshold. */
+/** The parts of a scanner that determine its threshold. */
 interface ThresholdOwner {
   readonly type: string;
   readonly schema: z.ZodObject;
@@ -14,10 +14,10 @@ interface ThresholdOwner {
 }
 
 /**
- * Makes the threshold option of a scanner that fails a text by its probability.
+ * Creates the threshold option of a scanner.
  *
- * @param value the default.
- * @param what the sentence of the documentation that says what is compared with the threshold.
+ * @param value the default of the option.
+ * @param what a sentence for the documentation that tells what is compared with the threshold.
  */
 export function thresholdOption(value: number, what: string) {
   const schema = z
@@ -29,22 +29,22 @@ export function thresholdOption(value: number, what: string) {
             .number()
             .gt(0)
             .lt(1)
-            .describe("Share of harmless texts that may fail, such as 0.001 for one in a thousand."),
+            .describe("The share of harmless texts that may fail, such as 0.001 for one in a thousand."),
         }),
       ],
-      { error: "expected a number from 0 to 1, or fpr, a rate of false positives" },
+      { error: "expected a number from 0 to 1, or fpr, a false positive rate" },
     )
     .default(value)
     .describe(
-      `${what} A probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the ` +
-        "model was measured on (evaluation.json beside it).",
+      `${what} A probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model was ` +
+        "measured on (evaluation.json in the model's folder).",
     );
   return notASetting(schema);
 }
 
 /**
- * Returns the options that influence a scanner's probabilities, by name. A curve of false positives is valid only for the values
- * with which it was measured.
+ * Returns the options that influence a scanner's probabilities, by name. A curve of false positives is valid only for the values that it
+ * was measured with.
  */
 export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
@@ -55,14 +55,13 @@ export function settingsOf(schema: z.ZodObject, options: Record<string, unknown>
 }
 
 /**
- * Returns the probability that a threshold stands for. A rate of false positives is looked up in the curve that comes with the
- * model: the result is the lowest threshold that, when measured, flagged at most that share of the harmless texts.
+ * Returns the probability that a threshold stands for. A false positive rate is looked up in the model's curve: the result is the lowest
+ * threshold that flagged at most that share of the harmless texts in the measurement.
  *
- * @param build the scanner that is being built: its type, its schema and its checked options.
- * @param folder the folder of the scanner's model, or undefined when it is not downloaded or is a single file.
- * @param option the name of the threshold among the options.
- * @throws GuardValidationError with the path `<option>.fpr` when there is no curve for these options, or when the curve does not
- *   reach such a low rate.
+ * @param folder the folder of the model, or undefined if the model is not downloaded or is a single file.
+ * @param option the name of the option.
+ * @throws GuardValidationError with the path `<option>.fpr` if there is no curve for these options, or if the curve does not reach such a
+ *   low rate.
  */
 export function resolveThreshold(
   { type: scanner, schema, options }: ThresholdOwner,
@@ -73,17 +72,17 @@ export function resolveThreshold(
   if (typeof threshold === "number") return threshold;
   const bad = (message: string) =>
     new GuardValidationError([
-      { path: `${option}.fpr`, message: `${message}; guard calibrate finds the threshold for texts of your own` },
+      { path: `${option}.fpr`, message: `${message}; guard-scan calibrate finds the threshold for your own texts` },
     ]);
   const evaluation = folder === undefined ? undefined : readEvaluation(folder);
   const curves = evaluation?.curves.filter((curve) => curve.scanner === scanner) ?? [];
   if (folder === undefined) {
     throw bad(
-      "there is no curve of false positives: the model is not downloaded (guard models pull), or is a file by itself",
+      "there is no curve of false positives: the model is not downloaded (guard-scan models pull), or is a single file",
     );
   }
   if (!evaluation || curves.length === 0) {
-    throw bad(`the model carries no curve of false positives for ${scanner}`);
+    throw bad(`the model has no curve of false positives for ${scanner}`);
   }
   const { version = "" } = readModelIdentity(folder);
   if (version !== evaluation.model.version) {
@@ -97,7 +96,7 @@ export function resolveThreshold(
   }
   if (threshold.fpr < 1 / curve.rows) {
     throw bad(
-      `the curve rests on ${curve.rows} texts, so that ${Math.ceil(1e6 / curve.rows) / 1e6} is the lowest rate it can tell`,
+      `the curve was measured on ${curve.rows} texts, so ${Math.ceil(1e6 / curve.rows) / 1e6} is its lowest rate`,
     );
   }
   const found = thresholdAt(curve, threshold.fpr);
@@ -106,11 +105,10 @@ export function resolveThreshold(
 }
 
 /**
- * Resolves an option that is a minimum: a text fails when its probability of being fine is below the minimum. Such scanners report
- * the opposite probability, so this returns the probability of the opposite above which a text fails. For example, a minimum of
- * 0.75 returns 0.25. A rate of false positives therefore means the same as in {@link resolveThreshold}.
+ * Resolves an option that is a minimum: a text fails if its probability of being harmless is below it. Such scanners report the opposite
+ * probability, so a minimum of 0.75 returns a threshold of 0.25. A false positive rate means the same as in {@link resolveThreshold}.
  *
- * @param option the name of the minimum among the options.
+ * @param option the name of the option.
  * @throws GuardValidationError with the path `<option>.fpr`, as {@link resolveThreshold} does.
  */
 export function resolveMinimum(owner: ThresholdOwner, folder: string | undefined, option: string): number {
@@ -118,7 +116,7 @@ export function resolveMinimum(owner: ThresholdOwner, folder: string | undefined
   return typeof minimum === "number" ? 1 - minimum : resolveThreshold(owner, folder, option);
 }
 
-/** Lists the settings with which a curve was measured and that have other values here, written as in a configuration file. */
+/** Lists the settings of a curve that have other values here, as written in a configuration file. */
 function differences(measured: Record<string, unknown>, here: Record<string, unknown>): string[] {
   return [...new Set([...Object.keys(measured), ...Object.keys(here)])]
     .filter((key) => JSON.stringify(measured[key]) !== JSON.stringify(here[key]))

@@ -3,14 +3,12 @@ import { andThen } from "../../support/maybe-async.ts";
 import type { Span } from "../../text/span.ts";
 import { matchesOf } from "../parts/rule-scanner.ts";
 
-/** The probability of a part with such an order in it: nearly certain, and below what a model may say at most. */
-const CERTAIN = 0.99;
+/** The probability of a part with a hijack: nearly certain, but below the highest probability of a model. */
+const HIJACK_SCORE = 0.99;
 
 /**
- * Makes a function that finds orders to put aside what was asked before and to give out words that are dictated, by phrases of 28
- * languages: `Ignore the above question and just output: ...`. Models learnt them in few languages.
- *
- * @returns the places of such orders in a text.
+ * Creates a function that finds hijacks: instructions to ignore the question and to output dictated words, such as `Ignore the above
+ * question and just output: ...`. It finds them by phrases of 28 languages. Models learned them in few languages.
  */
 export function hijackFinder(): (text: string, abortable: Abortable) => Span[] | Promise<Span[]> {
   const find = new addon.Hijacks().scanner();
@@ -22,22 +20,21 @@ export function hijackFinder(): (text: string, abortable: Abortable) => Span[] |
 }
 
 /**
- * Returns the parts of a text, of which those have at least the probability {@link CERTAIN} that one of the orders stands in. An order that
- * is in no part makes one.
+ * Raises the score of parts with a hijack to at least {@link HIJACK_SCORE}. A hijack outside all parts becomes a part of its own.
  *
- * @param make makes a part from its span and its probability.
+ * @param make creates a part from its span and its score.
  */
 export function withHijacks<Part extends Span & { score: number }>(
   parts: readonly Part[],
-  orders: readonly Span[],
+  hijacks: readonly Span[],
   make: (span: Span, score: number) => Part,
 ): Part[] {
   const result = [...parts];
-  for (const order of orders) {
-    const at = result.findIndex(({ start, end }) => start <= order.start && order.end <= end);
+  for (const hijack of hijacks) {
+    const at = result.findIndex(({ start, end }) => start <= hijack.start && hijack.end <= end);
     const part = result[at];
-    if (!part) result.push(make(order, CERTAIN));
-    else if (part.score < CERTAIN) result[at] = make(part, CERTAIN);
+    if (!part) result.push(make(hijack, HIJACK_SCORE));
+    else if (part.score < HIJACK_SCORE) result[at] = make(part, HIJACK_SCORE);
   }
   return result;
 }

@@ -24,15 +24,16 @@ export const PromptInjection = defineScanner({
   type: "PromptInjection",
   formerly: ["PromptInjectionV2", "Jailbreak"],
   summary:
-    "Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role; in " +
-    "prompts, documents and tool results.",
+    "Detects prompt injections in prompts, documents and tool results: attempts to override instructions, to extract the system prompt, " +
+    "or to break out of a role.",
   description:
-    "By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and definitions of " +
-    "tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that tools return, documents and pages (`source: tool`) are judged for any " +
-    "instruction to a model, however polite. Models of others answer one question for all sources. " +
-    "Beside guard's own model, orders to put aside what was asked and to give out dictated words (`Ignore the above question and just output: ...`) are found by phrases of 28 languages. " +
-    "llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written (`deobfuscate: false`). " +
-    "A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and names the `view`.",
+    "By default, the whole text and its decoded views are read, and the worst window counts. In texts of users, system prompts and tool " +
+    "definitions, only attacks on the model, its instructions, its secrets or its rules count. In data that tools return, documents and " +
+    "pages (`source: tool`), any instruction to a model counts, however polite. Other models answer one question for all sources. " +
+    "In addition to guard's own model, phrases of 28 languages find instructions to ignore the question and to output dictated words " +
+    "(`Ignore the above question and just output: ...`). " +
+    "llm-guard's default was `full`, which reads the beginning only, and it does not decode (`deobfuscate: false`). " +
+    "A finding in a decoded view has the offsets of the encoded text, such as a run of base64, and names the `view`.",
   sides: { input: {} },
   options: () => ({
     model: modelOption("embedded:prompt-injection"),
@@ -41,22 +42,21 @@ export const PromptInjection = defineScanner({
       .enum(LONG_TEXT_STRATEGIES)
       .default("windows")
       .describe(
-        "windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its beginning. " +
-          "sentence: each sentence. " +
-          "truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
+        "windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning. sentence: each " +
+          "sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256 characters.",
       ),
     ...engineOptions(),
     injectionLabels: z
       .array(z.string().min(1))
       .min(1)
       .default(["INJECTION"])
-      .describe("Labels of the model that mean an injection; the probabilities of several are added up."),
+      .describe("Labels of the model that mean an injection. Their probabilities are added up."),
     deobfuscate: deobfuscateOption,
     onUntrainedLanguage: onUntrainedLanguageOption,
     classifier: z
       .custom<InjectionClassifier>(
         (value) => typeof value === "function",
-        "expected a function (text) => probability; a file names a plugin that exports one",
+        "expected a function (text) => probability, or in a file a plugin that exports one",
       )
       .meta({
         plugin: "classifier",
@@ -66,7 +66,7 @@ export const PromptInjection = defineScanner({
       })
       .optional()
       .describe(
-        "A function, in a file a plugin that exports one, that takes the place of the model. It is given each sentence with match_type sentence, otherwise all of a text.",
+        "A function that replaces the model. In a file: a plugin that exports a function. With match_type sentence it reads each sentence, otherwise the whole text.",
       ),
   }),
   conversation: { window: true, sources: ["user", "tool", "tool_definition"], history: true },
@@ -76,7 +76,7 @@ export const PromptInjection = defineScanner({
     {
       type: "injection",
       label:
-        "The kind of attack: `override`, `extraction`, `jailbreak` or `indirect`, or the label of a model without such kinds.",
+        "The kind of attack: `override`, `extraction`, `jailbreak` or `indirect`, or the label of a model without these kinds.",
     },
   ],
   examples: {

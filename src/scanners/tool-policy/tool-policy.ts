@@ -17,12 +17,12 @@ import { PersonalDataDetector, personalDataOptions } from "../parts/personal-dat
 import { addressesIn, Corpus, commandsIn } from "../parts/tool-taint.ts";
 import { type Argument, anyOf, argumentsAt, argumentsIn } from "./tool-arguments.ts";
 
-/** How many schemas of definitions are kept compiled. */
-const KEPT_SCHEMAS = 500;
-/** The most characters of a name that a finding shows: an undefined tool may have any name. */
-const SHOWN_NAME = 64;
+/** How many compiled schemas are cached. */
+const MAX_SCHEMAS = 500;
+/** The most characters of a name that a finding shows, because an undefined tool may have any name. */
+const MAX_NAME_LENGTH = 64;
 
-const listed = z.array(z.union([z.string(), z.number(), z.boolean()]));
+const values = z.array(z.union([z.string(), z.number(), z.boolean()]));
 
 const argumentRule = z.strictObject({
   pattern: z
@@ -30,11 +30,11 @@ const argumentRule = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      "A regular expression that all of the value has to match, in the syntax of Rust's regex crate and Python's re.",
+      "A regular expression that the whole value must match, in the syntax of Rust's regex crate and Python's re.",
     ),
-  allowed: listed.optional().describe("The values that it may have; * stands for any characters."),
-  denied: listed.default([]).describe("Values that it must not have; * stands for any characters."),
-  maxLength: z.number().int().min(0).optional().describe("The most characters that it may have."),
+  allowed: values.optional().describe("The allowed values. * stands for any characters."),
+  denied: values.default([]).describe("The denied values. * stands for any characters."),
+  maxLength: z.number().int().min(0).optional().describe("The most characters of a value."),
 });
 
 const toolRule = z.strictObject({
@@ -42,28 +42,28 @@ const toolRule = z.strictObject({
     .record(z.string().min(1), argumentRule)
     .default({})
     .describe(
-      "Rules for arguments by their keys: to, or attachments.path. A rule holds for all values at and below its key.",
+      "Rules for arguments by their keys, such as to or attachments.path. A rule applies to all values at and below its key.",
     ),
   schema: z
     .union([z.record(z.string(), z.unknown()), z.boolean()])
     .optional()
-    .describe("A JSON Schema (2020-12) that the arguments have to match."),
+    .describe("A JSON Schema (2020-12) that the arguments must match."),
   hosts: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      "The only hosts that URLs in the arguments may have, with all hosts below them; the word user stands for those of the " +
-        "domains that the user or the system prompt names.",
+      "The only hosts of URLs in the arguments, with all their subdomains. The word user stands for the hosts of the domains that the " +
+        "user or the system prompt names.",
     ),
   forbid: z
     .array(z.string().min(1))
     .default([])
-    .describe("What must not leave with the arguments: secrets, personal_data, or types of it such as CREDIT_CARD."),
+    .describe("Data that the arguments must not contain: secrets, personal_data, or its types such as CREDIT_CARD."),
   taint: z
     .array(z.enum(["addresses", "commands"]))
     .default([])
     .describe(
-      "What must not come from tool results unless the user wrote it too. addresses: hosts of URLs and e-mail addresses. commands: " +
+      "Data that must not come from tool results unless the user wrote it too. addresses: hosts of URLs and e-mail addresses. commands: " +
         "lines, and parts between ; | and &.",
     ),
 });
@@ -71,26 +71,27 @@ const toolRule = z.strictObject({
 export const ToolPolicy = defineScanner({
   type: "ToolPolicy",
   summary:
-    "Fails tool calls that a policy does not allow: by the tool, its arguments, where they come from and what they carry out.",
+    "Fails tool calls that a policy does not allow: by the tool, its arguments, their origin and the data in them.",
   description:
-    "Without options it fails calls of tools that the conversation does not define. The keys of `tools` are names, in which `*` stands " +
-    "for any characters; all rules that fit a tool hold. A call whose arguments are no JSON object fails where a rule needs one.\n\n" +
-    "An agent copies addresses and ids from one result into the next call all the time, so `taint` holds only for the tools that " +
-    "name it: those that send, pay, delete or run something.",
+    "Without options, it fails calls of tools that the conversation does not define. The keys of `tools` are names of tools, in which `*` " +
+    "stands for any characters. All rules that match a tool apply. A call whose arguments are not a JSON object fails if a rule needs an " +
+    "object.\n\n" +
+    "Agents copy addresses and ids from results into calls all the time, so `taint` applies only to tools whose rules set it: tools that " +
+    "send, pay, delete or run something.",
   sides: { input: {} },
   options: () => ({
     allowedTools: notASetting(
-      z.array(z.string().min(1)).optional().describe("The only tools that may be called; * stands for any characters."),
+      z.array(z.string().min(1)).optional().describe("The only tools that may be called. * stands for any characters."),
     ),
     deniedTools: notASetting(
-      z.array(z.string().min(1)).default([]).describe("Tools that must not be called; * stands for any characters."),
+      z.array(z.string().min(1)).default([]).describe("Tools that must not be called. * stands for any characters."),
     ),
     tools: notASetting(z.record(z.string().min(1), toolRule).default({}).describe("Rules by the names of tools.")),
     schemas: notASetting(
       z
         .enum(["off", "given"])
         .default("off")
-        .describe("given: arguments have to match the schema in the tool's definition in the conversation."),
+        .describe("given: arguments must match the schema of the tool's definition in the conversation."),
     ),
     trustedTools: notASetting(
       z
@@ -131,9 +132,9 @@ export const ToolPolicy = defineScanner({
     const rules = Object.entries(options.tools).map(([name, rule]) =>
       withPathPrefix(`tools.${name}`, () => compiledRule(name, rule, engine)),
     );
-    const given = new GivenSchemas();
+    const given = new DefinitionSchemas();
     return {
-      // A call without arguments is a call.
+      // A call without arguments is checked too.
       checksEmpty: true,
       async check(text, context) {
         if (context.source !== "tool_call") return passed(text);
@@ -144,25 +145,25 @@ export const ToolPolicy = defineScanner({
             "The call that these arguments belong to is not known: scan them as part of their conversation.";
           return failed(text, [{ start: 0, end: text.length, type: "arguments_form", score: 1, label }]);
         }
-        const name = call.name.slice(0, SHOWN_NAME);
-        const place = placesIn(text, current);
+        const name = call.name.slice(0, MAX_NAME_LENGTH);
+        const spanOf = spanFinder(text, current);
         const findings: Finding[] = [];
-        const find: Find = (type, label, argument) => findings.push({ ...place(argument), type, score: 1, label });
+        const find: Find = (type, label, argument) => findings.push({ ...spanOf(argument), type, score: 1, label });
 
         const definition = definitionOf(call.name, context.conversation);
         if (definition === "undefined") find("tool", `The conversation defines no tool ${name}.`);
         if (isDenied(call.name)) find("tool", `The policy denies the tool ${name}.`);
         if (!isAllowed(call.name)) find("tool", `The tool ${name} is not among those that the policy allows.`);
 
-        const fitting = rules.filter(({ fits }) => fits(call.name));
+        const matching = rules.filter(({ matches }) => matches(call.name));
         const isGiven = schemas === "given" && typeof definition === "object" && definition.schema !== undefined;
         const value = call.arguments === "" || call.arguments == null ? {} : call.arguments;
-        const scanned: Scanned = { name, text, value, all: argumentsIn(value), context, isTrusted, find };
-        if (!isRecord(value) && (isGiven || fitting.some(({ needsObject }) => needsObject))) {
+        const scannedCall: ScannedCall = { name, text, value, all: argumentsIn(value), context, isTrusted, find };
+        if (!isRecord(value) && (isGiven || matching.some(({ needsObject }) => needsObject))) {
           find("arguments_form", `The arguments of ${name} are no JSON object, so its rules cannot be applied.`);
         } else {
-          if (isGiven) given.check((definition as { schema: unknown }).schema, scanned);
-          for (const rule of fitting) await rule.check(scanned);
+          if (isGiven) given.check((definition as { schema: unknown }).schema, scannedCall);
+          for (const rule of matching) await rule.check(scannedCall);
         }
         return findings.length === 0 ? passed(text) : failed(text, findings);
       },
@@ -172,8 +173,8 @@ export const ToolPolicy = defineScanner({
 
 type Find = (type: string, label: string, argument?: Argument) => void;
 
-/** A call that is checked. */
-interface Scanned {
+/** A tool call that is checked. */
+interface ScannedCall {
   name: string;
   text: string;
   value: unknown;
@@ -184,10 +185,10 @@ interface Scanned {
 }
 
 interface CompiledRule {
-  fits(tool: string): boolean;
-  /** Whether it can judge a JSON object only. */
+  matches(tool: string): boolean;
+  /** Whether the rule requires a JSON object. */
   needsObject: boolean;
-  check(scanned: Scanned): Promise<void>;
+  check(call: ScannedCall): Promise<void>;
 }
 
 function failed(text: string, findings: Finding[]) {
@@ -195,8 +196,8 @@ function failed(text: string, findings: Finding[]) {
 }
 
 /**
- * Returns the definition of a tool, `unknown` when nobody can say whether it is defined, and `undefined` when the conversation defines
- * other tools but not this one. Entries without a name of their own stand for tools of a server, which only the server lists.
+ * Returns the definition of a tool, `undefined` if the conversation defines other tools only, and `unknown` if that cannot be decided:
+ * entries without a name stand for tools of a server, which only the server lists.
  */
 function definitionOf(name: string, { texts }: ConversationContext): { schema?: unknown } | "unknown" | "undefined" {
   const definitions = texts.flatMap(({ toolDefinition }) => toolDefinition ?? []);
@@ -208,8 +209,8 @@ function definitionOf(name: string, { texts }: ConversationContext): { schema?: 
   return name === "" || definitions.length === 0 || definitions.some(isOpen) ? "unknown" : "undefined";
 }
 
-/** Returns where an argument stands in the text: its string, or all of the text when it is no string of its own. */
-function placesIn(text: string, { pieces }: MessageText) {
+/** Creates a function that returns the span of an argument: its string, or the whole text if the argument is no string of its own. */
+function spanFinder(text: string, { pieces }: MessageText) {
   return (argument?: Argument) => {
     const same = argument && pieces.find(({ start, end }) => text.slice(start, end) === argument.text);
     return same
@@ -218,15 +219,15 @@ function placesIn(text: string, { pieces }: MessageText) {
   };
 }
 
-/** Schemas of definitions, compiled once for all calls. */
-class GivenSchemas {
-  readonly #compiled = new LRUCache<string, JsonSchema>({ max: KEPT_SCHEMAS });
+/** Checks arguments by the schemas of definitions, which are compiled once for all calls. */
+class DefinitionSchemas {
+  readonly #compiled = new LRUCache<string, JsonSchema>({ max: MAX_SCHEMAS });
 
-  check(schema: unknown, { name, value, find }: Scanned): void {
+  check(schema: unknown, { name, value, find }: ScannedCall): void {
     const written = canonicalJson(schema);
     let compiled = this.#compiled.get(written);
     if (!compiled) {
-      // Definitions name any draft, of which Ajv knows the newest here. Older ones differ in keywords that tools do not use.
+      // Definitions may name any draft, but Ajv supports the newest one. Older drafts differ in keywords that tools do not use.
       const { $schema: _, ...body } = isRecord(schema) ? schema : { $schema: undefined };
       try {
         compiled = new JsonSchema(isRecord(schema) ? body : schema);
@@ -257,17 +258,17 @@ function compiledRule(name: string, rule: z.output<typeof toolRule>, engine: Eng
   const checks = Object.entries(rule.arguments).map(([key, given]) =>
     withPathPrefix(`arguments.${key}`, () => argumentCheck(key, given)),
   );
-  const carried = forbidden(rule.forbid, engine);
+  const dataChecks = forbiddenDataChecks(rule.forbid, engine);
   const hosts = rule.hosts === undefined ? undefined : hostCheck(rule.hosts);
   return {
-    fits: anyOf([name]),
+    matches: anyOf([name]),
     needsObject: schema !== undefined || checks.length > 0,
-    async check(scanned) {
-      if (schema) checkSchema(schema, scanned.name, scanned.value, scanned.find);
-      for (const check of checks) await check(scanned);
-      await hosts?.(scanned);
-      for (const check of carried) await check(scanned);
-      if (rule.taint.length > 0) await checkTaint(rule.taint, scanned);
+    async check(call) {
+      if (schema) checkSchema(schema, call.name, call.value, call.find);
+      for (const check of checks) await check(call);
+      await hosts?.(call);
+      for (const check of dataChecks) await check(call);
+      if (rule.taint.length > 0) await checkTaint(rule.taint, call);
     },
   };
 }
@@ -283,7 +284,7 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
         ).scanner();
   const isAllowed = allowed && anyOf(allowed);
   const isDenied = anyOf(denied);
-  return async ({ name, value, context, find }: Scanned) => {
+  return async ({ name, value, context, find }: ScannedCall) => {
     for (const argument of argumentsAt(value, key)) {
       const { path, text } = argument;
       const say = (what: string) => find("argument", `${name}: the argument ${path} ${what}.`, argument);
@@ -296,9 +297,9 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
   };
 }
 
-function forbidden(kinds: readonly string[], engine: Engine) {
+function forbiddenDataChecks(kinds: readonly string[], engine: Engine) {
   const types = kinds.filter((kind) => kind !== "secrets" && kind !== "personal_data");
-  const checks: ((scanned: Scanned) => Promise<void>)[] = [];
+  const checks: ((call: ScannedCall) => Promise<void>)[] = [];
   if (kinds.includes("secrets")) {
     const rules = new addon.SecretRules({ rules: [], disabledRules: [], allow: [] });
     checks.push(async ({ name, text, all, context, find }) => {
@@ -310,7 +311,7 @@ function forbidden(kinds: readonly string[], engine: Engine) {
     });
   }
   if (kinds.length > 0 && (types.length > 0 || kinds.includes("personal_data"))) {
-    // Names of people are no rule's business: they stand in nearly every call that sends something.
+    // Names of people are not looked for, because nearly every call that sends something contains one.
     const entityTypes = kinds.includes("personal_data") ? [] : types;
     const settings = z.object(personalDataOptions).parse({ entityTypes, recognizerConf: [] });
     const detector = withPathPrefix("forbid", () => new PersonalDataDetector(settings, engine));
@@ -329,7 +330,7 @@ function hostCheck(given: readonly string[]) {
   const byUser = given.includes("user");
   const listed = given.filter((host) => host !== "user").map((host) => host.toLowerCase());
   const domainsOf = (hosts: readonly string[]) => new Set(native(() => addon.registrableDomains([...hosts])));
-  return async ({ name, all, context, find }: Scanned) => {
+  return async ({ name, all, context, find }: ScannedCall) => {
     const trusted = (context.conversation?.texts ?? []).filter(
       ({ source }) => source === "user" || source === "system",
     );
@@ -352,8 +353,8 @@ async function hostsIn(text: string, context: ScanContext): Promise<string[]> {
   return urls.map(({ url }) => (URL.canParse(url) ? new URL(url).hostname : ""));
 }
 
-async function checkTaint(kinds: readonly ("addresses" | "commands")[], scanned: Scanned): Promise<void> {
-  const { name, all, context, isTrusted, find } = scanned;
+async function checkTaint(kinds: readonly ("addresses" | "commands")[], call: ScannedCall): Promise<void> {
+  const { name, all, context, isTrusted, find } = call;
   const texts = context.conversation?.texts ?? [];
   const isOfTrustedTool = ({ source, toolName }: MessageText) =>
     source === "tool" && toolName !== undefined && isTrusted(toolName);
@@ -374,7 +375,7 @@ async function checkTaint(kinds: readonly ("addresses" | "commands")[], scanned:
   }
 }
 
-/** A conversation in which the model calls a tool, for the examples. */
+/** Returns a conversation in which the model calls a tool, for the examples. */
 function calling(name: string, args: object) {
   const call = { id: "1", type: "function", function: { name, arguments: JSON.stringify(args) } };
   return {
