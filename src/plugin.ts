@@ -16,12 +16,12 @@ export {
   wholeText,
 } from "./scan/scanner.ts";
 export { riskScore } from "./scan/score.ts";
-export {
-  type Build,
-  type DefinedScanner,
-  defineScanner,
-  type PluginScannerDefinition,
-  type ScannerBody,
-  type ScannerEnvironment,
+export { defineScanner } from "./scanners/define-scanner.ts";
+export type {
+  Build,
+  DefinedScanner,
+  PluginScannerDefinition,
+  ScannerBody,
+  ScannerEnvironment,
 } from "./scanners/definition.ts";
 export type { OptionsSchema, StandardSchema } from "./scanners/options-schema.ts";

@@ -2,12 +2,8 @@ import { z } from "zod";
 import type { ScoringFunction } from "../conversation/scan-conversation.ts";
 import { SOURCES } from "../scan/source.ts";
 import { scannerTypes } from "../scanners/catalog.ts";
-import {
-  type DefinedScanner,
-  defineScanner,
-  type PluginScannerDefinition,
-  type ScannerBody,
-} from "../scanners/definition.ts";
+import { defineScanner } from "../scanners/define-scanner.ts";
+import type { DefinedScanner, PluginScannerDefinition, ScannerBody } from "../scanners/definition.ts";
 import { type CustomNerModel, isCustomNerModel } from "../scanners/parts/custom-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognizers.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection/custom-classifier.ts";

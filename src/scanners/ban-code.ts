@@ -1,4 +1,4 @@
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { codeOptions, codeScanner } from "./parts/code-pieces.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
 import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addon } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { ruleOptions } from "./common-options.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import { matchedRules, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { languageDifference, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { type CodePiece, codeOptions, codeScanner, neuralCodeScanner } from "./parts/code-pieces.ts";
 import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";
 import { linearModel } from "./parts/piece-scanner.ts";

@@ -14,13 +14,13 @@ export const commonOptions = {
   ),
 };
 
-/** The disguises that views of a text undo, as a list for descriptions of options. */
+/** The disguises that views of a text undo, for descriptions of options. */
 export const DISGUISES =
-  "look-alike, invisible and upside-down characters, overrides of the writing direction, leetspeak, spaced-out letters, markup within words, " +
-  "base64, base32, hex, binary, numbers of characters, percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and " +
+  "look-alike, invisible and upside-down characters, writing direction overrides, leetspeak, spaced-out letters, markup within words, " +
+  "base64, base32, hex, binary, character codes, percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and " +
   "reversed writing";
 
 /** The options that all scanners with rules have. */
 export const ruleOptions = {
-  deobfuscate: z.boolean().default(false).describe(`Also looks at what the text says when ${DISGUISES} are undone.`),
+  deobfuscate: z.boolean().default(false).describe(`Also scans the decoded text, in which ${DISGUISES} are undone.`),
 };

@@ -7,7 +7,7 @@ import { PASSED } from "../scan/score.ts";
 import { Vault } from "../scan/vault.ts";
 import { andThen } from "../support/maybe-async.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { longestOf } from "./parts/open-spans.ts";
 import { withEdits } from "./parts/redaction.ts";
 

@@ -1,13 +1,13 @@
-/** What a scanner does otherwise than llm-guard 0.3.16, in sentences that give the reason. */
+/** How a scanner differs from llm-guard 0.3.16, and why. */
 export interface Difference {
   text: string;
-  /** The options, in camelCase, one of which has to be given for the difference to show. */
+  /** Options, in camelCase. The difference applies only if one of them is given. */
   with?: readonly string[];
-  /** The options, in camelCase, none of which may be given for the difference to show. */
+  /** Options, in camelCase. The difference applies only if none of them is given. */
   without?: readonly string[];
 }
 
-/** Returns the differences that show with the given parameters, whose names may be in snake_case or camelCase. */
+/** Returns the differences that apply with the given parameters, whose names are in snake_case or camelCase. */
 export function differencesOf(
   differences: readonly Difference[] | undefined,
   given: Readonly<Record<string, unknown>>,

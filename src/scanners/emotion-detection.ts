@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { notASetting } from "../support/options.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 import { languageDifference, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { GuardValidationError } from "../support/errors.ts";
 import { splitSentences } from "../text/sentences.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { labelScanner } from "./parts/label-scanner.ts";
 import {
   classifierOption,

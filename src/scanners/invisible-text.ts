@@ -6,7 +6,7 @@ import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.t
 import { FAILED } from "../scan/score.ts";
 import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 
 /** The kinds of invisible characters. `Kind` of guard-core lists their characters. */
 const KINDS = [

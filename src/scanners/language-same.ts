@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
 import { linearModelDifference } from "./parts/model-options.ts";
 

@@ -4,7 +4,7 @@ import { addon, native } from "../native.ts";
 import { notASetting } from "../support/options.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { urlsOf } from "../text/urls.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import {
   classifierOption,
   classifierOptions,

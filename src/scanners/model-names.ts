@@ -1,13 +1,13 @@
 import { isRecord } from "../support/is-record.ts";
 
-/** Lists the models that a scanner was told to use, as its options name them. A scanner that is not guard's own has none. */
+/** Returns the models that the options of a scanner name. Scanners of plugins and programs have none. */
 export function modelNames(scanner: object): string[] {
   const { options } = scanner as { options?: unknown };
   if (!isRecord(options)) return [];
   const { model, classifier, recognizerConf } = options;
   const recognizers = Array.isArray(recognizerConf) ? recognizerConf : [];
   const names = [
-    // A function of the calling program may take the place of the model.
+    // A classifier of the calling program replaces the model.
     ...(classifier === undefined ? [model] : []),
     ...recognizers.map((conf) => (isRecord(conf) ? conf.defaultModel : undefined)),
   ];

@@ -1,6 +1,6 @@
 import { addon } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
 export const NoRefusalLight = defineScanner({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
 import { languageDifference, matchTypeOption, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 

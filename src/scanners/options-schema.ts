@@ -2,9 +2,8 @@ import { z } from "zod";
 import { commonOptions } from "./common-options.ts";
 
 /**
- * A schema of the options of a scanner, from any library of the Standard Schema specification (https://standardschema.dev, version
- * 1): zod, valibot, arktype and others. A schema of zod 4 for an object is best: guard then knows the names of the options. It has to
- * answer at once, not with a promise.
+ * A schema of the options of a scanner, from any library that implements Standard Schema (https://standardschema.dev, version 1): zod,
+ * valibot, arktype and others. With an object schema of zod 4, guard knows the names of the options. The schema must be synchronous.
  */
 export type OptionsSchema<Options extends object = object> = z.core.$ZodType<Options> | StandardSchema<Options>;
 
@@ -28,9 +27,9 @@ interface StandardIssue {
 }
 
 /**
- * Makes the schema that checks all options of a scanner, which refuses unknown keys.
+ * Creates the schema of all options of a scanner, which refuses unknown keys.
  *
- * @param options what a definition says of its options: nothing, a schema, or a function that makes the fields from `defaults`.
+ * @param options the options of a definition: a schema, a function that creates the fields from `defaults`, or nothing.
  */
 export function optionsSchema(
   options: OptionsSchema | ((defaults: object) => z.ZodRawShape) | undefined,
@@ -44,11 +43,11 @@ export function optionsSchema(
   return checkedBy(options as StandardSchema<object>);
 }
 
-/** Makes a schema of zod that leaves the check to a schema of another library. */
+/** Creates a schema of zod that validates with a schema of another library. */
 function checkedBy(schema: StandardSchema<object>): z.ZodObject {
   return z.looseObject(commonOptions).check((payload) => {
     const { name, ...snake } = payload.value;
-    // The other library does not tell its names, so those of files are always turned into those of programs.
+    // The names of the other schema are unknown, so all keys are converted to camelCase.
     const named = new Map<string, unknown>();
     const complain = (message: string, path: PropertyKey[] = []) =>
       payload.issues.push({ code: "custom", message, path, input: payload.value });
@@ -60,7 +59,7 @@ function checkedBy(schema: StandardSchema<object>): z.ZodObject {
     const result = schema["~standard"].validate(Object.fromEntries(named));
     if (result instanceof Promise) {
       result.catch(() => {});
-      complain("the schema of the options answers with a promise, where it has to answer at once");
+      complain("the schema of the options must be synchronous, but returned a promise");
     } else if (result.issues) {
       for (const { message, path = [] } of result.issues) {
         complain(
@@ -70,7 +69,7 @@ function checkedBy(schema: StandardSchema<object>): z.ZodObject {
       }
     } else {
       const { value } = result;
-      // Libraries drop keys that they do not know, and nobody would notice a misspelled option.
+      // Libraries drop unknown keys, so nobody would notice a misspelled option.
       for (const key of named.keys()) if (!Object.hasOwn(value, key)) complain("unknown key", [key]);
       payload.value = { ...value, ...(name === undefined ? {} : { name }) };
     }

@@ -3,7 +3,7 @@ import { addon, native, type ReadingTime as ReadingTimeOfText } from "../native.
 import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
 import { andThen } from "../support/maybe-async.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 
 export const ReadingTime = defineScanner({
   type: "ReadingTime",

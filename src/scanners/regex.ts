@@ -4,7 +4,7 @@ import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
 import { isPromise } from "../support/maybe-async.ts";
 import { ruleOptions } from "./common-options.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { longestMatch } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 

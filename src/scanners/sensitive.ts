@@ -3,7 +3,7 @@ import type { Abortable } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
 import { TimeSlice } from "../support/time-slice.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import {
   coverageOf,
   editsInSlices,

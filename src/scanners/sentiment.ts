@@ -3,7 +3,7 @@ import { addon, native } from "../native.ts";
 import { wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
 import { notASetting, ofLlmGuard } from "../support/options.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 
 export const Sentiment = defineScanner({
   type: "Sentiment",

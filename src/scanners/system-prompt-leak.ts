@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { findOverlap } from "../text/overlap.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { redactions, withEdits } from "./parts/redaction.ts";
 
 /**

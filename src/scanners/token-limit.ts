@@ -4,7 +4,7 @@ import { passed, type ScanContext, type Verdict, wholeText } from "../scan/scann
 import { FAILED } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { andThen } from "../support/maybe-async.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 
 /** Returns the number of tokens of a text that exceeds the limit, and the offset where it must be cut. */
 type Counter = ReturnType<TokenEncoding["counter"]>;

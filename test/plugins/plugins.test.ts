@@ -133,7 +133,7 @@ describe("a plugin", () => {
     const found: DefinedScanner = await loadPlugin("scanner", "./length.mjs#Short", { from: folder });
     expect((await createScanner("input", found, { max_length: 1 }).scan("ab", {})).isValid).toBe(false);
     expect(() => createScanner("output", found, {})).toThrow(
-      "type: Short is no output scanner: it is one of the input",
+      "type: Short is not an output scanner, but an input scanner",
     );
     await expect(loadPlugin("classifier", "./length.mjs#Short", { from: folder })).rejects.toThrow(
       /Short of .*length\.mjs is no classifier: expected a function \(text\) => probability, got an object/,

@@ -201,7 +201,7 @@ describe("a parameter that cannot be used", () => {
     [
       "output",
       "TokenLimit",
-      expect.stringMatching(/^unknown output scanner TokenLimit: it is one of the input; known are: /),
+      expect.stringMatching(/^unknown output scanner TokenLimit: it is an input scanner; known are: /),
     ],
     ["input", "Nothing", expect.stringMatching(/^unknown input scanner Nothing; known are: Anonymize, /)],
   ] as const)("is told what was meant: %s %s", async (side, type, message) => {

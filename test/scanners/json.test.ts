@@ -252,13 +252,13 @@ describe("JSON", () => {
   });
 
   it.each([
-    ["(", /^schema: the pattern "\(" can not be used: unclosed group \(at offset 0\)$/],
-    ["^(?!admin)", /"\^\(\?!admin\)" can not be used: look-around is not supported.* \(at offset 1\)$/],
+    ["(", /^schema: the pattern "\(" cannot be used: unclosed group \(at offset 0\)$/],
+    ["^(?!admin)", /"\^\(\?!admin\)" cannot be used: look-around is not supported.* \(at offset 1\)$/],
     ["(a|b)\\1", /back-references are not supported/],
     ["\\Aa\\Z", /an escape that stands for no character \(at offset 0\)/],
     ["(?i)yes", /unknown kind of group/],
     ["a{,3}", /a \{ that begins no repetition has to be escaped/],
-  ])("says why the pattern %j can not be used", (pattern, message) => {
+  ])("says why the pattern %j cannot be used", (pattern, message) => {
     for (const schema of [{ items: { pattern } }, { patternProperties: { [pattern]: { type: "string" } } }]) {
       expect(() => new JSONScanner({ schema })).toThrow(message);
     }

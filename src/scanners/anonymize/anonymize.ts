@@ -2,7 +2,7 @@ import { z } from "zod";
 import { passed } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { GuardValidationError } from "../../support/errors.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import {
   coverageOf,
   findingsOf,

@@ -6,7 +6,7 @@ import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import { ofLlmGuard } from "../../support/options.ts";
 import { overlapTest } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import type { CustomNerModel } from "../parts/custom-ner-model.ts";
 import { engineOptions } from "../parts/model-options.ts";
 import { NerModel, nerModelOption, recognizerConf } from "../parts/ner-model.ts";

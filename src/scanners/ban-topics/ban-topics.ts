@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CallContext } from "../../models/call-context.ts";
 import { withPathPrefix } from "../../support/errors.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "../parts/label-verdict.ts";
 import {
   engineOptions,

@@ -5,7 +5,7 @@ import { FAILED } from "../../scan/score.ts";
 import { decodeNumbers } from "../../text/encoded-numbers.ts";
 import { findOverlap } from "../../text/overlap.ts";
 import { overlapTest, type Span } from "../../text/span.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { redactions, withEdits } from "../parts/redaction.ts";
 import {
   CANARY,

@@ -4,7 +4,7 @@ import { type Finding, passed, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import type { Span } from "../../text/span.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { unclosedLink } from "../parts/open-spans.ts";
 import { REDACTED, redactions, withEdits } from "../parts/redaction.ts";
 import { findUrls } from "./carriers.ts";

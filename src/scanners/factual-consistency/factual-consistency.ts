@@ -5,7 +5,7 @@ import { type Finding, passed, type Verdict, wholeText } from "../../scan/scanne
 import { riskScore } from "../../scan/score.ts";
 import { withPathPrefix } from "../../support/errors.ts";
 import type { Sentence } from "../../text/sentences.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { engineOptions, languageDifference, modelOption } from "../parts/model-options.ts";
 import { resolveMinimum, thresholdOption } from "../parts/threshold.ts";
 import {

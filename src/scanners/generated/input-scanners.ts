@@ -265,17 +265,16 @@ export const MaliciousURLs = registry.MaliciousURLs.classes.input as unknown as 
 export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
 
 /**
- * Detects prompt injections: attempts to override instructions, to extract the system prompt, to break out of a role;
- * in prompts, documents and tool results.
+ * Detects prompt injections in prompts, documents and tool results: attempts to override instructions, to extract the
+ * system prompt, or to break out of a role.
  *
- * By default all of a text is read, and what it hides besides; the worst window counts. What users, system prompts and
- * definitions of tools say is judged for attacks on the model, its instructions, its secrets or its rules. Data that
- * tools return, documents and pages (`source: tool`) are judged for any instruction to a model, however polite. Models
- * of others answer one question for all sources. Beside guard's own model, orders to put aside what was asked and to
- * give out dictated words (`Ignore the above question and just output: ...`) are found by phrases of 28 languages.
- * llm-guard's default was `full`, which looks at the beginning only, and it reads a text as it is written
- * (`deobfuscate: false`). A finding in a decoded view has the offsets of what was decoded, such as a run of base64, and
- * names the `view`.
+ * By default, the whole text and its decoded views are read, and the worst window counts. In texts of users, system
+ * prompts and tool definitions, only attacks on the model, its instructions, its secrets or its rules count. In data
+ * that tools return, documents and pages (`source: tool`), any instruction to a model counts, however polite. Other
+ * models answer one question for all sources. In addition to guard's own model, phrases of 28 languages find
+ * instructions to ignore the question and to output dictated words (`Ignore the above question and just output: ...`).
+ * llm-guard's default was `full`, which reads the beginning only, and it does not decode (`deobfuscate: false`). A
+ * finding in a decoded view has the offsets of the encoded text, such as a run of base64, and names the `view`.
  */
 export const PromptInjection = registry.PromptInjection.classes.input as unknown as ScannerClass<
   PromptInjectionOptions,
@@ -385,15 +384,14 @@ export const ToolDefinitions = registry.ToolDefinitions.classes.input as unknown
 export type ToolDefinitions = InstanceType<typeof ToolDefinitions>;
 
 /**
- * Fails tool calls that a policy does not allow: by the tool, its arguments, where they come from and what they carry
- * out.
+ * Fails tool calls that a policy does not allow: by the tool, its arguments, their origin and the data in them.
  *
- * Without options it fails calls of tools that the conversation does not define. The keys of `tools` are names, in
- * which `*` stands for any characters; all rules that fit a tool hold. A call whose arguments are no JSON object fails
- * where a rule needs one.
+ * Without options, it fails calls of tools that the conversation does not define. The keys of `tools` are names of
+ * tools, in which `*` stands for any characters. All rules that match a tool apply. A call whose arguments are not a
+ * JSON object fails if a rule needs an object.
  *
- * An agent copies addresses and ids from one result into the next call all the time, so `taint` holds only for the
- * tools that name it: those that send, pay, delete or run something.
+ * Agents copy addresses and ids from results into calls all the time, so `taint` applies only to tools whose rules set
+ * it: tools that send, pay, delete or run something.
  */
 export const ToolPolicy = registry.ToolPolicy.classes.input as unknown as ScannerClass<
   ToolPolicyOptions,

@@ -61,10 +61,10 @@ export interface AnonymizeOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -74,7 +74,7 @@ export interface AnonymizeOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -89,17 +89,17 @@ export interface AnonymizeOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called recognizer_conf.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -116,7 +116,7 @@ export interface AnonymizeOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -148,19 +148,19 @@ export interface BanCodeInputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
-   * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the false
+   * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
+   * model's folder).
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -170,7 +170,7 @@ export interface BanCodeInputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -185,17 +185,17 @@ export interface BanCodeInputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -210,7 +210,7 @@ export interface BanCodeInputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -237,19 +237,19 @@ export interface BanCodeOutputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
-   * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the false
+   * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
+   * model's folder).
    * @default 0.9
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -259,7 +259,7 @@ export interface BanCodeOutputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -274,17 +274,17 @@ export interface BanCodeOutputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -299,7 +299,7 @@ export interface BanCodeOutputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -320,9 +320,9 @@ export interface BanCompetitorsOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -362,10 +362,10 @@ export interface BanCompetitorsOptions {
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   chunkOverlapSize?: number | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -375,7 +375,7 @@ export interface BanCompetitorsOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -390,17 +390,17 @@ export interface BanCompetitorsOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -415,7 +415,7 @@ export interface BanCompetitorsOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -428,9 +428,9 @@ export interface BanSubstringsOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -478,16 +478,16 @@ export interface BanTopicsInputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the rate
-   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the false
+   * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
+   * model's folder).
    * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -499,9 +499,9 @@ export interface BanTopicsInputOptions {
     | "chunks"
     | undefined;
   /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
    * part counts. A text without disguises is scored once.
    * @default true
    */
@@ -514,10 +514,10 @@ export interface BanTopicsInputOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -527,7 +527,7 @@ export interface BanTopicsInputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -542,17 +542,17 @@ export interface BanTopicsInputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -567,7 +567,7 @@ export interface BanTopicsInputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -590,16 +590,16 @@ export interface BanTopicsOutputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the rate
-   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the false
+   * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
+   * model's folder).
    * @default 0.75
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -611,9 +611,9 @@ export interface BanTopicsOutputOptions {
     | "chunks"
     | undefined;
   /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
    * part counts. A text without disguises is scored once.
    * @default true
    */
@@ -626,10 +626,10 @@ export interface BanTopicsOutputOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -639,7 +639,7 @@ export interface BanTopicsOutputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -654,17 +654,17 @@ export interface BanTopicsOutputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -679,7 +679,7 @@ export interface BanTopicsOutputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -697,15 +697,15 @@ export interface BiasOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of bias is above this. A probability from 0 to 1, or fpr: the rate of false
-   * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * A text fails when the probability of bias is above this. A probability from 0 to 1, or fpr: the false positive rate
+   * that it should have on the harmless texts that the model was measured on (evaluation.json in the model's folder).
    * @default 0.82
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -724,10 +724,10 @@ export interface BiasOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -737,7 +737,7 @@ export interface BiasOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -752,17 +752,17 @@ export interface BiasOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -777,7 +777,7 @@ export interface BiasOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -826,19 +826,19 @@ export interface CodeOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the rate of
-   * false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the false
+   * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
+   * model's folder).
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -848,7 +848,7 @@ export interface CodeOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -863,17 +863,17 @@ export interface CodeOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -888,7 +888,7 @@ export interface CodeOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -944,15 +944,15 @@ export interface EmotionDetectionOptions {
   model?: string | undefined;
   /**
    * A text fails when the probability of the likeliest blocked emotion is above this. A probability from 0 to 1, or
-   * fpr: the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it).
+   * fpr: the false positive rate that it should have on the harmless texts that the model was measured on
+   * (evaluation.json in the model's folder).
    * @default 0.65
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -971,10 +971,10 @@ export interface EmotionDetectionOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -984,7 +984,7 @@ export interface EmotionDetectionOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -999,17 +999,17 @@ export interface EmotionDetectionOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1024,7 +1024,7 @@ export interface EmotionDetectionOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1054,9 +1054,9 @@ export interface FactualConsistencyOptions {
    */
   model?: string | undefined;
   /**
-   * An output fails when the support of one of its sentences is below this. A probability from 0 to 1, or fpr: the rate
-   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * An output fails when the support of one of its sentences is below this. A probability from 0 to 1, or fpr: the
+   * false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in
+   * the model's folder).
    * @default 0.75
    */
   minimumScore?: number | { fpr: number } | undefined;
@@ -1068,10 +1068,10 @@ export interface FactualConsistencyOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1081,7 +1081,7 @@ export interface FactualConsistencyOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1096,17 +1096,17 @@ export interface FactualConsistencyOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1121,7 +1121,7 @@ export interface FactualConsistencyOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1139,8 +1139,9 @@ export interface GibberishInputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the rate of false
-   * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the false positive
+   * rate that it should have on the harmless texts that the model was measured on (evaluation.json in the model's
+   * folder).
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
@@ -1163,12 +1164,12 @@ export interface GibberishInputOptions {
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1178,7 +1179,7 @@ export interface GibberishInputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1193,17 +1194,17 @@ export interface GibberishInputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1218,7 +1219,7 @@ export interface GibberishInputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1236,8 +1237,9 @@ export interface GibberishOutputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the rate of false
-   * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the false positive
+   * rate that it should have on the harmless texts that the model was measured on (evaluation.json in the model's
+   * folder).
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
@@ -1260,12 +1262,12 @@ export interface GibberishOutputOptions {
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1275,7 +1277,7 @@ export interface GibberishOutputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1290,17 +1292,17 @@ export interface GibberishOutputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1315,7 +1317,7 @@ export interface GibberishOutputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1352,7 +1354,7 @@ export interface JSONOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * How many valid objects and arrays there have to be.
+   * The fewest valid objects and arrays that an output must contain.
    * @default 0
    */
   requiredElements?: number | undefined;
@@ -1362,7 +1364,7 @@ export interface JSONOptions {
    */
   repair?: boolean | undefined;
   /**
-   * A JSON Schema (2020-12) that every object and array has to match. Its patterns have no look-around and no
+   * A JSON Schema (2020-12) that every object and array must match. Its patterns must not use look-around or
    * back-references.
    */
   schema?: Record<string, unknown> | boolean | undefined;
@@ -1376,8 +1378,8 @@ export interface LanguageInputOptions {
   name?: string | undefined;
   /**
    * A language counts as found when its probability is above this. A text without any found language passes. A
-   * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
-   * model was measured on (evaluation.json beside it).
+   * probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model
+   * was measured on (evaluation.json in the model's folder).
    * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
@@ -1395,12 +1397,12 @@ export interface LanguageInputOptions {
    */
   model?: string | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1410,7 +1412,7 @@ export interface LanguageInputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1425,17 +1427,17 @@ export interface LanguageInputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1450,7 +1452,7 @@ export interface LanguageInputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1464,8 +1466,8 @@ export interface LanguageOutputOptions {
   name?: string | undefined;
   /**
    * A language counts as found when its probability is above this. A text without any found language passes. A
-   * probability from 0 to 1, or fpr: the rate of false positives that it is to mean on the harmless texts that the
-   * model was measured on (evaluation.json beside it).
+   * probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model
+   * was measured on (evaluation.json in the model's folder).
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
@@ -1483,12 +1485,12 @@ export interface LanguageOutputOptions {
    */
   model?: string | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1498,7 +1500,7 @@ export interface LanguageOutputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1513,17 +1515,17 @@ export interface LanguageOutputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1538,7 +1540,7 @@ export interface LanguageOutputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1562,12 +1564,12 @@ export interface LanguageSameOptions {
    */
   model?: string | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1577,7 +1579,7 @@ export interface LanguageSameOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1592,17 +1594,17 @@ export interface LanguageSameOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1617,7 +1619,7 @@ export interface LanguageSameOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1629,8 +1631,8 @@ export interface MaliciousURLsOptions {
   name?: string | undefined;
   /**
    * A text fails when the probability that one of its URLs is malicious is above this. A probability from 0 to 1, or
-   * fpr: the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it).
+   * fpr: the false positive rate that it should have on the harmless texts that the model was measured on
+   * (evaluation.json in the model's folder).
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
@@ -1648,12 +1650,12 @@ export interface MaliciousURLsOptions {
    */
   model?: string | undefined;
   /**
-   * Longest input of the model in tokens, where it is to be shorter than what the model can read. A linear model reads
-   * all.
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1663,7 +1665,7 @@ export interface MaliciousURLsOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1678,17 +1680,17 @@ export interface MaliciousURLsOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1703,7 +1705,7 @@ export interface MaliciousURLsOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1721,15 +1723,16 @@ export interface NoRefusalOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of a refusal is above this. A probability from 0 to 1, or fpr: the rate of false
-   * positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * A text fails when the probability of a refusal is above this. A probability from 0 to 1, or fpr: the false positive
+   * rate that it should have on the harmless texts that the model was measured on (evaluation.json in the model's
+   * folder).
    * @default 0.55
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides. all: the same as windows.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides. all: the same as windows.
    * @default "windows"
    */
   matchType?:
@@ -1749,10 +1752,10 @@ export interface NoRefusalOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1762,7 +1765,7 @@ export interface NoRefusalOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1777,17 +1780,17 @@ export interface NoRefusalOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1802,7 +1805,7 @@ export interface NoRefusalOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -1831,15 +1834,15 @@ export interface PromptInjectionOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when its probability is above this. A probability from 0 to 1, or fpr: the rate of false positives
-   * that it is to mean on the harmless texts that the model was measured on (evaluation.json beside it).
+   * A text fails when its probability is above this. A probability from 0 to 1, or fpr: the false positive rate that it
+   * should have on the harmless texts that the model was measured on (evaluation.json in the model's folder).
    * @default 0.92
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters.
    * @default "windows"
    */
   matchType?:
@@ -1850,10 +1853,10 @@ export interface PromptInjectionOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -1863,7 +1866,7 @@ export interface PromptInjectionOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -1878,17 +1881,17 @@ export interface PromptInjectionOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -1903,19 +1906,19 @@ export interface PromptInjectionOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
   /**
-   * Labels of the model that mean an injection; the probabilities of several are added up.
+   * Labels of the model that mean an injection. Their probabilities are added up.
    * @default ["INJECTION"]
    */
   injectionLabels?: string[] | undefined;
   /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
    * part counts. A text without disguises is scored once.
    * @default true
    */
@@ -1929,8 +1932,8 @@ export interface PromptInjectionOptions {
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /**
-   * A function, in a file a plugin that exports one, that takes the place of the model. It is given each sentence with
-   * match_type sentence, otherwise all of a text.
+   * A function that replaces the model. In a file: a plugin that exports a function. With match_type sentence it reads
+   * each sentence, otherwise the whole text.
    */
   classifier?: InjectionClassifier | undefined;
 }
@@ -1955,9 +1958,9 @@ export interface RegexOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -1991,8 +1994,8 @@ export interface RelevanceOptions {
   model?: string | undefined;
   /**
    * An output fails when the probability that it answers the prompt is below this. A probability from 0 to 1, or fpr:
-   * the rate of false positives that it is to mean on the harmless texts that the model was measured on
-   * (evaluation.json beside it).
+   * the false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json
+   * in the model's folder).
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
@@ -2017,10 +2020,10 @@ export interface RelevanceOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -2030,7 +2033,7 @@ export interface RelevanceOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -2045,17 +2048,17 @@ export interface RelevanceOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -2070,7 +2073,7 @@ export interface RelevanceOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -2081,9 +2084,9 @@ export interface SecretsOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
   /**
-   * Also looks at what the text says when look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -2151,10 +2154,10 @@ export interface SensitiveOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -2164,7 +2167,7 @@ export interface SensitiveOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -2179,17 +2182,17 @@ export interface SensitiveOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. recognizer_conf is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called recognizer_conf.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -2206,7 +2209,7 @@ export interface SensitiveOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -2321,10 +2324,10 @@ export interface ToolDefinitionsOptions {
 export interface ToolPolicyOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** The only tools that may be called; * stands for any characters. */
+  /** The only tools that may be called. * stands for any characters. */
   allowedTools?: string[] | undefined;
   /**
-   * Tools that must not be called; * stands for any characters.
+   * Tools that must not be called. * stands for any characters.
    * @default []
    */
   deniedTools?: string[] | undefined;
@@ -2353,7 +2356,7 @@ export interface ToolPolicyOptions {
       >
     | undefined;
   /**
-   * given: arguments have to match the schema in the tool's definition in the conversation.
+   * given: arguments must match the schema of the tool's definition in the conversation.
    * @default "off"
    */
   schemas?: "off" | "given" | undefined;
@@ -2376,16 +2379,16 @@ export interface ToxicityInputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the rate
-   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the
+   * false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in
+   * the model's folder).
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -2404,10 +2407,10 @@ export interface ToxicityInputOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -2417,7 +2420,7 @@ export interface ToxicityInputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -2432,17 +2435,17 @@ export interface ToxicityInputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -2457,7 +2460,7 @@ export interface ToxicityInputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -2467,9 +2470,9 @@ export interface ToxicityInputOptions {
    */
   labels?: string[] | undefined;
   /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
    * part counts. A text without disguises is scored once.
    * @default true
    */
@@ -2488,16 +2491,16 @@ export interface ToxicityOutputOptions {
    */
   model?: string | undefined;
   /**
-   * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the rate
-   * of false positives that it is to mean on the harmless texts that the model was measured on (evaluation.json beside
-   * it).
+   * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the
+   * false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in
+   * the model's folder).
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: all of the text, in overlapping pieces where it is longer than the model reads at once. full: its
-   * beginning. sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces
-   * of 256 characters. The worst decides.
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
    * @default "windows"
    */
   matchType?:
@@ -2516,10 +2519,10 @@ export interface ToxicityOutputOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** Longest input of the model in tokens, where it is to be shorter than what the model can read. */
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched by themselves.
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelBatchSize?: number | undefined;
@@ -2529,7 +2532,7 @@ export interface ToxicityOutputOptions {
    */
   lowCpuMemUsage?: boolean | undefined;
   /**
-   * Of llm-guard; it does nothing here: the ONNX file says in which precision the model computes.
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   torchDtype?: string | undefined;
@@ -2544,17 +2547,17 @@ export interface ToxicityOutputOptions {
    */
   kwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: tokenizer.json says all that is to know of the tokenizer.
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   tokenizerKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; write model_max_length for a shorter input.
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   pipelineKwargs?: Record<string, unknown> | undefined;
   /**
-   * Of llm-guard: a folder or a model of the hub. model is the name of this option here.
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   modelPath?: string | null | undefined;
@@ -2569,7 +2572,7 @@ export interface ToxicityOutputOptions {
    */
   onnxFilename?: string | null | undefined;
   /**
-   * Of llm-guard; models always run on ONNX Runtime here.
+   * Of llm-guard; here models always run on ONNX Runtime.
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   useOnnx?: boolean | undefined;
@@ -2579,9 +2582,9 @@ export interface ToxicityOutputOptions {
    */
   labels?: string[] | undefined;
   /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, overrides of the writing
-   * direction, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, numbers of characters,
-   * percent encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
    * part counts. A text without disguises is scored once.
    * @default true
    */
@@ -2598,7 +2601,7 @@ export interface URLReachabilityOptions {
    */
   successStatusCodes?: number[] | undefined;
   /**
-   * Seconds for one URL, with all of its redirects and look-ups.
+   * Seconds for one URL, including redirects and DNS lookups.
    * @default 5
    */
   timeout?: number | undefined;
@@ -2608,20 +2611,20 @@ export interface URLReachabilityOptions {
    */
   maxRedirects?: number | undefined;
   /**
-   * The most URLs of a text that are asked for; with more it fails.
+   * The most URLs of a text. A text with more URLs fails.
    * @default 20
    */
   maxUrls?: number | undefined;
   /**
-   * Ports that may be connected to.
+   * Ports that the scanner may connect to.
    * @default [80,443]
    */
   allowedPorts?: number[] | undefined;
   /**
-   * Addresses and networks that may be reached although they are not public, such as 10.1.0.0/16.
+   * Addresses and networks that are allowed although they are not public, such as 10.1.0.0/16.
    * @default []
    */
   allowedNetworks?: string[] | undefined;
-  /** DNS servers to ask, as address or address:port. Default: those of the system. */
+  /** DNS servers, as address or address:port. Default: the servers of the system. */
   dnsServers?: string[] | undefined;
 }

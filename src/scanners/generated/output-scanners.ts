@@ -251,25 +251,23 @@ export const InvisibleText = registry.InvisibleText.classes.output as unknown as
 export type InvisibleText = InstanceType<typeof InvisibleText>;
 
 /**
- * Fails outputs with broken JSON that can not be repaired, with less JSON than required, or with JSON that a schema
- * forbids.
+ * Fails outputs with broken JSON that cannot be repaired, with less JSON than required, or with JSON that violates a
+ * schema.
  *
- * JSON are the outermost objects and arrays of the text, in prose and in code fences, by RFC 8259 and nested at most
- * 1000 deep. The text around them and what is valid stays as it is; broken JSON is repaired where it stands, by the
- * library jsonrepair.
+ * The scanner reads the outermost objects and arrays of a text, in prose and in code fences, by RFC 8259 and nested up
+ * to 1000 levels. It repairs broken JSON in place, with the library jsonrepair. Valid JSON and the text around it stay
+ * unchanged.
  *
  * What llm-guard 0.3.16 does differently:
  *
- * - It does not see arrays, nor braces in strings (`{"a": "}"}` is broken to it), nor JSON that was cut off: that
- *   passes.
- * - It takes everything between braces for broken JSON and "repairs" it: `Hello {name}` becomes `Hello {}` and the body
- *   of a function is lost. Here broken JSON is only what is clearly meant as JSON: in a fence tagged as JSON every
- *   object and array; elsewhere an object whose first key is in quotes and followed by a colon, and an array of such
- *   objects; and an answer that is one object or array as a whole, also with keys without quotes if its values are
- *   those of JSON. Templates, programs, style sheets, types and sets are left alone.
- * - A blank answer passes it, whatever `required_elements` says.
- * - Its repair writes all of the JSON anew, drops duplicate keys and makes large numbers `Infinity`; `NaN` is valid to
- *   it.
+ * - It ignores arrays, braces in strings (so `{"a": "}"}` counts as broken) and truncated JSON, which passes.
+ * - It takes everything between braces for broken JSON and "repairs" it: `Hello {name}` becomes `Hello {}`, and the
+ *   body of a function is lost. Here only text that is clearly meant as JSON counts as broken JSON: in a fence tagged
+ *   as JSON, every object and array; elsewhere, an object whose first key is in quotes and followed by a colon, and an
+ *   array of such objects; and an answer that is one object or array, even with keys without quotes, if its values are
+ *   JSON values. Templates, programs, style sheets, types and sets are ignored.
+ * - It passes a blank answer, whatever `required_elements` says.
+ * - Its repair rewrites all JSON, drops duplicate keys and turns large numbers into `Infinity`. It accepts `NaN`.
  */
 export const JSONScanner = registry.JSONScanner.classes.output as unknown as ScannerClass<
   JSONOptions,
@@ -480,15 +478,15 @@ export const Toxicity = registry.Toxicity.classes.output as unknown as ScannerCl
 export type Toxicity = InstanceType<typeof Toxicity>;
 
 /**
- * Fails outputs with URLs that can not be reached.
+ * Fails outputs with URLs that cannot be reached.
  *
- * Whoever writes the text chooses what this scanner connects to, so it runs only where it is configured, and only
- * reaches public hosts: names are resolved first, every address has to be public, and the connection goes to the very
- * addresses that were checked, for each redirect again. It sends GET requests without credentials, reads the status and
- * nothing of the body, and uses no proxy. What is refused or left out fails the text.
+ * The author of the text chooses the hosts that this scanner connects to. It therefore runs only if it is configured,
+ * and connects to public hosts only: names are resolved first, every address must be public, and the connection uses
+ * the checked addresses, also for each redirect. It sends GET requests without credentials, reads the status but no
+ * body, and uses no proxy. A URL that is refused or skipped makes the text fail.
  *
- * llm-guard 0.3.16 connects to any address, reads whole bodies and follows 30 redirects. HEAD is not tried first:
- * servers answer it differently from GET, and this costs no more.
+ * llm-guard 0.3.16 connects to any address, reads whole bodies and follows 30 redirects. HEAD requests are not used,
+ * because servers answer them differently from GET.
  */
 export const URLReachability = registry.URLReachability.classes.output as unknown as ScannerClass<
   URLReachabilityOptions,

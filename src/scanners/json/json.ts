@@ -7,7 +7,7 @@ import { shortenPath } from "../../support/shorten-path.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
 import { withEdits } from "../parts/redaction.ts";
 import { repairJson } from "./json-repair.ts";

@@ -5,7 +5,7 @@ import { type Detection, type Finding, passed, type Verdict } from "../../scan/s
 import { riskScore } from "../../scan/score.ts";
 import type { Source } from "../../scan/source.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import {
   engineOptions,
   languageDifference,

@@ -7,7 +7,7 @@ import { andThen } from "../../support/maybe-async.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { unclosedSecret } from "../parts/open-spans.ts";
 import { type CredentialField, credentialFields } from "./credential-fields.ts";
 

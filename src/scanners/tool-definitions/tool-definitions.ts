@@ -6,7 +6,7 @@ import { type Finding, passed, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { notASetting } from "../../support/options.ts";
 import { mapRows } from "../../text/rows.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { findingOf, matchesOf } from "../parts/rule-scanner.ts";
 import { MIN_KEY_LENGTH, type PinStore } from "../parts/tool-pins.ts";
 import { DefinitionPins, type NameFinding } from "./definition-pins.ts";

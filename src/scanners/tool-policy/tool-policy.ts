@@ -11,7 +11,7 @@ import { isRecord } from "../../support/is-record.ts";
 import { notASetting } from "../../support/options.ts";
 import { lengthIn } from "../../text/offsets.ts";
 import { urlsOf } from "../../text/urls.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
 import { PersonalDataDetector, personalDataOptions } from "../parts/personal-data.ts";
 import { addressesIn, Corpus, commandsIn } from "../parts/tool-taint.ts";

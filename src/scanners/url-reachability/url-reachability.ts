@@ -4,7 +4,7 @@ import type { Abortable } from "../../native.ts";
 import { type Finding, passed } from "../../scan/scanner.ts";
 import { FAILED, PASSED } from "../../scan/score.ts";
 import { type FoundUrl, urlsOf } from "../../text/urls.ts";
-import { defineScanner } from "../definition.ts";
+import { defineScanner } from "../define-scanner.ts";
 import { parseNetwork } from "./public-addresses.ts";
 import { UrlProber } from "./url-prober.ts";
 

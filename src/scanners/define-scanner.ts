@@ -1,0 +1,184 @@
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { defaultEngine } from "../models/engine.ts";
+import { toVerdict } from "../scan/checked-verdict.ts";
+import {
+  passed,
+  type ScanContext,
+  type Scanner,
+  type ScannerVerdict,
+  type Streaming,
+  type Verdict,
+} from "../scan/scanner.ts";
+import { registerSynchronousScan } from "../scan/synchronous.ts";
+import { GuardValidationError } from "../support/errors.ts";
+import { lazy } from "../support/lazy.ts";
+import { parseOptions } from "../support/options.ts";
+import type { commonOptions } from "./common-options.ts";
+import type {
+  AnyScannerDefinition,
+  Build,
+  BuiltInScanner,
+  DefinedScanner,
+  PluginScannerDefinition,
+  ScannerBody,
+  ScannerClass,
+  ScannerDefinition,
+  ScannerEnvironment,
+} from "./definition.ts";
+import { optionsSchema } from "./options-schema.ts";
+import { withModelPath } from "./parts/model-path.ts";
+
+/**
+ * Creates the classes of a scanner from its definition. Each of guard's scanners is one definition, and one line in `registry.ts`. The
+ * indexes, the types, the documentation and the schema of `scanners.yml` are generated from the definitions.
+ */
+export function defineScanner<
+  Defaults extends object,
+  Shape extends z.ZodRawShape,
+  Body extends ScannerBody = ScannerBody,
+>(
+  definition: ScannerDefinition<Defaults, Shape, Body>,
+): DefinedScanner<z.input<z.ZodObject<Shape & typeof commonOptions>>, Body>;
+/** Creates the classes of a scanner of a plugin or a program. */
+export function defineScanner<Options extends object, Body extends ScannerBody = ScannerBody>(
+  definition: PluginScannerDefinition<Options, Body>,
+): DefinedScanner<Record<string, unknown>, Body>;
+export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinition<object>): DefinedScanner {
+  // Plugins may omit findings and examples.
+  const { findings = [], examples = { passes: [], fails: [] } } = given;
+  const definition: AnyScannerDefinition = { ...(given as AnyScannerDefinition), findings, examples };
+  const { input, output } = definition.sides;
+  const classOf = (defaults: object | undefined) => defaults && scannerClass(definition, defaults);
+  const ofInput = classOf(input);
+  const ofOutput = input && isDeepStrictEqual(input, output) ? ofInput : classOf(output);
+  return {
+    definition,
+    classes: { ...(ofInput && { input: ofInput }), ...(ofOutput && { output: ofOutput }) } as never,
+  };
+}
+
+function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
+  const { type } = definition;
+  const schema = lazy(() => optionsSchema(definition.options, defaults));
+  const created = class extends BodyScanner {
+    static readonly type = type;
+    static readonly definition: AnyScannerDefinition = definition;
+
+    static get options(): z.ZodObject {
+      return schema();
+    }
+
+    constructor(given?: unknown, { engine = defaultEngine(), toolPins, rememberedPins }: ScannerEnvironment = {}) {
+      const resolved = withModelPath(schema(), optionsObject(type, given));
+      const options = parseOptions(schema(), resolved.given);
+      super(
+        definition,
+        options as { name?: string },
+        createBody({
+          ...{ type, schema: schema(), options, engine },
+          ...(toolPins && { toolPins }),
+          ...(rememberedPins && { rememberedPins }),
+        }),
+      );
+
+      function createBody(build: Build): ScannerBody {
+        try {
+          return definition.create(build as never, defaults);
+        } catch (error) {
+          throw resolved.renameError(error);
+        }
+      }
+    }
+  };
+  // Stack traces and `console.log` show this name.
+  Object.defineProperty(created, "name", { value: type });
+  return created as unknown as ScannerClass;
+}
+
+/** Returns the options of a constructor, and throws for anything but an object. Otherwise a wrong argument would silently mean the defaults. */
+function optionsObject(type: string, given: unknown): Record<string, unknown> {
+  if (given === undefined || given === null) return {};
+  const prototype: unknown = typeof given === "object" ? Object.getPrototypeOf(given) : undefined;
+  if (prototype === Object.prototype || prototype === null) return given as Record<string, unknown>;
+  // Objects of another realm, such as a test runner's, have another Object.prototype, whose own prototype is null too.
+  const isPlain =
+    typeof prototype === "object" && Object.getPrototypeOf(prototype) === null && given?.constructor?.name === "Object";
+  if (isPlain) return given as Record<string, unknown>;
+  const kind = typeof given === "object" ? (given.constructor?.name ?? "object") : typeof given;
+  const name = kind.toLowerCase();
+  const message =
+    name === "vault"
+      ? `expected an object of options, got a Vault: write new ${type}({ vault })`
+      : `expected an object of options, got ${/^[aeiou]/.test(name) ? "an" : "a"} ${kind}`;
+  throw new GuardValidationError([{ path: "options", message }]);
+}
+
+/** What all scanners share: empty texts, and errors of wrong calls. */
+abstract class BodyScanner implements BuiltInScanner {
+  readonly type: string;
+  readonly name: string;
+  readonly sanitizes: boolean;
+  readonly leavesFindings?: boolean;
+  readonly vaultScope?: "call" | "own";
+  readonly keepsPins?: boolean;
+  readonly conversation?: NonNullable<Scanner["conversation"]>;
+  readonly comparesWithPrompt?: boolean;
+  readonly volatile?: boolean;
+  readonly streaming?: Streaming;
+  readonly asks?: NonNullable<Scanner["asks"]>;
+  readonly detect?: NonNullable<Scanner["detect"]>;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly #body: ScannerBody;
+
+  protected constructor(definition: AnyScannerDefinition, options: { name?: string | undefined }, body: ScannerBody) {
+    this.type = definition.type;
+    this.name = options.name ?? definition.type;
+    this.options = options as Record<string, unknown>;
+    this.sanitizes = body.sanitizes ?? false;
+    if (body.leavesFindings) this.leavesFindings = true;
+    if (body.vaultScope) this.vaultScope = body.vaultScope;
+    if (body.keepsPins) this.keepsPins = true;
+    if (definition.conversation) this.conversation = definition.conversation;
+    if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
+    if (definition.volatile) this.volatile = true;
+    if (body.streaming) this.streaming = body.streaming;
+    if (body.asks) this.asks = body.asks;
+    if (body.detect) this.detect = body.detect;
+    this.#body = body;
+  }
+
+  async load(signal?: AbortSignal): Promise<void> {
+    await this.#body.load?.(signal);
+  }
+
+  async close(): Promise<void> {
+    await this.#body.close?.();
+  }
+
+  async scan(text: string, context: ScanContext = {}): Promise<Verdict> {
+    if (typeof text !== "string") {
+      throw new GuardValidationError([{ path: "text", message: `expected a string, got ${typeof text}` }]);
+    }
+    if (typeof context !== "object" || context === null) {
+      const message =
+        typeof context === "string"
+          ? "expected an object, got a string: llm-guard's scan(prompt, output) is scan(output, { prompt }) here"
+          : `expected an object, got ${context === null ? "null" : typeof context}`;
+      throw new GuardValidationError([{ path: "context", message }]);
+    }
+    context.signal?.throwIfAborted();
+    return toVerdict(text, await this.#scanNow(text, context));
+  }
+
+  /** Scans without checking the arguments, and synchronously if the body does. */
+  #scanNow(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict> {
+    return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
+  }
+
+  static {
+    registerSynchronousScan(BodyScanner.prototype.scan, (scanner, text, context) =>
+      (scanner as BodyScanner).#scanNow(text, context),
+    );
+  }
+}
