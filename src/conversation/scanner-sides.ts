@@ -1,6 +1,6 @@
+import { sidesOf } from "../scan/known-scanners.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
 import type { Side } from "../scan/scanner.ts";
-import { sidesOf } from "../scanners/catalog.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
 /**

@@ -1,6 +1,6 @@
+import { isScannerType } from "../scan/known-scanners.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
 import { CONVERSATION_RISK, SUFFIXES } from "../scan/report.ts";
-import { isScannerType } from "../scanners/catalog.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 

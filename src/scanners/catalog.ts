@@ -72,21 +72,3 @@ export function createScanner(
   const found = scannerClass(side, type);
   return new found(fromSnakeCase(found.options, params ?? {}) as never, environment);
 }
-
-/** Tells whether guard has a scanner of a type, on any side. */
-export function isScannerType(type: string): boolean {
-  return SCANNERS.some(({ definition }) => definition.type === type);
-}
-
-/** The sides of guard's own scanners, by class. */
-const sidesByClass = new Map<unknown, Side[]>();
-for (const { classes } of SCANNERS) {
-  for (const [side, scannerClass] of Object.entries(classes)) {
-    sidesByClass.set(scannerClass, [...(sidesByClass.get(scannerClass) ?? []), side as Side]);
-  }
-}
-
-/** Returns the sides of one of guard's own scanners, or undefined for any other scanner. */
-export function sidesOf(scanner: object): readonly Side[] | undefined {
-  return sidesByClass.get(scanner.constructor);
-}

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { defaultEngine } from "../models/engine.ts";
 import { toVerdict } from "../scan/checked-verdict.ts";
+import { registerScannerClass } from "../scan/known-scanners.ts";
 import {
   passed,
   type ScanContext,
@@ -52,6 +53,8 @@ export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinit
   const classOf = (defaults: object | undefined) => defaults && scannerClass(definition, defaults);
   const ofInput = classOf(input);
   const ofOutput = input && isDeepStrictEqual(input, output) ? ofInput : classOf(output);
+  if (ofInput) registerScannerClass(definition.type, "input", ofInput);
+  if (ofOutput) registerScannerClass(definition.type, "output", ofOutput);
   return {
     definition,
     classes: { ...(ofInput && { input: ofInput }), ...(ofOutput && { output: ofOutput }) } as never,

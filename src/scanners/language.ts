@@ -2,7 +2,8 @@ import { z } from "zod";
 import { canonicalLanguage, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { PASSED, riskScore } from "../scan/score.ts";
-import { defineScanner } from "./define-scanner.ts";
+import { languageCode } from "../support/language-codes.ts";
+import { defineScanner } from "./definition.ts";
 import { type IdentifiedPart, languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
 import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
@@ -17,10 +18,7 @@ export const Language = defineScanner({
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: 0.6 }, output: { threshold: 0.7 } },
   options: ({ threshold }) => ({
-    validLanguages: z
-      .array(z.string().regex(/^[a-z]{2,3}$/, "expected an ISO 639-1 code such as en"))
-      .min(1)
-      .describe("Languages that pass, by their ISO 639-1 codes."),
+    validLanguages: z.array(languageCode()).min(1).describe("Languages that pass, by their ISO 639-1 codes."),
     threshold: thresholdOption(
       threshold,
       "A language counts as found when its probability is above this. A text without any found language passes.",

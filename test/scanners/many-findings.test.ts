@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Scanner, scanConversation, scanOutput, scanPrompt, Vault } from "../../src/index.ts";
-import { sidesOf } from "../../src/scanners/catalog.ts";
+import { sidesOf } from "../../src/scan/known-scanners.ts";
 import {
   Anonymize,
   BanCompetitors,

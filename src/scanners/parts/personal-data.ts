@@ -13,6 +13,7 @@ import {
   type ValidationIssue,
   withPathPrefix,
 } from "../../support/errors.ts";
+import { languageCode } from "../../support/language-codes.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import { mapRowsInSlices } from "../../text/rows.ts";
@@ -104,9 +105,7 @@ export const personalDataOptions = {
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("The least score of a finding."),
   ...engineOptions("recognizerConf"),
-  language: z
-    .string()
-    .regex(/^[a-z]{2}$/, "expected a language of ISO 639-1, such as en")
+  language: languageCode()
     .optional()
     .describe(
       "Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all.",
