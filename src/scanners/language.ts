@@ -3,7 +3,7 @@ import { canonicalLanguage, type LanguageGuess } from "../models/languages.ts";
 import { type Finding, passed, wholeText } from "../scan/scanner.ts";
 import { PASSED, riskScore } from "../scan/score.ts";
 import { languageCode } from "../support/language-codes.ts";
-import { defineScanner } from "./definition.ts";
+import { defineScanner } from "./define-scanner.ts";
 import { type IdentifiedPart, languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
 import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";
 import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";

@@ -27,13 +27,15 @@ describe("the name of a scanner", () => {
     .filter((file) => file.endsWith(".ts") && !OF_NAMES.test(file));
 
   it.each(types)("%s stands in its own file only", (type) => {
-    const file = `scanners/${kebabCase(type)}.ts`;
+    // A scanner is a file, or a folder with what only this scanner needs.
+    const name = kebabCase(type);
+    const isOwn = (file: string) => file === `scanners/${name}.ts` || file.startsWith(`scanners/${name}/`);
     const quoted = new RegExp(`(["'\`])${type}\\1`);
     // Types may be imported from anywhere, because they do not exist at run time.
-    const imported = new RegExp(`from "[./]*(?:scanners/)?${kebabCase(type)}\\.ts"`);
-    const known = files.filter((name) => {
-      if (name === file) return false;
-      const code = withoutComments(readFileSync(src + name, "utf8"));
+    const imported = new RegExp(`from "[./]*(?:scanners/)?(?:${name}/)?${name}\\.ts"`);
+    const known = files.filter((file) => {
+      if (isOwn(file)) return false;
+      const code = withoutComments(readFileSync(src + file, "utf8"));
       return imported.test(code.replace(/^(?:ex|im)port type .*$/gm, "")) || quoted.test(code);
     });
     expect(known).toEqual([]);
