@@ -88,7 +88,9 @@ describe("the image", () => {
   it("listens for others only where somebody configured a credential", async () => {
     const config = { inputScanners: [{ type: "InvisibleText" }] };
     const open = startServer({ config, host: environment.HOST, port: 0 });
-    await expect(open).rejects.toThrow(/listening on 0\.0\.0\.0 needs a credential.*auth: \{type: http_bearer, token/);
+    await expect(open).rejects.toThrow(
+      /listening on 0\.0\.0\.0 requires a credential.*auth: \{type: http_bearer, token/,
+    );
   });
 });
 

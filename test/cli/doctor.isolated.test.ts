@@ -104,7 +104,7 @@ input_scanners: [{ type: InvisibleText }]
   it("says that an address for others needs a credential", async () => {
     writeFileSync(join(folder, "open.yml"), "app: { host: 0.0.0.0 }\ninput_scanners: [{ type: InvisibleText }]\n");
     const { code, stdout } = await doctor(["open.yml", "--quick"]);
-    expect(stdout).toMatch(/^FAILS {2}configuration +auth: listening on 0\.0\.0\.0 needs a credential/m);
+    expect(stdout).toMatch(/^FAILS {2}configuration +auth: listening on 0\.0\.0\.0 requires a credential/m);
     expect(code).toBe(2);
   });
 

@@ -7,8 +7,8 @@ import { kebabCase } from "../../tools/generate/markdown.ts";
 const src = fileURLToPath(new URL("../../src/", import.meta.url));
 const types = [...new Set([...scannerTypes("input"), ...scannerTypes("output")])];
 
-/** Files that are made of scanners' names: the registry, and what is generated from it. */
-const OF_NAMES = /^(scanners\/registry\.ts|generated\/)/;
+/** Files that consist of names of scanners: the registry, generated files, and examples of the HTTP API. */
+const OF_NAMES = /^(scanners\/registry\.ts|scanners\/generated\/|server\/schemas\/)/;
 
 /**
  * The code of a file without its comments, because comments may name scanners. "JSON" is removed too, because it is a value of
@@ -33,10 +33,14 @@ describe("the name of a scanner", () => {
     const quoted = new RegExp(`(["'\`])${type}\\1`);
     // Types may be imported from anywhere, because they do not exist at run time.
     const imported = new RegExp(`from "[./]*(?:scanners/)?(?:${name}/)?${name}\\.ts"`);
+    const ofScanners = new RegExp(`from "[./]*scanners/(?:${name}/)?${name}\\.ts"`);
     const known = files.filter((file) => {
       if (isOwn(file)) return false;
       const code = withoutComments(readFileSync(src + file, "utf8"));
-      return imported.test(code.replace(/^(?:ex|im)port type .*$/gm, "")) || quoted.test(code);
+      const values = code.replace(/^(?:ex|im)port type .*$/gm, "");
+      // Other rooms have files of the same names, such as messages/tool-definitions.ts.
+      const isImported = file.startsWith("scanners/") ? imported.test(values) : ofScanners.test(values);
+      return isImported || quoted.test(code);
     });
     expect(known).toEqual([]);
   });

@@ -169,7 +169,6 @@ describe("the API's description", () => {
         checks,
         ...reply
       }: Reply = (await post(path, requestBody?.content?.[json]?.example)).json();
-      for (const check of (reply.checks as { timing: number }[] | undefined) ?? []) check.timing = 0;
       const { content } = responses[200] ?? {};
       const {
         vault: shown,
@@ -177,8 +176,7 @@ describe("the API's description", () => {
         engine_timing: shownClocks,
         checks: shownChecks,
         ...example
-      } = structuredClone(content?.[json]?.example ?? {}) as Reply;
-      for (const check of (example.checks as { timing: number }[] | undefined) ?? []) check.timing = 0;
+      } = (content?.[json]?.example ?? {}) as Reply;
       expect(reply, path).toEqual(example);
       expect(withoutTiming(checks), path).toEqual(withoutTiming(shownChecks));
       expect(typeof shown, path).toBe(typeof vault);
