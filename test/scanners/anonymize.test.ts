@@ -32,7 +32,7 @@ function issueOf(make: () => unknown) {
 }
 
 describe("placeholders", () => {
-  it("stand for values, the same for the same value", async () => {
+  it("are the same for the same value", async () => {
     const { text, vault } = await mask(
       "Mail ann@example.com, bob@example.com or ann@example.com; card 4111 1111 1111 1111.",
     );
@@ -54,7 +54,7 @@ describe("placeholders", () => {
     expect((await mask(text)).text).toBe(expected);
   });
 
-  it("go on from what the vault holds", async () => {
+  it("continue the numbers of the vault", async () => {
     const vault = new Vault([
       ["[REDACTED_EMAIL_ADDRESS_7]", "ann@example.com"],
       ["[REDACTED_US_SSN_9]", "bob@example.com"],
@@ -63,7 +63,7 @@ describe("placeholders", () => {
     expect(text).toBe("[REDACTED_EMAIL_ADDRESS_7] [REDACTED_EMAIL_ADDRESS_8]");
   });
 
-  it("are never what the text has already, in any spelling", async () => {
+  it("never occur in the text, in any spelling", async () => {
     const own =
       "[REDACTED_EMAIL_ADDRESS_1], [redacted_email_address_2], [REDACTED_EMAIL_ADDRESS_4000000], (redacted_phone_number_1)";
     const { text, vault } = await mask(`${own} ann@example.com`);
@@ -71,7 +71,7 @@ describe("placeholders", () => {
     expect(await restore(text, vault)).toBe(`${own} ann@example.com`);
   });
 
-  it("are left alone by a second scan, and by names and patterns that they contain", async () => {
+  it("are unchanged by a second scan, and by names and patterns that they contain", async () => {
     const options = {
       hiddenNames: ["redacted", "email"],
       regexPatterns: [{ name: "letters", expressions: ["[A-Z_]{5,}"], score: 1 }],
@@ -87,7 +87,7 @@ describe("placeholders", () => {
 });
 
 describe("the verdict", () => {
-  it("fails with the highest score, and says what is where", async () => {
+  it("fails with the highest score and findings", async () => {
     const text = "é😀 ann@example.com";
     const verdict = await scanned(scannerWith({ threshold: 0.5 }), text);
     expect(verdict).toMatchObject({ isValid: false, score: 0.9, rewritten: "é😀 [REDACTED_EMAIL_ADDRESS_1]" });
@@ -103,7 +103,7 @@ describe("the verdict", () => {
     ]);
   });
 
-  it("is never a pass where something was found", async () => {
+  it("is never a pass with findings", async () => {
     const recognizers = [() => [{ start: 0, end: 3, type: "PERSON", score: 0.5 }]];
     expect(await scanned(scannerWith({ recognizers }), "Ann")).toMatchObject({ isValid: false, score: 0.1 });
     expect(await scanned(scannerWith({ recognizers, threshold: 0.51 }), "Ann")).toMatchObject({
@@ -113,7 +113,7 @@ describe("the verdict", () => {
     expect(await scanned(scannerWith({ hiddenNames: ["Ann"], threshold: 1 }), "Ann")).toMatchObject({ isValid: false });
   });
 
-  it("passes what is not personal", async () => {
+  it("passes texts without personal data", async () => {
     for (const text of ["", " ", "The recipe needs 250 grams of flour.", "Встреча 12 марта", "会议持续30分钟"]) {
       expect(await scanned(scannerWith(), text)).toMatchObject({ isValid: true, score: -1, findings: [] });
     }
@@ -132,7 +132,7 @@ describe("addresses", () => {
 });
 
 describe("the options", () => {
-  it("vault: its own comes before that of the call", async () => {
+  it("vault: its own vault takes precedence over that of the call", async () => {
     const [own, call] = [new Vault(), new Vault()];
     await scanned(scannerWith({ vault: own }), "ann@example.com", { vault: call });
     expect([own.size, call.size]).toEqual([1, 0]);
@@ -152,7 +152,7 @@ describe("the options", () => {
     ]);
   });
 
-  it("entityTypes, which stay as they are, beside types of one's own", async () => {
+  it("entityTypes, which are kept, and the user's own types", async () => {
     const entityTypes = Object.freeze(["CREDIT_CARD"]) as string[];
     const regexPatterns = [{ name: "staff_id", expressions: ["\\bE-\\d{5}\\b"] }];
     const text = "me@example.org, 4111111111111111, E-12345, Aurora";
@@ -163,7 +163,7 @@ describe("the options", () => {
     expect((await mask("It costs $20.", { entityTypes: ["PRICE_RE"] })).text).toBe("It costs [REDACTED_PRICE_RE_1].");
   });
 
-  it("all entityTypes, those of llm-guard's patterns too", async () => {
+  it("all entityTypes, also those of llm-guard's patterns", async () => {
     const text = "On 12/31/2024 it cost $20 at https://example.com.";
     expect((await mask(text, {})).text).toBe(text);
     expect((await mask(text, { entityTypes: "all" })).text).not.toMatch(/2024|20|example/);
@@ -172,7 +172,7 @@ describe("the options", () => {
     ]);
   });
 
-  it("entityTypes, for ages, postal codes, domains and peoples that are not looked for by default", async () => {
+  it("entityTypes of ages, postal codes, domains and peoples, which are not looked for by default", async () => {
     const text = "I'm a German citizen and I am 34 years old. ZIP: 94107. My shop is example-shop.io, and so on.";
     expect((await mask(text)).text).toBe(text);
     const entityTypes = ["AGE", "ZIP_CODE", "DOMAIN_NAME", "NRP"];
@@ -184,7 +184,7 @@ describe("the options", () => {
     expect((await mask(text, { entityTypes: ["URL"] })).text).toContain("My shop is [REDACTED_URL_1], and");
   });
 
-  it("entityTypes all gives one name to what two types mean", async () => {
+  it("entityTypes all uses one name for two types with the same meaning", async () => {
     const text = "Call 800-555-0199, or pay with 4111 1111 1111 1111.";
     expect((await mask(text, { entityTypes: "all" })).text).toBe(
       "Call [REDACTED_PHONE_NUMBER_1], or pay with [REDACTED_CREDIT_CARD_1].",
@@ -195,7 +195,7 @@ describe("the options", () => {
     );
   });
 
-  it("entityTypes that nothing finds are refused, unless a recognizer may", () => {
+  it("entityTypes that nothing finds are refused, unless a recognizer may find them", () => {
     expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
       {
@@ -210,7 +210,7 @@ describe("the options", () => {
     expect(createScanner("input", "Anonymize", { recognizer_conf: [], use_onnx: true }).type).toBe("Anonymize");
   });
 
-  it("preamble stands before what was changed", async () => {
+  it("preamble is inserted before a changed text", async () => {
     const options = { preamble: "Keep the placeholders. " };
     expect((await mask("ann@example.com", options)).text).toBe("Keep the placeholders. [REDACTED_EMAIL_ADDRESS_1]");
     expect((await mask("Ann", options)).text).toBe("Ann");
@@ -272,7 +272,7 @@ describe("the options", () => {
     ["a score of 2", [{ start: 0, end: 1, type: "X", score: 2 }]],
     ["null", [null]],
     ["no list", 5],
-  ])("a recognizer that answers with %s makes the scan fail", async (_what, answer) => {
+  ])("a recognizer that returns %s makes the scan fail", async (_what, answer) => {
     await expect(scanned(scannerWith({ recognizers: [() => answer as never] }), "text")).rejects.toThrow();
   });
 
@@ -293,7 +293,7 @@ describe("the options", () => {
     expect(issueOf(() => scannerWith({ threshold: 2 }))[0]?.path).toBe("threshold");
   });
 
-  it("have the names of a file too", async () => {
+  it("have names in snake_case too", async () => {
     const scanner = createScanner("input", "Anonymize", {
       recognizer_conf: [],
       hidden_names: ["Aurora"],
@@ -319,7 +319,7 @@ describe("useFaker", () => {
   const digitsOf = (text: string) => text.replace(/\D/g, "");
   const shape = (text: string) => text.replace(/\d/g, "0").replace(/[a-z]/g, "a").replace(/[A-Z]/g, "A");
 
-  it("gives cards that pass Luhn's check", async () => {
+  it("creates card numbers that pass Luhn's check", async () => {
     const card = await fake("4111-1111 1111 1111", "card ");
     expect(shape(card)).toBe("0000-0000 0000 0000");
     expect(card).toMatch(/^41/);
@@ -330,7 +330,7 @@ describe("useFaker", () => {
     expect(sum % 10).toBe(0);
   });
 
-  it("gives IBANs of the same country that pass modulo 97", async () => {
+  it("creates IBANs of the same country that pass modulo 97", async () => {
     const iban = await fake("DE89 3704 0044 0532 0130 00", "IBAN ");
     expect(iban).toMatch(/^DE\d\d \d{4} \d{4} \d{4} \d{4} \d\d$/);
     const compact = iban.replaceAll(" ", "");
@@ -340,7 +340,7 @@ describe("useFaker", () => {
     expect(BigInt(number) % 97n).toBe(1n);
   });
 
-  it("gives addresses of e-mail, numbers of telephones and others in their format", async () => {
+  it("creates e-mail addresses, telephone numbers and others in their format", async () => {
     expect(await fake("ann@corp.io", "to ")).toMatch(/^[^\s@]+@example\.(com|net|org)$/);
     const phone = await fake("+7 495 637-58-05", "Телефон ");
     expect(phone).toMatch(/^\+7 49\d \d{3}-\d\d-\d\d$/);
@@ -350,7 +350,7 @@ describe("useFaker", () => {
     expect(await fake("11010519491231002X", "身份证")).toMatch(/^\d{17}[\dX]$/);
   });
 
-  it("gives groups of people of the same kind, and placeholders where it knows no word", async () => {
+  it("creates groups of people of the same kind, and placeholders for unknown words", async () => {
     const options = { entityTypes: ["NRP"] } satisfies Options;
     const another = async (before: string, value: string) => {
       const { text, vault } = await mask(`${before}${value}.`, { useFaker: true, ...options });
@@ -366,7 +366,7 @@ describe("useFaker", () => {
     expect(await another("Гражданство: ", "российское")).toBe("[REDACTED_NRP_1]");
   });
 
-  it("gives what scanners take for the real thing", async () => {
+  it("creates values that scanners take for real ones", async () => {
     const text =
       "card 4111111111111111, IBAN GB29 NWBK 6016 1331 9268 19, me@corp.io, call +1 212 555 0123, 身份证11010519491231002X";
     const before = await scanned(scannerWith(), text);
@@ -377,7 +377,7 @@ describe("useFaker", () => {
     expect(values(after).filter((value) => values(before).includes(value))).toEqual([]);
   });
 
-  it("gives names in the language, or in the script of the value", async () => {
+  it("creates names in the language, or in the script of the value", async () => {
     const recognizers = [(text: string) => [{ start: 0, end: text.length, type: "PERSON" }]];
     expect(await fake("Ann Lee", "", { recognizers })).toMatch(/^[\p{Script=Latin}\P{L}]+$/u);
     expect(await fake("Иван Петров", "", { recognizers })).toMatch(/^[\p{Script=Cyrillic}\P{L}]+$/u);
@@ -385,7 +385,7 @@ describe("useFaker", () => {
     expect(await fake("Ann Lee", "", { recognizers, language: "ru" })).toMatch(/^[\p{Script=Cyrillic}\P{L}]+$/u);
   });
 
-  it("keeps placeholders for what none can be made of", async () => {
+  it("uses placeholders for values without fakes", async () => {
     const options = {
       regexPatterns: [{ name: "STAFF", expressions: ["E-\\d+"] }],
       hiddenNames: ["Aurora"],
@@ -395,7 +395,7 @@ describe("useFaker", () => {
     expect(text).toBe("[REDACTED_STAFF_1] [REDACTED_CUSTOM_1]");
   });
 
-  it("makes addresses whose checksum holds of others", async () => {
+  it("creates addresses with a valid checksum", async () => {
     const address = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2";
     const { text } = await mask(address, { useFaker: true });
     expect(text).not.toBe(address);
@@ -403,7 +403,7 @@ describe("useFaker", () => {
     expect(again.text).toBe("[REDACTED_CRYPTO_1]");
   });
 
-  it("gives the same value the same fake, and each value another, through a vault", async () => {
+  it("keeps one distinct fake per value in a vault", async () => {
     const vault = new Vault();
     const emails = Array.from({ length: 300 }, (_, index) => `user${index}@corp.io`);
     const first = (await mask(`${emails.join(" ")} ${emails[7]}`, { useFaker: true }, vault)).text.split(" ");
@@ -415,7 +415,7 @@ describe("useFaker", () => {
     expect(vault.size).toBe(301);
   });
 
-  it("never gives a part of the text", async () => {
+  it("never creates a value that is a part of the text", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 255 }), { minLength: 1, maxLength: 100 }),
@@ -429,7 +429,7 @@ describe("useFaker", () => {
     );
   });
 
-  it("changes nothing when its text is scanned again", async () => {
+  it("changes nothing in a second scan", async () => {
     const { text, vault } = await mask("me@corp.io paid with 4111111111111111", { useFaker: true });
     expect((await mask(text, { useFaker: true }, vault)).text).toBe(text);
     expect((await mask(text, {}, vault)).text).toBe(text);
@@ -437,7 +437,7 @@ describe("useFaker", () => {
 });
 
 describe("Deanonymize after Anonymize", () => {
-  it.each([false, true])("gives 300 texts back as they were (useFaker: %s)", async (useFaker) => {
+  it.each([false, true])("restores 300 texts (useFaker: %s)", async (useFaker) => {
     const scanner = scannerWith({ useFaker });
     for (const { text, values } of personalTexts(300)) {
       const vault = new Vault();
@@ -448,7 +448,7 @@ describe("Deanonymize after Anonymize", () => {
     }
   });
 
-  it.each([false, true])("gives any text back (useFaker: %s)", async (useFaker) => {
+  it.each([false, true])("restores any text (useFaker: %s)", async (useFaker) => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }),
       fc.constantFrom(
@@ -488,7 +488,7 @@ describe("Deanonymize after Anonymize", () => {
 });
 
 describe("a conversation", () => {
-  it("keeps numbers over its turns", async () => {
+  it("keeps its numbers in later turns", async () => {
     const vault = new Vault();
     const scanners = [scannerWith()];
     const turn = async (...contents: string[]) => {
@@ -516,7 +516,7 @@ describe("a conversation", () => {
     },
   );
 
-  it("without a vault cannot be restored, and nothing is kept", async () => {
+  it("without a vault cannot be restored", async () => {
     const scanner = scannerWith();
     for (const name of ["ann", "bob"]) {
       expect((await scanned(scanner, `${name}@example.com`)).rewritten).toBe("[REDACTED_EMAIL_ADDRESS_1]");

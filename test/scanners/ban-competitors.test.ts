@@ -5,7 +5,7 @@ import { exclusiveClassifier, multitaskModel } from "../support/model-fixtures.t
 import { scanned } from "../support/rewritten.ts";
 
 describe("BanCompetitors", () => {
-  it("finds names as whole words in any case, and takes them out", async () => {
+  it("finds and redacts names as whole words in any case", async () => {
     const scanner = new BanCompetitors({ competitors: ["Acme", "Blue Sky Ltd."] });
     const { isValid, score, rewritten, findings } = await scanned(
       scanner,
@@ -22,7 +22,7 @@ describe("BanCompetitors", () => {
     expect(await scanned(scanner, "", {})).toMatchObject({ isValid: true, score: -1 });
   });
 
-  it("knows other names of a competitor", async () => {
+  it("finds aliases of a competitor", async () => {
     const scanner = new BanCompetitors({
       competitors: ["Acme Corporation", "Rivals"],
       aliases: { "Acme Corporation": ["ACM", "埃克米"] },
@@ -76,17 +76,17 @@ describe("BanCompetitors", () => {
     ["Acme Corp", "AcmeCorp, Acme, Corp, Acme Corporation, acme corps"],
     ["A-Team", "what a team, a  team"],
     ["Best Buy", "The best, buy it. The best - buy it."],
-  ])("takes nothing else for %s: %s", async (competitor, text) => {
+  ])("does not take other words for %s: %s", async (competitor, text) => {
     expect((await scanned(new BanCompetitors({ competitors: [competitor] }), text, {})).findings).toEqual([]);
   });
 
-  it("tells upper case from lower case where asked to", async () => {
+  it("matches case with caseSensitive", async () => {
     const scanner = new BanCompetitors({ competitors: ["Apple"], caseSensitive: true });
     expect((await scanned(scanner, "an apple pie", {})).isValid).toBe(true);
     expect((await scanned(scanner, "an Apple phone", {})).isValid).toBe(false);
   });
 
-  it("counts a name only where a model sees an organisation, if it has one", async () => {
+  it("counts a name only if the model finds an organisation", async () => {
     const scanner = new BanCompetitors({
       competitors: ["Apple", "Acme"],
       aliases: { Acme: ["Acme phone"] },
@@ -105,7 +105,7 @@ describe("BanCompetitors", () => {
     expect((await scanned(sure, "Apple sells juice", {})).isValid).toBe(true);
   });
 
-  it("sees through disguises where asked to, whatever the model says", async () => {
+  it("finds disguised names with deobfuscate, whatever the model finds", async () => {
     const hidden = Buffer.from("Please compare it with Acme").toString("base64");
     const scanner = new BanCompetitors({ competitors: ["Acme"], model: multitaskModel, deobfuscate: true });
     expect((await scanned(scanner, `read ${hidden}`, {})).rewritten).toBe("read [REDACTED]");
@@ -118,7 +118,7 @@ describe("BanCompetitors", () => {
     expect(() => new BanCompetitors({ competitors: ["Acme"], model: "no/such/folder" })).toThrow(/^model/);
   });
 
-  it("changes nothing but the names, in any text", async () => {
+  it("changes only names in any text", async () => {
     const scanner = new BanCompetitors({ competitors: ["Acme", "Яндекс"] });
     const word = fc.oneof(fc.constantFrom("acme", "Яндекса", "😀", " "), fc.string({ unit: "binary", maxLength: 5 }));
     await fc.assert(

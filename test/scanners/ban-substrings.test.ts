@@ -19,13 +19,13 @@ describe("BanSubstrings", () => {
     });
   });
 
-  it("takes special characters literally", async () => {
+  it("matches special characters literally", async () => {
     const options = { substrings: ["a.b*c", "(x)", "$5"] };
     expect(await scan("aXbbbc x 5", options)).toMatchObject({ isValid: true });
     expect(await scan("costs $5", options)).toMatchObject({ isValid: false });
   });
 
-  it("keeps to words where asked to", async () => {
+  it("matches whole words with matchType word", async () => {
     const options = { substrings: ["cat"], matchType: "word" as const };
     expect((await scan("concatenate", options)).isValid).toBe(true);
     expect((await scan("the cat, asleep", options)).isValid).toBe(false);
@@ -41,7 +41,7 @@ describe("BanSubstrings", () => {
     expect(await scan(text, { substrings })).not.toHaveProperty("edits");
   });
 
-  it("can want all of them", async () => {
+  it("requires all substrings with containsAll", async () => {
     const options = { substrings: ["red", "blue"], containsAll: true, redact: true };
     expect(await scan("red only", options)).toEqual(
       expect.objectContaining({ isValid: true, score: -1, findings: [] }),
@@ -104,13 +104,13 @@ describe("BanSubstrings", () => {
       );
     });
 
-    it("finds all of the substrings, some in the text and some in its readings", async () => {
+    it("finds all substrings, some in the text and some in its views", async () => {
       const options = { substrings: ["red", "blue"], containsAll: true, redact: true, deobfuscate: true };
       expect((await scan("red and b1ue", options)).rewritten).toBe("[REDACTED] and [REDACTED]");
       expect((await scan("red and green", options)).isValid).toBe(true);
     });
 
-    it("leaves other languages and ordinary writing alone", async () => {
+    it("ignores other languages and ordinary writing", async () => {
       // Written in Cyrillic, these look like "cop" and "pop"; rot13 of "green" is "terra".
       const options = { substrings: ["cop", "pop", "terra", "ass"], deobfuscate: true };
       for (const text of [
@@ -127,7 +127,7 @@ describe("BanSubstrings", () => {
     expect(() => new BanSubstrings(options as never)).toThrow(/substrings/);
   });
 
-  it("finds what it says it found, in any text", async () => {
+  it("has valid findings in any text", async () => {
     const scanner = new BanSubstrings({ substrings: ["a", "é", "😀"], redactAll: true });
     await fc.assert(
       fc.asyncProperty(

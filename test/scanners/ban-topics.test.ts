@@ -23,7 +23,7 @@ function changed(change: (guard: { heads: { name: string }[]; comparing?: unknow
 describe("BanTopics", () => {
   const scanner = new InputBanTopics({ model: multitaskModel, topics: ["sports", "weather"] });
 
-  it("names the topic, its probability and the place", async () => {
+  it("names the topic, its probability and its offsets", async () => {
     const text = "who played football today";
     const { isValid, findings, probability } = await scanner.scan(text);
     expect(isValid).toBe(false);
@@ -37,13 +37,13 @@ describe("BanTopics", () => {
     ]);
   });
 
-  it.each(["политика", "politics"])("knows %s in other languages", async (topic) => {
+  it.each(["политика", "politics"])("finds %s in other languages", async (topic) => {
     const banned = new OutputBanTopics({ model: multitaskModel, topics: [topic] });
     for (const text of ["the election", "выборы"]) expect((await banned.scan(text, {})).isValid).toBe(false);
     expect((await banned.scan("футбол", {})).isValid).toBe(true);
   });
 
-  it("finds a topic by any of its phrases, and calls it by its name", async () => {
+  it("finds a topic by any of its phrases, and names the topic", async () => {
     const leisure = { name: "leisure", phrases: ["football", "sunny"] };
     const named = new InputBanTopics({ model: multitaskModel, topics: [leisure, "politics"] });
     for (const text of ["who won the match", "rain today"]) {
@@ -60,7 +60,7 @@ describe("BanTopics", () => {
     expect((await named.scan("the sky is blue")).isValid).toBe(true);
   });
 
-  it("finds a topic far behind the model's length", async () => {
+  it("finds a topic beyond the model's input length", async () => {
     const text = `${fillerText.repeat(4)}${"football match goal . ".repeat(5)}`;
     const { isValid, findings, coverage } = await scanner.scan(text);
     expect(isValid).toBe(false);
@@ -68,7 +68,7 @@ describe("BanTopics", () => {
     expect(coverage).toMatchObject({ scannedChars: text.length, truncated: false });
   });
 
-  it("passes what says nothing with -1, and refuses to ban nothing", async () => {
+  it("passes blank texts with -1, and refuses an empty list of topics", async () => {
     for (const text of ["", " "]) expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
     expect(() => new InputBanTopics({ model: multitaskModel, topics: [] })).toThrow(/^topics:/);
     expect(() => new InputBanTopics({ model: multitaskModel, topics: [" "] })).toThrow(/^topics.0/);
@@ -82,13 +82,13 @@ describe("BanTopics", () => {
     [{ name: "work", phrases: ["pay", " "] }, ["topics.0.phrases.1"]],
     [{ phrases: ["work"] }, ["topics.0.name"]],
     [{ name: "work", phrase: ["pay"] }, ["topics.0.phrases", "topics.0.phrase"]],
-  ])("says what is wrong with the topic %j", (topic, paths) => {
+  ])("names the error in the topic %j", (topic, paths) => {
     const make = () =>
       new InputBanTopics({ model: multitaskModel, topics: [topic as { name: string; phrases: string[] }] });
     expect(make).toThrow(expect.objectContaining({ issues: paths.map((path) => expect.objectContaining({ path })) }));
   });
 
-  it("goes on when the call that loads the topics is aborted", async () => {
+  it("loads the topics even if the first call is aborted", async () => {
     const fresh = new InputBanTopics({ model: multitaskModel, topics: ["sports"] });
     const controller = new AbortController();
     const first = fresh.scan("football", { signal: controller.signal });
@@ -98,7 +98,7 @@ describe("BanTopics", () => {
     expect((await second).isValid).toBe(false);
   });
 
-  it("takes a model for inference, which says whether a text is an example of the topic", async () => {
+  it("accepts an inference model, which tells whether a text is an example of the topic", async () => {
     const model = changed((guard) => {
       guard.heads = guard.heads.filter(({ name }) => name === "nli");
       guard.comparing = undefined;
@@ -114,13 +114,13 @@ describe("BanTopics", () => {
     await expect(cut.load()).rejects.toMatchObject({ path: "matchType" });
   });
 
-  it("compares the cosine itself where a model does not say what it means", async () => {
+  it("uses the cosine itself if the model does not configure it", async () => {
     const plain = new InputBanTopics({ model: changed((guard) => (guard.comparing = undefined)), topics: ["sports"] });
     expect((await plain.scan("football")).probability).toBeCloseTo(1, 5);
     expect((await plain.scan("rain")).probability).toBeCloseTo(0, 5);
   });
 
-  it("refuses a model that can tell no topics, and a comparison that is none", async () => {
+  it("refuses a model that cannot compare topics, and an invalid configuration", async () => {
     const labels = new InputBanTopics({ model: exclusiveClassifier, topics: ["sports"] });
     await expect(labels.load()).rejects.toMatchObject({ path: "model" });
     const broken = changed((guard) => (guard.comparing = { topics: { scale: "steep", offset: 0 } }));
@@ -152,7 +152,7 @@ describe("BanTopics with the embedded model", () => {
     },
   );
 
-  it("takes topics in other languages than the text", async () => {
+  it("accepts topics in other languages than the text", async () => {
     const chinese = new InputBanTopics({ topics: ["足球"] });
     expect((await chinese.scan("The striker scored twice and the goalkeeper saved a penalty.")).isValid).toBe(false);
     expect((await chinese.scan("Add two eggs and whisk until the mixture is pale.")).isValid).toBe(true);

@@ -21,7 +21,7 @@ describe("Bias", () => {
     expect((await input.scan("the sky is blue")).isValid).toBe(true);
   });
 
-  it("counts what the end of the prompt says where it is asked to", async () => {
+  it("counts the end of the prompt with usePrompt", async () => {
     const prompt = "are they lazy ?";
     expect((await scanner.scan("they are", { prompt })).isValid).toBe(true);
     const behind = new Bias({ model: multitaskModel, usePrompt: true });
@@ -30,7 +30,7 @@ describe("Bias", () => {
     expect((await sentences.scan("they are", { prompt })).isValid).toBe(true);
   });
 
-  it("never fails an output for what a long prompt says far before its end", async () => {
+  it("never fails an output for the beginning of a long prompt", async () => {
     const prompt = `are they lazy ? ${fillerText.repeat(3)}`;
     const output = fillerText.repeat(3);
     const behind = new Bias({ model: multitaskModel, usePrompt: true });
@@ -50,7 +50,7 @@ describe("Bias", () => {
 describe("Bias with the embedded model", () => {
   const embedded = new Bias();
 
-  it("tells slanted wording from a plain report", async () => {
+  it("tells slanted wording from a neutral report", async () => {
     const slanted =
       "The radical left's disastrous so-called reform is yet another shameless assault on hard-working families by corrupt elites.";
     expect((await embedded.scan(slanted, { prompt: "What happened in the senate?" })).isValid).toBe(false);

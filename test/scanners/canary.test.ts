@@ -59,7 +59,7 @@ const token = fc
   .filter((token) => new Set(token).size > 5);
 
 describe("Canary", () => {
-  it.each(DISGUISES)("finds every canary, whole and cut: %s", async (_, disguise) => {
+  it.each(DISGUISES)("finds every canary, whole and truncated: %s", async (_, disguise) => {
     await fc.assert(
       fc.asyncProperty(token, fc.nat(6), async (token, from) => {
         const finder = new output.Canary({ canaries: [`guard-canary-${token}`] });
@@ -83,7 +83,7 @@ describe("Canary", () => {
     if (view) expect(findings[0]?.view).toMatch(view);
   });
 
-  it("passes texts that do not have it", async () => {
+  it("passes texts without the canary", async () => {
     const word = fc.string({ unit: fc.constantFrom(...DIGITS, ..." -\n"), maxLength: 400 });
     const any = fc.oneof(word, fc.string({ unit: "binary", maxLength: 200 }), fc.base64String({ maxLength: 400 }));
     await fc.assert(
@@ -153,7 +153,7 @@ describe("Canary", () => {
     expect(await scanned(scanner, text)).toMatchObject({ isValid: true, findings: [], coverage: { truncated: false } });
   });
 
-  it("finds what was planted in the system prompt, without configuration", async () => {
+  it("finds the canary of the system prompt without configuration", async () => {
     const { prompt, canary } = plantCanary("You are Nora.");
     expect(prompt).toContain("You are Nora.");
     expect(canary).toMatch(/^guard-canary-[0-9A-HJKMNP-TV-Z]{16}$/);
@@ -169,12 +169,12 @@ describe("Canary", () => {
     expect(await scan(`It is ${plantCanary("").canary}.`)).toMatchObject({ isValid: true });
   });
 
-  it("says that it looked at nothing without a canary", async () => {
+  it("reports in the coverage that nothing was scanned without a canary", async () => {
     const verdict = await scanned(new output.Canary(), `Hello, ${CANARY}`);
     expect(verdict).toMatchObject({ isValid: true, coverage: { scannedChars: 0, truncated: true } });
   });
 
-  it("redacts what it found, and nothing else", async () => {
+  it("redacts its findings only", async () => {
     const redacting = new output.Canary({ canaries: [CANARY], redact: true });
     const dashed = [...CANARY.slice(13)].join("-");
     const text = `😀 ${CANARY}, then ${dashed} and ${base64(CANARY)}; in numbers: ${codes(CANARY.slice(13), 10, 2)}. Bye`;
@@ -191,7 +191,7 @@ describe("Canary", () => {
     expect(await scanned(ofCalls, url, { source: "tool_call" })).toMatchObject({ isValid: false });
   });
 
-  it("refuses what is no canary, without repeating it", () => {
+  it("refuses a value that is no canary, without quoting it", () => {
     for (const wrong of ["hunter2", "guard-canary-TOOSHORT", `${CANARY}X`]) {
       for (const make of [() => plantCanary("", wrong), () => new output.Canary({ canaries: [wrong] })]) {
         expect(make).toThrow(GuardValidationError);

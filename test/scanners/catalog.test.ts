@@ -62,7 +62,7 @@ describe("createScanner", () => {
     ]);
   });
 
-  it("takes parameters as files and as programs write them", async () => {
+  it("accepts parameters in snake_case and camelCase", async () => {
     const text = "RED red";
     for (const params of [
       { substrings: ["red"], case_sensitive: true, redact_all: true },
@@ -74,7 +74,7 @@ describe("createScanner", () => {
     }
   });
 
-  it("gives scanners a name", () => {
+  it("names scanners", () => {
     const scanner = createScanner("output", "Regex", { patterns: ["a"], name: "Letters" });
     expect([scanner.type, scanner.name]).toEqual(["Regex", "Letters"]);
   });

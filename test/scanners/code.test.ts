@@ -55,14 +55,14 @@ const prose = `Thanks for the quick reply. I read the report that you sent last 
 values is too low. Could you please check it again? If the total is right, we should define a new class of customers.`;
 
 describe("Code", () => {
-  it("takes the languages of llm-guard, whatever their case, and aliases", () => {
+  it("accepts llm-guard's languages in any case, and aliases", () => {
     expect(new Code({ languages: LLM_GUARD }).type).toBe("Code");
     expect(
       new Code({ languages: ["python", "RUST", "js", "ts", "golang", "c++", "cpp", "Bash", "csharp"] }),
     ).toBeDefined();
   });
 
-  it("refuses a language that it does not know, and lists those that it does", () => {
+  it("refuses an unknown language, and lists the known ones", () => {
     const make = () => new Code({ languages: ["Python", "Klingon"] });
     expect(make).toThrow(GuardValidationError);
     expect(make).toThrow(/languages\.1: unknown language Klingon; known are: ARM Assembly, AppleScript, C, C#/);
@@ -73,7 +73,7 @@ describe("Code", () => {
     );
   });
 
-  it("blocks a language and lets others pass", async () => {
+  it("blocks a language, and passes others", async () => {
     const scanner = new Code({ languages: ["Python"] });
     const found = await scanner.scan(python);
     expect(found.isValid).toBe(false);
@@ -84,7 +84,7 @@ describe("Code", () => {
     for (const other of [rust, java, prose]) expect((await scanner.scan(other)).isValid).toBe(true);
   });
 
-  it("finds code inside prose, with and without fences, at its place", async () => {
+  it("finds code within prose, with and without fences", async () => {
     const scanner = new Code({ languages: ["rust", "Java"] });
     for (const text of [
       `Схема 😀: look at this\n\n\`\`\`\n${rust}\n\`\`\`\n\n${prose}`,
@@ -99,13 +99,13 @@ describe("Code", () => {
     }
   });
 
-  it("takes the language that a fence names as a hint only", async () => {
+  it("treats the language of a fence as a hint", async () => {
     const scanner = new Code({ languages: ["Java"] });
     expect((await scanner.scan(`\`\`\`python\n${java}\n\`\`\``)).isValid).toBe(false);
     expect((await scanner.scan(`\`\`\`java\n${python}\n\`\`\``)).isValid).toBe(true);
   });
 
-  it("with isBlocked false fails code in any other language, wherever it stands", async () => {
+  it("fails code in any other language with isBlocked false", async () => {
     const scanner = new Code({ languages: ["Python"], isBlocked: false });
     expect((await scanner.scan(python)).isValid).toBe(true);
     expect((await scanner.scan(prose)).isValid).toBe(true);
@@ -114,7 +114,7 @@ describe("Code", () => {
     expect(both.findings.map(({ label }) => label)).toEqual(["Java"]);
   });
 
-  it("is not fooled by a long listing around a few lines", async () => {
+  it("finds a few lines within a long listing", async () => {
     const json = `${JSON.stringify(
       Array.from({ length: 900 }, (_, id) => ({ id, name: `user ${id}`, tags: ["a", "b"] })),
       null,
@@ -147,7 +147,7 @@ describe("BanCode", () => {
     }
   });
 
-  it("takes no list, form, log, formula or message for code, and misses no code", async () => {
+  it("passes lists, forms, logs, formulas and messages, and finds code", async () => {
     const scanners = [new BanCode(), new OutputBanCode()];
     for (const scanner of scanners) {
       for (const text of texts.harmless) expect((await scanner.scan(text)).isValid, text).toBe(true);
@@ -169,18 +169,18 @@ describe("BanCode", () => {
     "| Name | Age |\n|---|---|\n| Anna | 34 |\n| Boris | 41 |",
     "2026-03-01 12:00:01 INFO server started\n2026-03-01 12:00:02 WARN disk almost full",
     "What is 12 + 30 * 2? I think x = 72.",
-  ])("lets %j pass", async (text) => {
+  ])("passes %j", async (text) => {
     expect((await new BanCode().scan(text)).isValid).toBe(true);
   });
 
-  it("passes what is empty or blank", async () => {
+  it("passes empty and blank texts", async () => {
     for (const text of ["", " \n\t\r\n ", "```\n```", "\u200b"]) {
       expect((await new BanCode().scan(text)).isValid, JSON.stringify(text)).toBe(true);
     }
     expect(await new BanCode().scan("  ")).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
-  it("judges long texts as short ones", async () => {
+  it("treats long texts like short ones", async () => {
     const long = `${`${prose}\n\n`.repeat(60)}${java}\n\n${prose}`;
     const { isValid, findings, coverage } = await new BanCode().scan(long);
     expect(isValid).toBe(false);
@@ -188,7 +188,7 @@ describe("BanCode", () => {
     expect(findings.map(({ text }) => text).join("\n")).toContain("System.out.println");
   });
 
-  it("gives valid places for any text", async () => {
+  it("has valid offsets in any text", async () => {
     const scanner = new BanCode({ threshold: 0 });
     const pieces = fc.constantFrom(
       "```",

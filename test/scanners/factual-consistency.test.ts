@@ -12,7 +12,7 @@ describe("FactualConsistency", () => {
     expect(verdict.score).toBeLessThan(0);
   });
 
-  it("names the sentence without support, and whether the prompt says the opposite", async () => {
+  it("names the sentence without support, and whether the prompt contradicts it", async () => {
     const text = "the sky is blue.\n\nLondon sells juice.\n\nthe grass is not green.";
     const { isValid, findings, probability } = await scanner.scan(text, { prompt });
     expect(isValid).toBe(false);
@@ -35,7 +35,7 @@ describe("FactualConsistency", () => {
     expect((await scanner.scan("the red team lost.", { prompt: fillerText.repeat(5) })).isValid).toBe(false);
   });
 
-  it("wants support for all of a sentence longer than the model", async () => {
+  it("needs support for every piece of a sentence longer than the model's input", async () => {
     const long = "the sky is blue and ".repeat(10);
     expect((await scanner.scan(long, { prompt: "the sky is blue and green" })).isValid).toBe(true);
     const { isValid, findings } = await scanner.scan(`${long} ${"London sells juice and ".repeat(8)}`, {
@@ -45,7 +45,7 @@ describe("FactualConsistency", () => {
     expect(findings).toHaveLength(1);
   });
 
-  it("leaves out what claims nothing", async () => {
+  it("skips sentences without a claim", async () => {
     const verdict = await scanner.scan("Who won? ---\n\n谁赢了？", { prompt });
     expect(verdict).toMatchObject({ isValid: true, score: -1 });
     expect(verdict).not.toHaveProperty("probability");
@@ -62,7 +62,7 @@ describe("FactualConsistency", () => {
     ["London sells juice. who won?", "London sells juice."],
     ["London sells juice：“who won？”", "London sells juice：“who won？”"],
     ['London asked: "who won?"', 'London asked: "who won?"'],
-  ])("judges what %j says beside its question", async (text, claim) => {
+  ])("checks the statement beside the question in %j", async (text, claim) => {
     const { isValid, findings } = await scanner.scan(text, { prompt });
     expect({ isValid, claims: findings.map((finding) => finding.text) }).toEqual({ isValid: false, claims: [claim] });
     for (const { start, end, text: found } of findings) expect(text.slice(start, end)).toBe(found);
@@ -75,7 +75,7 @@ describe("FactualConsistency", () => {
     },
   );
 
-  it("takes long sentences apart that end with a question", async () => {
+  it("splits long sentences that end with a question", async () => {
     const gap = " ".repeat(200_000);
     const { findings } = await scanner.scan(`${"a".repeat(200_000)}${gap}London sells juice\n${gap}who won ?`, {
       prompt: "x",
@@ -91,7 +91,7 @@ describe("FactualConsistency", () => {
     await expect(call).rejects.toThrow("changed my mind");
   });
 
-  it("refuses a model that infers nothing", async () => {
+  it("refuses a model without an entailment label", async () => {
     await expect(new FactualConsistency({ model: exclusiveClassifier }).load()).rejects.toThrow(/no label entailment/);
     const short = new FactualConsistency({ model: multitaskModel, modelMaxLength: 4 });
     await expect(short.load()).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
@@ -106,11 +106,11 @@ describe("FactualConsistency with the embedded model", () => {
   const prompt =
     "Acme Cycles was founded in Leeds in 1987 by Ann Lee. It makes steel bicycles and employs 40 people. Who founded it?";
 
-  it("passes what the prompt says", async () => {
+  it("passes sentences that follow from the prompt", async () => {
     expect((await embedded.scan("Ann Lee founded Acme Cycles.", { prompt })).isValid).toBe(true);
   });
 
-  it("names the sentence that the prompt contradicts, or knows nothing of", async () => {
+  it("names the sentence that contradicts the prompt, and the one without support", async () => {
     const text = "Ann Lee founded Acme Cycles. Acme Cycles does not make bicycles. Its founder plays the violin.";
     const { findings } = await embedded.scan(text, { prompt });
     expect(findings.map((finding) => finding.text)).toEqual([
@@ -120,7 +120,7 @@ describe("FactualConsistency with the embedded model", () => {
     expect(findings[0]?.label).toBe("contradiction");
   });
 
-  it("fails a sentence whose number the prompt does not have", async () => {
+  it("fails a sentence with a number that is not in the prompt", async () => {
     const report =
       "The harbour of Vardal closed 17 days in 2024, the port authority reports. Storms damaged 2,480 metres of the wall; the repair costs 6.5 " +
       "million crowns, and 64 of 91 berths are free again.";

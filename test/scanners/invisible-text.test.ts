@@ -62,7 +62,7 @@ describe("InvisibleText", () => {
     expect(verdict.rewritten.endsWith("ж!")).toBe(true);
   });
 
-  it("leaves nothing to find and nothing visible out, in any text", async () => {
+  it("removes all invisible and no visible characters from any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
         const { rewritten, findings } = await scanned(scanner, text);

@@ -27,7 +27,7 @@ describe("JSON", () => {
     }
   });
 
-  it("repairs what is broken where it stands, and nothing else", async () => {
+  it("repairs broken JSON in place, and changes nothing else", async () => {
     const text = `é {'a': 1,} and {"n": 123456789012345678901234567890, "n": 1e400}, {name}, {"b": [1, 2`;
     expect(await scan(text)).toMatchObject({
       isValid: true,
@@ -64,7 +64,7 @@ describe("JSON", () => {
     'if err != nil { return fmt.Errorf("no: %w", err) }',
     '[a-z]{2,3}[^"]*',
     "- [x] done\n- [ ] open [^1]\n\n[^1]: See [the page](https://example.com).",
-  ])("leaves %j alone, in a fence without a tag too", async (text) => {
+  ])("ignores %j, also in a fence without a tag", async (text) => {
     for (const whole of [text, `It is written so: ${text}`, `\`\`\`\n${text}\n\`\`\``]) {
       const verdict = await scan(whole);
       expect(verdict, whole).toMatchObject({ isValid: true, findings: [] });
@@ -99,13 +99,13 @@ describe("JSON", () => {
     }
   });
 
-  it("fails what can not be repaired, and repairs the rest", async () => {
+  it("fails JSON that cannot be repaired, and repairs the rest", async () => {
     const verdict = await scan('{"a": 1,}\n```json\n{x}\n```');
     expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ text: "{x}" }] });
     expect(verdict.rewritten).toMatch(/^\{"a": 1\}/);
   });
 
-  it("checks schemas and says where they fail", async () => {
+  it("checks schemas, and names the path of a violation", async () => {
     const schema = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -264,7 +264,7 @@ describe("JSON", () => {
     }
   });
 
-  it("does not let patterns take long over many strings", async () => {
+  it("limits the time of patterns over many strings", async () => {
     const pattern = "([ab]{1,60}c?){60}x";
     const slow = JSON.stringify(Array.from({ length: 300 }, () => "ab".repeat(1500)));
     const schema = { items: { not: { pattern } } };
@@ -292,7 +292,7 @@ describe("JSON", () => {
     expect((error as GuardValidationError).path).toBe(path);
   });
 
-  it("does not stall or fall over texts made for that", async () => {
+  it("survives texts that are made to slow it down", async () => {
     for (const unit of ["{", "[", '{"a":', '"a\n', "[{", '{"a" ', '[1 "']) {
       const verdict = await scan(`{"x": [${unit.repeat(20_000)}`);
       expect(verdict.edits === undefined || verdict.isValid).toBe(true);
@@ -309,7 +309,7 @@ describe("JSON", () => {
     await expect(scanned(new JSONScanner(), "{'a': 1}", { signal })).rejects.toThrow("enough");
   });
 
-  it("points into any text, and changes nothing where nothing is repaired", async () => {
+  it("has valid offsets in any text, and changes only repaired JSON", async () => {
     const part = fc.constantFrom(
       "{",
       "}",
@@ -340,7 +340,7 @@ describe("JSON", () => {
     );
   });
 
-  it("finds nothing more to repair in what it repaired", async () => {
+  it("finds nothing to repair in repaired JSON", async () => {
     const value = fc.json({ maxDepth: 2 }).filter((json) => json.startsWith("{"));
     await fc.assert(
       fc.asyncProperty(value, fc.nat(), async (json, at) => {

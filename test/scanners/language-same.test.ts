@@ -27,7 +27,7 @@ describe("LanguageSame", () => {
     }
   });
 
-  it("says that a short answer was not compared", async () => {
+  it("reports in the coverage that a short answer was not compared", async () => {
     const prompt = "Kannst du mir bitte sagen, ob das wirklich stimmt?";
     expect((await scanner.scan("Sí.", { prompt })).coverage.windows).toBe(0);
     expect((await scanner.scan("Ja, das stimmt leider wirklich so.", { prompt })).coverage.windows).toBe(1);

@@ -18,7 +18,7 @@ describe("Language", () => {
     ["ko", "오늘은 날씨가 좋아서 공원에 산책하러 갑니다."],
     ["fa", "امروز هوا خوب است و ما به پارک می‌رویم."],
     ["ur", "آج موسم بہت اچھا ہے اور ہم پارک جا رہے ہیں۔"],
-  ])("finds %s where only English may pass", async (language, text) => {
+  ])("finds %s if only English is allowed", async (language, text) => {
     const verdict = await english.scan(text);
     expect(verdict.isValid).toBe(false);
     expect(verdict.score).toBeGreaterThan(0);
@@ -38,7 +38,7 @@ describe("Language", () => {
     expect(await english.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
-  it("judges no text that is too short to tell, and says so", async () => {
+  it("passes texts that are too short to identify, and reports it in the coverage", async () => {
     for (const text of [...shortTexts.english, ...shortTexts.short]) {
       const verdict = await english.scan(text);
       expect(verdict, text).toMatchObject({ isValid: true, findings: [] });
@@ -58,14 +58,14 @@ describe("Language", () => {
     }
   });
 
-  it("leaves code out of a text", async () => {
+  it("ignores code", async () => {
     const prose = "Das ist mir leider noch nicht ganz klar.";
     const code = "```python\nfor word in words:\n    print(word)\n```";
     expect((await english.scan(`${prose}\n${code}`)).findings[0]?.label).toBe("de");
     expect((await new Language({ validLanguages: ["de"] }).scan(`${prose}\n${code}`)).isValid).toBe(true);
   });
 
-  it("judges sentences by themselves where asked to, and says which", async () => {
+  it("checks each sentence with match type sentence, and names the failing one", async () => {
     const text =
       "😀 The weather is really nice today, so we will go for a long walk in the park. Das Wetter ist heute schön. " +
       "And after that we will all have dinner together at the new restaurant near the station.";
@@ -76,7 +76,7 @@ describe("Language", () => {
     expect(text.slice(findings[0]?.start, findings[0]?.end)).toBe("Das Wetter ist heute schön.");
   });
 
-  it("shows the sentences that make a text fail as a whole", async () => {
+  it("points at the sentences that make a text fail", async () => {
     const text = "Hello there. Сегодня хорошая погода, и мы идём гулять в парк, а потом в кино.";
     const { findings } = await english.scan(text);
     expect(findings.map(({ label, start }) => [label, start])).toEqual([["ru", 13]]);
@@ -87,7 +87,7 @@ describe("Language", () => {
     expect(OutputLanguage.options.shape.threshold.parse(undefined)).toBe(0.7);
   });
 
-  it("passes a text in which no language is sure", async () => {
+  it("passes a text without a certain language", async () => {
     const text = "The weather is nice today. Сегодня хорошая погода.";
     expect(await new Language({ validLanguages: ["zh"], threshold: 0.99 }).scan(text)).toMatchObject({ isValid: true });
   });
@@ -114,7 +114,7 @@ describe("Language", () => {
     expect(verdict.findings.every(({ label }) => label === "ru")).toBe(true);
   });
 
-  it("takes any text", async () => {
+  it("accepts any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {
         for (const { start, end, score } of (await english.scan(text.toWellFormed())).findings) {

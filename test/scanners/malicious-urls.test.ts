@@ -30,7 +30,7 @@ describe("MaliciousURLs", () => {
     expect((await flagged(bad)).length).toBeGreaterThanOrEqual(bad.length - 1);
   });
 
-  it("says which URL, what it is and how sure it is, also of a disguised one", async () => {
+  it("reports the URL, its label and its score, also of a defanged URL", async () => {
     const text =
       "😀 See https://github.com/ and hxxp://paypal[.]com.secure-login.verify-account[.]tk/webscr?cmd=_login-run.";
     const { isValid, score, findings } = await scanner.scan(text);
@@ -48,7 +48,7 @@ describe("MaliciousURLs", () => {
     expect(findings[0]?.score).toBeGreaterThan(0.5);
   });
 
-  it("fails no host of the own network, and no public address alone", async () => {
+  it("passes hosts of the local network, and public addresses without a path", async () => {
     const urls = [
       "http://localhost:3000",
       "http://127.0.0.1:8000/login.php",
@@ -63,7 +63,7 @@ describe("MaliciousURLs", () => {
     expect(await flagged(urls)).toEqual([]);
   });
 
-  it("judges international names by what they spell", async () => {
+  it("scores international names by the brands that they spell", async () => {
     expect(await flagged(links("international"))).toEqual([]);
     expect(await flagged(["http://пример.com/paypal/signin/webscr.php?cmd=_login-run"])).toHaveLength(1);
   });
@@ -80,7 +80,7 @@ describe("MaliciousURLs", () => {
     expect(findings).toMatchObject([{ start: 4, label: "homograph", score: 0.99 }]);
   });
 
-  it("lets allowed domains pass, with what is below them", async () => {
+  it("passes allowed domains and their subdomains", async () => {
     const bad = "http://paypal.com.secure-login.verify-account.tk/webscr?cmd=_login-run";
     const allowed = new MaliciousURLs({ allowedDomains: ["Verify-Account.tk", "müller.de"] });
     expect((await allowed.scan(bad)).isValid).toBe(true);
@@ -110,17 +110,17 @@ describe("MaliciousURLs", () => {
     expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
-  it("keeps to its threshold", async () => {
+  it("applies its threshold", async () => {
     const text = "http://185.234.12.9/bins/mirai.x86";
     expect((await new MaliciousURLs({ threshold: 1 }).scan(text)).isValid).toBe(true);
     expect((await new MaliciousURLs({ threshold: 0 }).scan("https://github.com/")).isValid).toBe(false);
   });
 
-  it("refuses a model that is not there", () => {
+  it("refuses a model that does not exist", () => {
     expect(() => new MaliciousURLs({ model: "embedded:nothing" })).toThrow(GuardValidationError);
   });
 
-  it("takes any text", async () => {
+  it("accepts any text", async () => {
     const part = fc.oneof(
       fc.constantFrom("http://", "[.]", ".com", "/", "@", "。"),
       fc.string({ unit: "binary", maxLength: 5 }),

@@ -33,7 +33,7 @@ async function scanOnItsSide(scanner: Scanner, text: string) {
   return { sanitized, ...report };
 }
 
-describe("more findings than are told", () => {
+describe("more findings than are reported", () => {
   it.each<[string, Scanner, string, RegExp]>([
     ["Regex", new Regex({ patterns: ["[0-9]+"], matchType: "all" }), numbered((at) => `${at} `), /\d/],
     [
@@ -47,7 +47,7 @@ describe("more findings than are told", () => {
     ["Secrets", new Secrets(), tokens, /Tr0ub4dor/],
     ["Anonymize", new Anonymize({ recognizerConf: [] }), mails, /@/],
     ["Sensitive", new Sensitive({ recognizerConf: [], redact: true }), mails, /@/],
-  ])("are counted, and all of them are taken out: %s", async (name, scanner, text, pattern) => {
+  ])("are counted, and all of them are redacted: %s", async (name, scanner, text, pattern) => {
     const { findings, coverage, isValid, ...report } = await scanOnItsSide(scanner, text);
     expect(isValid).toBe(false);
     expect(findings[name]).toHaveLength(MOST);
@@ -132,13 +132,13 @@ describe("a long text", () => {
     ["Language", new Language({ validLanguages: ["en"] }), numbered((at) => `Paragraph ${at}.\n\n`, 5000)],
     ["JSON", new JSONScanner({ repair: false }), '{"a":1} '.repeat(20_000)],
     ["Anonymize", new Anonymize({ recognizerConf: [] }), numbered((at) => `name${at}@mail.com `, 10_000)],
-  ])("leaves the event loop to others: %s", async (_, scanner, text) => {
+  ])("does not block the event loop: %s", async (_, scanner, text) => {
     expect(await roundsDuring(() => scanOnItsSide(scanner, text))).toBeGreaterThan(3);
   });
 });
 
 describe("thousands of short messages", () => {
-  it("leave the event loop to others", async () => {
+  it("do not block the event loop", async () => {
     const messages = Array.from({ length: 4000 }, (_, at) => ({
       role: "user" as const,
       content: `Message ${at}: my mail`,
@@ -147,7 +147,7 @@ describe("thousands of short messages", () => {
     expect(await roundsDuring(() => scanConversation(scanners, messages))).toBeGreaterThan(3);
   });
 
-  it("leave the event loop to others where each is rewritten", async () => {
+  it("do not block the event loop if each is rewritten", async () => {
     const messages = Array.from({ length: 1000 }, (_, at) => ({
       role: "user" as const,
       content: `name${at}@mail.com`,

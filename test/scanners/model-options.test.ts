@@ -64,14 +64,14 @@ describe("llm-guard's options of models", () => {
     [{ model: exclusiveClassifier, onnx_filename: "model.onnx" }],
     [{ model: `${exclusiveClassifier}:model.onnx` }],
     [{ modelPath: exclusiveClassifier, modelOnnxFileName: "model.onnx" }],
-  ])("name the files of a model: %j", async (params) => {
+  ])("rename the files of a model: %j", async (params) => {
     const scanner = createScanner("input", "PromptInjection", params);
     const [calm, attack] = await Promise.all(["calm", "attack"].map((text) => scanner.scan(text)));
     await scanner.close();
     expect([calm?.isValid, attack?.isValid]).toEqual([true, false]);
   });
 
-  it("find a graph in a folder below that of the tokenizer", async () => {
+  it("find an ONNX file in a subfolder of the tokenizer's folder", async () => {
     const folder = mkdtempSync(join(tmpdir(), "guard-model-path-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(exclusiveClassifier, folder, { recursive: true });
@@ -93,11 +93,11 @@ describe("llm-guard's options of models", () => {
       "onnxFilename: is given twice",
     ],
     [{ model_path: 7 }, "modelPath: expected a text, got a number"],
-  ])("do not name a model in two ways, nor by a number: %j", (params, message) => {
+  ])("refuse a model that is given twice, or by a number: %j", (params, message) => {
     expect(() => createScanner("input", "PromptInjection", params)).toThrow(message);
   });
 
-  it("name the models for names of people", () => {
+  it("name the NER models", () => {
     const params = { model_path: names, entity_types: ["PERSON"] };
     expect(modelNames(createScanner("input", "Anonymize", params))).toEqual([names]);
     expect(() => createScanner("input", "Anonymize", { model_path: exclusiveClassifier })).toThrow(
@@ -123,13 +123,13 @@ describe("llm-guard's options of models", () => {
     expect(await windows({ model_max_length: 12 })).toBeGreaterThan((await windows({})) + 3);
   });
 
-  it("model_max_length makes the pairs of FactualConsistency shorter", async () => {
+  it("model_max_length shortens the pairs of FactualConsistency", async () => {
     const scanner = createScanner("output", "FactualConsistency", { model: multitaskModel, model_max_length: 4 });
     const scan = scanner.scan("the sky is blue.", { prompt: "the sky is blue" });
     await expect(scan).rejects.toThrow(/^modelMaxLength: a pair of texts needs 6 tokens/);
   });
 
-  it("model_max_length makes the model for names read less at once", async () => {
+  it("model_max_length shortens the input of the NER model", async () => {
     // There is room for two special tokens and one token of the text, so a name of several tokens is never found whole.
     const text = "I am John Smith .";
     const found = async (more: Record<string, unknown>) => {
@@ -142,7 +142,7 @@ describe("llm-guard's options of models", () => {
     expect(await found({ model_max_length: 3 })).not.toContain("John Smith");
   });
 
-  it("model_batch_size is no setting that a curve of thresholds does not hold for", () => {
+  it("model_batch_size does not invalidate the curve of thresholds", () => {
     const params = { threshold: { fpr: 0.01 }, model_batch_size: 4 };
     expect(createScanner("input", "Toxicity", params).type).toBe("Toxicity");
     expect(createScanner("input", "Gibberish", { ...params, model_max_length: 256 }).type).toBe("Gibberish");

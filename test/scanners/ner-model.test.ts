@@ -49,7 +49,7 @@ const text =
   "Ivan Petrov (ivan@example.com) of Acme Corp is in Moscow, and so is Maria. Petrov left, Ivan Petrov did not.";
 
 describe("names", () => {
-  it("are found beside what has a form, each mention by itself, and restored", async () => {
+  it("are found besides other personal data, at every mention, and restored", async () => {
     const scanner = new Anonymize({ recognizerConf: names, entityTypes: "all" });
     await scanner.load();
     const vault = new Vault();
@@ -69,7 +69,7 @@ describe("names", () => {
     await expect(scanned(scanner, text)).rejects.toMatchObject({ code: "GUARD_CLOSED" });
   });
 
-  it("become others of their kind", async () => {
+  it("become other names of the same kind with useFaker", async () => {
     const scanner = new Anonymize({ recognizerConf: [names], useFaker: true, entityTypes: ["PERSON"] });
     const vault = new Vault();
     const { rewritten } = await scanned(scanner, text, { vault });
@@ -79,7 +79,7 @@ describe("names", () => {
     await scanner.close();
   });
 
-  it("are those of the types that are asked for", async () => {
+  it("are those of the wanted types", async () => {
     expect(await redacted("Ivan in Moscow", { recognizerConf: [names], entityTypes: ["LOCATION"] })).toBe(
       "Ivan in <LOCATION>",
     );
@@ -97,12 +97,12 @@ describe("names", () => {
     });
   });
 
-  it("are found in a long text, behind characters of two code units", async () => {
+  it("are found in a long text, after characters of two code units", async () => {
     const long = "😀 Ivan, ".repeat(2000);
     expect(await redacted(long, { recognizerConf: [names] })).toBe("😀 <PERSON>, ".repeat(2000));
   });
 
-  it("are not looked for any more when the call is aborted", async () => {
+  it("are no longer looked for when the call is aborted", async () => {
     const scanner = new Sensitive({ recognizerConf: [names] });
     await scanner.load();
     const controller = new AbortController();
@@ -112,7 +112,7 @@ describe("names", () => {
     await scanner.close();
   });
 
-  it("make one list with those of patterns and of other models", async () => {
+  it("are merged with the findings of patterns and other models", async () => {
     const towns = relabelled({ PERSON: "MISC", LOCATION: "LOC", ORGANIZATION: "GPE" });
     // Both models know Moscow. The other model takes for a location what this one takes for a company, and is equally sure.
     const recognizerConf = [names, { default_model: towns, threshold: 0.9 }] as never;
@@ -148,7 +148,7 @@ describe("the embedded model", () => {
       "<PERSON>昨天来了。",
       "<PERSON>昨天去了<LOCATION>。",
     ],
-  ])("finds names far apart in a text without others: %s", async (first, plain, last, firstMasked, lastMasked) => {
+  ])("finds names far apart in a long text: %s", async (first, plain, last, firstMasked, lastMasked) => {
     const between = ` ${plain.repeat(5)}`;
     const entityTypes = ["PERSON", "LOCATION", "ORGANIZATION"];
     expect(await redacted(first + between + last, { entityTypes })).toBe(firstMasked + between + lastMasked);
@@ -161,16 +161,16 @@ describe("the embedded model", () => {
     "Москва — столица России.",
     "东京是日本的首都。",
     "The United Nations met in Geneva on Monday.",
-  ])("leaves what says nothing of a person: %s", async (text) => {
+  ])("ignores text that identifies no person: %s", async (text) => {
     expect(await redacted(text, {})).toBe(text);
   });
 
-  it("finds all of that where it is asked to", async () => {
+  it("finds all of that with entityTypes all", async () => {
     const text = "What is the capital of France? See https://example.com/fr.";
     expect(await redacted(text, { entityTypes: "all" })).toBe("What is the capital of <LOCATION>? See <URL>.");
   });
 
-  it("takes all that is personal out of the example of llm-guard's documentation", async () => {
+  it("replaces all personal data in the example of llm-guard's documentation", async () => {
     const prompt =
       "Make an SQL insert statement to add a new user to our database. Name is John Doe. Email is test@test.com but also possible " +
       "to contact me with hello@test.com email. Phone number is 555-123-4567 and the IP address is 192.168.1.100. And credit card " +
@@ -182,20 +182,20 @@ describe("the embedded model", () => {
     );
   });
 
-  it("takes no everyday word that stands alone for a name, but names that stand alone", async () => {
+  it("finds single names, but takes no single everyday word for a name", async () => {
     const words = ["커피", "오케이!", "지하철", "네", "晚安", "恭喜", "哈哈", "コーヒー", "はい", "Okay", "хм"];
     for (const word of words) expect(await redacted(word, {}), word).toBe(word);
     const names = ["김민수", "박지성", "王伟", "李娜", "田中", "Ivan"];
     for (const name of names) expect(await redacted(name, {}), name).toBe("<PERSON>");
   });
 
-  it("reads texts of one character, of spaces and of signs", async () => {
+  it("reads texts of one character, of spaces and of symbols", async () => {
     for (const text of ["a", "好", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
   });
 });
 
 describe("labels", () => {
-  it("have their usual meaning, or are types of their own", async () => {
+  it("have their usual meaning, or become types", async () => {
     const usual = relabelled({ PERSON: "PER", LOCATION: "GPE", ORGANIZATION: "MISC" });
     const wanted = { recognizerConf: usual, entityTypes: ["PERSON", "LOCATION"] };
     expect(await redacted("Ivan, Moscow, Acme Corp", wanted)).toBe("<PERSON>, <LOCATION>, Acme Corp");
@@ -208,7 +208,7 @@ describe("labels", () => {
     expect(await found("all")).toBe("<SHIP>, <ORGANIZATION>, <DATE_TIME>");
   });
 
-  it("are mapped as llm-guard's configurations say, in a file too", async () => {
+  it("are mapped as in llm-guard's configurations, also in a file", async () => {
     const configuration = {
       DEFAULT_MODEL: names,
       MODEL_TO_PRESIDIO_MAPPING: { PERSON: "CUSTOMER", ORGANIZATION: "ID" },
@@ -266,7 +266,7 @@ describe("recognizerConf", () => {
     expect(issueOf(conf)).toMatch(message);
   });
 
-  it("answers for the types that are asked for", () => {
+  it("checks the wanted types", () => {
     expect(issueOf(names, { entityTypes: ["PERSON", "EMAIL_ADDRESS"] })).toBe("");
     expect(issueOf(names, { entityTypes: ["SHIP"] })).toMatch(/^entityTypes\.0: nothing finds SHIP: it is unknown/);
     const own = relabelled({ PERSON: "SHIP" });

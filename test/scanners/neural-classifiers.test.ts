@@ -6,7 +6,7 @@ import { classifierHeads as model, multitaskModel } from "../support/model-fixtu
 /** More tokens than the model reads at once, none of which it knows; they differ, since what a text repeats is read once. */
 const long = Array.from({ length: 40 }, (_, at) => `word${at} `).join("");
 
-describe("Scanners with a linear model by default take a classifier of the engine, too", () => {
+describe("Scanners with a linear model also accept a classifier of the engine", () => {
   it("Language", async () => {
     const german = "Das Wetter ist heute nicht so schön.";
     const english = "The weather is not so nice today.";
@@ -81,7 +81,7 @@ describe("Scanners with a linear model by default take a classifier of the engin
     await scanner.close();
   });
 
-  it("says what there is where there is no such model", () => {
+  it("lists the known models if a model does not exist", () => {
     for (const make of [
       () => new Gibberish({ model: "embedded:nothing" }),
       () => new Language({ model: "/nowhere/at/all", validLanguages: ["en"] }),

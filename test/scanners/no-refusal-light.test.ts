@@ -77,7 +77,7 @@ describe("NoRefusalLight", () => {
     expect((await scanner.scan(text)).isValid).toBe(false);
   });
 
-  it("points into any text", async () => {
+  it("has valid offsets in any text", async () => {
     const part = fc.constantFrom("I ", "cannot ", "help ", "provide ", "sorry ", "É", "😀", "\r\n", "，", "我不能提供");
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 20 }), async (parts) => {

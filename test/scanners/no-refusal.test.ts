@@ -4,7 +4,7 @@ import { NoRefusal } from "../../src/scanners/generated/output-scanners.ts";
 import { fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
 describe("NoRefusal", () => {
-  it("fails a refusal, wherever it stands", async () => {
+  it("fails a refusal anywhere in the text", async () => {
     const scanner = new NoRefusal({ model: multitaskModel, threshold: 0.82 });
     const text = `${fillerText.repeat(3)}sorry , we cannot help you`;
     const { isValid, score, findings } = await scanner.scan(text);
@@ -14,7 +14,7 @@ describe("NoRefusal", () => {
     expect(await scanner.scan("this is the answer")).toMatchObject({ isValid: true, score: -0.9 });
   });
 
-  it("points at the sentence, or reads all, as asked", async () => {
+  it("points at the sentence, or reads the whole text, by match type", async () => {
     const text = "This is the answer. We cannot help you.";
     const sentence = new NoRefusal({ model: multitaskModel, matchType: "sentence" });
     expect((await sentence.scan(text)).findings).toMatchObject([{ start: 20, end: 39, text: "We cannot help you." }]);

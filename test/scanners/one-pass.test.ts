@@ -39,7 +39,7 @@ async function loaded(side: Side, ...listed: [string, object?][]): Promise<Scann
 const topics: [string, object] = ["BanTopics", { topics: ["sports", "weather", "politics"] }];
 
 describe("one pass", () => {
-  it("answers all scanners of a call that share a model, whatever stands between them", async () => {
+  it("serves all scanners of a call that share a model, whatever order they have", async () => {
     const [toxicity, emotion, ban] = (await loaded("input", ["Toxicity"], ["EmotionDetection"], topics)) as [
       Scanner,
       Scanner,
@@ -65,7 +65,7 @@ describe("one pass", () => {
     expect(asked.sort()).toEqual(["the red team won the match", prompt]);
   });
 
-  it("is made anew for the next call, for another text and for another way to read it", async () => {
+  it("is repeated for the next call, for another text and for another strategy", async () => {
     const scanners = await loaded(
       "input",
       ["Toxicity"],
@@ -80,7 +80,7 @@ describe("one pass", () => {
     expect(asked).toHaveLength(6);
   });
 
-  it("is made by each model by itself", async () => {
+  it("is separate for each model", async () => {
     const scanners = await loaded(
       "input",
       ["Toxicity"],
@@ -92,7 +92,7 @@ describe("one pass", () => {
     expect(resultsValid).toEqual({ Toxicity: false, "Toxicity#2": false });
   });
 
-  it("lets texts leave early where one head is asked alone, and answers all heads where others ask too", async () => {
+  it("exits early if one head is asked, and serves all heads if others are asked too", async () => {
     const [toxicity, emotion] = (await loaded("input", ["Toxicity"], ["EmotionDetection"])) as [Scanner, Scanner];
     const answers = async (...scanners: Scanner[]) => {
       const asked = scanners.flatMap((scanner) => scanner.asks?.("user") ?? []);
@@ -109,7 +109,7 @@ describe("one pass", () => {
     expect(await toxicity.scan("you idiot", {})).toMatchObject({ isValid: false });
   });
 
-  it("answers for the parts of a conversation that say the same", async () => {
+  it("serves equal parts of a conversation", async () => {
     const scanners = await loaded("input", ["Toxicity"], topics);
     const asked = record();
     const messages = [

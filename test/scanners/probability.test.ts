@@ -45,7 +45,7 @@ describe("the probability of a verdict", () => {
     expect(await scan(nothing)).not.toHaveProperty("probability");
   });
 
-  it("stands in reports beside the risk score", async () => {
+  it("is in reports beside the risk score", async () => {
     const scanners = [
       createScanner("input", "Regex", { patterns: ["x"] }),
       createScanner("input", "Gibberish", { name: "Words" }),
@@ -56,7 +56,7 @@ describe("the probability of a verdict", () => {
     expect((await scanOutput([], "", "")).probabilities).toEqual({});
   });
 
-  it("must be one", async () => {
+  it("must be a number from 0 to 1", async () => {
     const wrong = {
       ...{ type: "Mine", name: "Mine", sanitizes: false },
       scan: async () => ({

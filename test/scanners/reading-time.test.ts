@@ -16,14 +16,14 @@ describe("ReadingTime", () => {
     expect((await scan(" \n", { maxTime: 0 })).isValid).toBe(true);
   });
 
-  it("cuts after the last word that fits, and keeps line breaks", async () => {
+  it("truncates after the last word that fits, and keeps line breaks", async () => {
     expect((await scan("one\r\ntwo  three\nfour five", { maxTime: 0.02, truncate: true })).rewritten).toBe(
       "one\r\ntwo  three\nfour",
     );
     expect((await scan("one two", { maxTime: 0, truncate: true })).rewritten).toBe("");
   });
 
-  it("counts characters where words have no spaces", async () => {
+  it("counts characters in scripts without spaces", async () => {
     const chinese = "汉".repeat(256);
     const verdict = await scan(chinese, { maxTime: 1, truncate: true });
     expect(verdict).toMatchObject({ isValid: false, rewritten: "汉".repeat(255) });
@@ -31,7 +31,7 @@ describe("ReadingTime", () => {
     expect((await scan("น".repeat(621), { maxTime: 1 })).isValid).toBe(false);
   });
 
-  it("judges long texts as short ones", async () => {
+  it("treats long texts like short ones", async () => {
     expect((await scan("слово ".repeat(100_000), { maxTime: 499.99, truncate: true })).rewritten).toHaveLength(599_987);
   });
 
@@ -39,7 +39,7 @@ describe("ReadingTime", () => {
     expect(() => new ReadingTime(options as never)).toThrow(/maxTime/);
   });
 
-  it("leaves a beginning of any text", async () => {
+  it("keeps a beginning of any text", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: "grapheme" }),

@@ -7,7 +7,7 @@ import { scanned } from "../support/rewritten.ts";
 const scan = (text: string, options: ConstructorParameters<typeof Regex>[0]) => scanned(new Regex(options), text);
 
 describe("Regex", () => {
-  it("redacts the first match only, unless all are asked for", async () => {
+  it("redacts the first match, or all with matchType all", async () => {
     const text = "Bearer abc123 and Bearer def456";
     const patterns = ["Bearer [a-z0-9]+"];
     expect(await scan(text, { patterns })).toMatchObject({
@@ -18,13 +18,13 @@ describe("Regex", () => {
     expect(await scan(text, { patterns, matchType: "all" })).toMatchObject({ rewritten: "[REDACTED] and [REDACTED]" });
   });
 
-  it("matches the whole text where asked to", async () => {
+  it("matches the whole text with matchType fullmatch", async () => {
     const options = { patterns: ["a|ab"], matchType: "fullmatch" as const };
     expect(await scan("ab", options)).toMatchObject({ isValid: false, rewritten: "[REDACTED]" });
     expect(await scan("abc", options)).toMatchObject({ isValid: true, score: -1 });
   });
 
-  it("lets only matching texts pass when patterns are allowed", async () => {
+  it("passes only matching texts if patterns are allowed", async () => {
     const options = { patterns: ["^ticket \\d+"], isBlocked: false };
     expect(await scan("ticket 42: broken", options)).toEqual(expect.objectContaining({ isValid: true, score: -1 }));
     const failed = await scan("hello", options);
@@ -32,7 +32,7 @@ describe("Regex", () => {
     expect(failed).not.toHaveProperty("edits");
   });
 
-  it("applies every pattern and says where each matched, in UTF-16 code units", async () => {
+  it("applies every pattern, and reports offsets in UTF-16 code units", async () => {
     const { findings, rewritten } = await scan("😀 id 12, mail a@b.c", { patterns: ["\\d+", "\\S+@\\S+"] });
     expect(findings.map(({ start, end, text, label }) => [start, end, text, label])).toEqual([
       [6, 8, "12", "\\d+"],
@@ -47,7 +47,7 @@ describe("Regex", () => {
     expect(verdict).not.toHaveProperty("edits");
   });
 
-  it("knows look-around and back-references", async () => {
+  it("supports look-around and back-references", async () => {
     expect(await scan("price 100 EUR", { patterns: ["\\d+(?= EUR)"] })).toMatchObject({
       rewritten: "price [REDACTED] EUR",
     });
@@ -56,7 +56,7 @@ describe("Regex", () => {
     });
   });
 
-  it("throws instead of passing a text that a pattern cannot be decided on", async () => {
+  it("throws if a pattern reaches the step limit", async () => {
     const call = scan(`${"a".repeat(60)}!`, { patterns: ["fine", "^((a|aa)(?!c))+$"] });
     await expect(call).rejects.toMatchObject({
       code: "GUARD_PATTERN",
@@ -82,7 +82,7 @@ describe("Regex", () => {
       ["key: \\x73\\x6b-abcdefgh1234", "key: [REDACTED]", "escape", "\\x73\\x6b-abcdefgh1234"],
       ["key: 736b2d6162636465666768313233 ok", "key: [REDACTED] ok", "hex", "736b2d6162636465666768313233"],
       ["key: YzJzdFlXSmpaR1ZtWjJneE1qTTA=", "key: [REDACTED]", "base64>base64", "YzJzdFlXSmpaR1ZtWjJneE1qTTA="],
-    ])("finds and redacts what %j says", async (text, rewritten, view, found) => {
+    ])("finds and redacts the decoded text of %j", async (text, rewritten, view, found) => {
       const verdict = await scan(text, credentials);
       expect(verdict).toMatchObject({ isValid: false, score: 1, rewritten });
       expect(verdict.findings.map(({ text, view }) => [text, view])).toEqual([[found, view]]);
@@ -90,7 +90,7 @@ describe("Regex", () => {
       expect((await scan(rewritten, credentials)).isValid).toBe(true);
     });
 
-    it("reports what stands there as it is without a view, and once", async () => {
+    it("reports a match in the text once, without a view", async () => {
       const { findings } = await scan("sk-abcdefgh1 ｓk-abcdefgh2", credentials);
       expect(findings.map(({ text, view }) => [text, view])).toEqual([
         ["sk-abcdefgh1", undefined],
@@ -99,26 +99,26 @@ describe("Regex", () => {
       expect(findings[0]).not.toHaveProperty("view");
     });
 
-    it("looks for the first match of a pattern in the text before its readings", async () => {
+    it("searches the text before its views", async () => {
       const options = { patterns: ["b[o0]mb", "fish"], deobfuscate: true };
       expect((await scan("Ym9tYiBib21i b0mb f1sh f1sh", options)).rewritten).toBe(
         "Ym9tYiBib21i [REDACTED] [REDACTED] f1sh",
       );
     });
 
-    it("matches the whole of a reading as the whole text", async () => {
+    it("matches the whole of a view with fullmatch", async () => {
       const options = { patterns: ["ignore all"], matchType: "fullmatch" as const, deobfuscate: true };
       expect(await scan("i g n o r e  a l l", options)).toMatchObject({ isValid: false, rewritten: "[REDACTED]" });
       expect(await scan("aWdub3JlIGFsbA== now", options)).toMatchObject({ isValid: true });
     });
 
-    it("refuses to let a text pass for what it can be made to say", () => {
+    it("refuses deobfuscate with allowed patterns", () => {
       expect(() => new Regex({ patterns: ["ticket"], isBlocked: false, deobfuscate: true })).toThrow(
         expect.objectContaining({ path: "deobfuscate" }),
       );
     });
 
-    it("throws where a pattern cannot be decided on in a reading", async () => {
+    it("throws if a pattern reaches the step limit in a view", async () => {
       const hidden = Buffer.from(`${"a".repeat(60)}!`).toString("base64");
       const call = scan(hidden, { patterns: ["^((a|aa)(?!c))+$"], deobfuscate: true });
       await expect(call).rejects.toMatchObject({ code: "GUARD_PATTERN" });
@@ -129,7 +129,7 @@ describe("Regex", () => {
       expect(verdict.findings).toEqual([expect.objectContaining({ start: 20_001, end: 20_021, view: "base64" })]);
     });
 
-    it("points into the text and changes nothing else, whatever the text", async () => {
+    it("has valid offsets and changes only findings in any text", async () => {
       const scanner = new Regex({ patterns: ["[a-z]{6,}"], matchType: "all", deobfuscate: true });
       const piece = fc.oneof(
         fc.string({ unit: "binary", maxLength: 8 }),
@@ -161,7 +161,7 @@ describe("Regex", () => {
     });
   });
 
-  it("leaves what it redacted as it is", async () => {
+  it("leaves earlier redactions unchanged", async () => {
     const options = { patterns: ["[A-Z]+"], matchType: "all" as const };
     const { rewritten } = await scan("ABC def", options);
     expect(rewritten).toBe("[REDACTED] def");
@@ -173,7 +173,7 @@ describe("Regex", () => {
     [{ patterns: [] }, "patterns", /./],
     [{ patterns: ["a"], matchType: "some" }, "matchType", /search/],
     [{ patterns: ["a"], color: "red" }, "color", /unknown key/],
-  ])("refuses %j with the path of the value", (options, path, message) => {
+  ])("refuses %j with its path", (options, path, message) => {
     let error: unknown;
     try {
       new Regex(options as never);
@@ -185,7 +185,7 @@ describe("Regex", () => {
     expect((error as GuardValidationError).message).toMatch(message);
   });
 
-  it("changes nothing but what it found, in any text", async () => {
+  it("changes only its findings in any text", async () => {
     const scanner = new Regex({ patterns: ["[0-9]+"], matchType: "all" });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 60 }), async (text) => {

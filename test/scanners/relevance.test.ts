@@ -24,7 +24,7 @@ describe("Relevance", () => {
   const scanner = new Relevance({ model: multitaskModel });
   const prompt = "who played football today ?";
 
-  it("passes what answers the prompt, and fails what does not", async () => {
+  it("passes answers to the prompt, and fails other texts", async () => {
     const good = await scanner.scan("the red team won the match", { prompt });
     expect(good).toMatchObject({ isValid: true, findings: [] });
     expect(good.score).toBeLessThan(0);
@@ -36,7 +36,7 @@ describe("Relevance", () => {
     expect(bad.findings[0]?.score).toBe(bad.probability);
   });
 
-  it("fails what is below the threshold, which is the least probability", async () => {
+  it("fails outputs below the threshold, which is a minimum", async () => {
     const output = "rain tomorrow";
     const { probability = 0 } = await scanner.scan(output, { prompt });
     const at = (threshold: number) => new Relevance({ model: multitaskModel, threshold }).scan(output, { prompt });
@@ -53,7 +53,7 @@ describe("Relevance", () => {
     expect(coverage.windows).toBeGreaterThan(3);
   });
 
-  it("judges by vectors, by pairs, or by pairs whose vectors are near, as the model can", async () => {
+  it("compares by vectors, by pairs, or by pairs of near vectors, by model", async () => {
     const question = `${fillerText.repeat(4)}who won the football match ?`;
     const good = `${fillerText.repeat(2)}football match goal sports`;
     const bad = `${fillerText.repeat(4)}rain tomorrow , sunny today`;
@@ -70,7 +70,7 @@ describe("Relevance", () => {
     }
   });
 
-  it("adds what the vectors say and what the head says that reads both, as the model states", async () => {
+  it("combines the cosine and the head for pairs as the model configures", async () => {
     const logitOf = async (heads: string[], pair?: number) => {
       const own = new Relevance({ model: await judgesWith(heads, pair) });
       const { probability = Number.NaN } = await own.scan("rain tomorrow", { prompt: "who won the match ?" });
@@ -80,14 +80,14 @@ describe("Relevance", () => {
     expect(await logitOf(["meaning", "relevance"], 0.25)).toBeCloseTo(byVectors + 0.25 * together, 3);
   });
 
-  it("has nothing to compare with without a prompt, or without an output", async () => {
+  it("passes without a prompt or an output", async () => {
     for (const context of [{}, { prompt: " " }]) {
       expect(await scanner.scan("rain", context)).toMatchObject({ isValid: true, score: -1 });
     }
     for (const text of ["", " "]) expect(await scanner.scan(text, { prompt })).toMatchObject({ score: -1 });
   });
 
-  it("compares the cosine itself with an embedding model of the user's, as llm-guard does", async () => {
+  it("uses the cosine itself with an embedding model of the user, as llm-guard does", async () => {
     const own = new Relevance({ model: embeddingModel });
     // The vector is taken from the first token, which is the same in every text.
     expect(await own.scan("rain", { prompt: "football" })).toMatchObject({ isValid: true, score: -1, probability: 0 });
@@ -110,7 +110,7 @@ describe("Relevance with the embedded model", () => {
       "Откройте настройки почты и выберите «Сменить пароль».",
       "Лось — крупное животное.",
     ],
-  ])("tells an answer to %j from a text beside the point", async (prompt, good, bad) => {
+  ])("tells an answer to %j from an irrelevant text", async (prompt, good, bad) => {
     expect((await embedded.scan(good, { prompt })).isValid).toBe(true);
     expect((await embedded.scan(bad, { prompt })).isValid).toBe(false);
   });

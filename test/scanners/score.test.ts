@@ -34,7 +34,7 @@ describe("riskScore", () => {
     expect(riskScore(probability, threshold)).toBe(expected);
   });
 
-  it("tells the verdict by its sign, with one decimal", () => {
+  it("has the sign of the verdict, with one decimal", () => {
     const unit = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(unit, unit, (probability, threshold) => {

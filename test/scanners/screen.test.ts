@@ -46,7 +46,7 @@ function watched() {
   return { models, observer };
 }
 
-describe("the model of prompt injections", () => {
+describe("the prompt injection model", () => {
   let injection: Scanner;
   let toxicity: Scanner;
   let emotion: Scanner;
@@ -59,7 +59,7 @@ describe("the model of prompt injections", () => {
   });
   afterAll(() => rmSync(scratch, { recursive: true }));
 
-  it("tells of most ordinary texts that they cannot be toxic, so that no other model reads them", async () => {
+  it("screens most ordinary texts, so that no other model reads them", async () => {
     let screened = 0;
     for (const text of ordinary) {
       const { models, report } = await asked([injection, toxicity], text);
@@ -70,7 +70,7 @@ describe("the model of prompt injections", () => {
     expect(screened).toBeGreaterThan(ordinary.length / 2);
   });
 
-  it("lets insults and threats be judged as they are without it, whatever comes first", async () => {
+  it("leaves verdicts on insults and threats unchanged, whatever order the scanners have", async () => {
     for (const text of insults) {
       const alone = await asked([toxicity], text);
       expect(alone.models).toEqual([JUDGES]);
@@ -86,7 +86,7 @@ describe("the model of prompt injections", () => {
     }
   });
 
-  it("screens every window of a long text, and what a text hides", async () => {
+  it("screens every window and view of a long text", async () => {
     const long = `${ordinary[0]} `.repeat(30);
     expect((await asked([injection, toxicity], long)).report.resultsValid.Toxicity).toBe(true);
     const buried = `${long}${insults[0]} ${long}`;
@@ -95,7 +95,7 @@ describe("the model of prompt injections", () => {
     expect((await asked([injection, toxicity], encoded)).report.resultsValid.Toxicity).toBe(false);
   });
 
-  it("is asked once of a text, whatever its source, whoever comes first and whether its risk adds up", async () => {
+  it("reads a text once, whatever its source, the order of scanners and the accumulated risk", async () => {
     const [text, insult] = [ordinary[0] as string, insults[0] as string];
     for (const source of SOURCES) {
       for (const scanners of [
@@ -118,7 +118,7 @@ describe("the model of prompt injections", () => {
     expect(models.filter((model) => model === INJECTION).length).toBeLessThanOrEqual(messages.length);
   });
 
-  it("is not asked for others where it is not asked for itself, or where they are asked anyway", async () => {
+  it("does not screen if it is not asked itself, or if the others are asked anyway", async () => {
     const text = ordinary[1] as string;
     expect((await asked([toxicity], text)).models).toEqual([JUDGES]);
     expect((await asked([injection, toxicity, emotion], text)).models).toEqual([JUDGES, INJECTION].sort());
@@ -126,7 +126,7 @@ describe("the model of prompt injections", () => {
     expect(suppressed.resultsValid).toEqual({ Toxicity: true });
   });
 
-  it("screens for the version of the other model that it learnt from, and for no other", async () => {
+  it("screens only for the version of the other model that it was trained with", async () => {
     const copy = join(scratch, "multitask");
     mkdirSync(copy);
     cpSync(join(embeddedFolder, "words"), join(scratch, "words"), { recursive: true });

@@ -24,7 +24,7 @@ const stripe = `sk_live_${draw(24, "stripe")}`;
 const slack = `xoxb-123456789012-1234567890123-${draw(24, "slack")}`;
 
 describe("Secrets", () => {
-  it("tells in hundreds of how many services it knows", () => {
+  it("states the number of services in hundreds", () => {
     const providers = new URL("../../crates/guard-core/src/rules/secrets/providers/", import.meta.url);
     const known = readdirSync(providers).filter((file) =>
       readFileSync(new URL(file, providers), "utf8").startsWith("service = "),
@@ -49,7 +49,7 @@ describe("Secrets", () => {
     expect(text.slice(findings[0]?.start, findings[0]?.end)).toBe(github);
   });
 
-  it("tells tokens whose checksum does not fit", async () => {
+  it("gives tokens with a wrong checksum a lower score", async () => {
     expect((await scan(github)).findings[0]?.score).toBe(0.5);
     expect((await scan(stripe)).findings[0]?.score).toBe(1);
   });
@@ -72,12 +72,12 @@ describe("Secrets", () => {
     (value: string) => `Please use "${value}" for now.`,
     (value: string) => `  - "${value}"`,
     (value: string) => `return '${value}';`,
-  ])("finds a random string in quotes that stands alone: %s", async (around) => {
+  ])("finds a random string in quotes by itself: %s", async (around) => {
     const value = `q7B9${draw(20, "lone").toLowerCase()}/${draw(30, "alone")}`;
     expect((await scan(around(value))).rewritten).toBe(around("******"));
   });
 
-  it("knows no service by X-Auth-Token", async () => {
+  it("names no service for X-Auth-Token", async () => {
     const { findings } = await scan("X-Auth-Token: 8f14e45fceea167a5a36dedd4bea2543");
     expect(findings).toHaveLength(1);
     expect(findings[0]).not.toHaveProperty("service");
@@ -93,11 +93,11 @@ describe("Secrets", () => {
     '"/assets/images/2024/07/Summer-Sale-Banner2x-1200px"',
     '"Donaudampfschifffahrtsgesellschaftskapitaen"',
     'The serial number is "K7QX2M9ZP4RT8WV3NB6YLD5H".',
-  ])("passes %s, which looks random only", async (text) => {
+  ])("passes %s, which only looks random", async (text) => {
     expect((await scan(text)).findings).toEqual([]);
   });
 
-  it("replaces every occurrence, where llm-guard leaves all but the first", async () => {
+  it("replaces every occurrence, unlike llm-guard", async () => {
     const { rewritten, findings } = await scan(`key ${stripe}\necho ${stripe} > a; cat "${stripe}"`);
     expect(rewritten).toBe('key ******\necho ****** > a; cat "******"');
     expect(findings).toHaveLength(3);
@@ -116,7 +116,7 @@ describe("Secrets", () => {
       `before\n-----BEGIN RSA PRIVATE KEY-----\n${draw(64, "a")}\n${draw(30, "b")}==\n-----END RSA PRIVATE KEY-----\nafter`,
       "before\n******\nafter",
     ],
-  ])("finds what is secret in %j", async (text, rewritten) => {
+  ])("finds the secret in %j", async (text, rewritten) => {
     expect((await scan(text)).rewritten).toBe(rewritten);
   });
 
@@ -128,7 +128,7 @@ describe("Secrets", () => {
     "commit 356a192b7913b04c54574d18c28d46e6395428ab, id 3f292041-51d2-4005-8e48-f39df3585d44",
     "AKIAIOSFODNN7EXAMPLE",
     "password: ******",
-  ])("lets %j pass", async (text) => {
+  ])("passes %j", async (text) => {
     const verdict = await scan(text);
     expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
     expect(verdict).not.toHaveProperty("edits");
@@ -139,7 +139,7 @@ describe("Secrets", () => {
     expect(verdict.rewritten).toBe("Here is your key: ******");
   });
 
-  it("looks into encoded text when asked to", async () => {
+  it("scans encoded text with deobfuscate", async () => {
     const encoded = Buffer.from(`the token is ${github} ok`).toString("base64");
     const text = `decode ${encoded} for me`;
     expect((await scan(text)).findings.some(({ service }) => service === "GitHub")).toBe(false);
@@ -186,14 +186,14 @@ describe("Secrets", () => {
     expect((error as GuardValidationError).path).toBe(path);
   });
 
-  it("reads long texts to their end", async () => {
+  it("scans long texts to their end", async () => {
     const prose = "The token and the key of the secret door. ".repeat(5_000);
     const { rewritten, coverage } = await scan(`${prose}${github} ${prose}`);
     expect(rewritten).toBe(`${prose}****** ${prose}`);
     expect(coverage).toMatchObject({ truncated: false, scannedChars: prose.length * 2 + github.length + 1 });
   });
 
-  it("changes only what it found, in any text, and nothing more the second time", async () => {
+  it("changes only its findings in any text, and nothing in a second scan", async () => {
     const scanner = new Secrets();
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 12 }),

@@ -12,7 +12,7 @@ type Options = Omit<NonNullable<ConstructorParameters<typeof Sensitive>[0]>, "re
 const scannerWith = (options: Options = {}) => new Sensitive({ recognizerConf: [], ...options });
 
 describe("Sensitive", () => {
-  it("fails and says what is where, and changes nothing unless told to", async () => {
+  it("fails with findings, and rewrites only with redact", async () => {
     const text = "é😀 ann@example.com";
     const verdict = await scanned(scannerWith(), text);
     expect(verdict).toMatchObject({ isValid: false, score: 0.9 });
@@ -47,7 +47,7 @@ describe("Sensitive", () => {
     expect(await scanned(scanner, expected)).toMatchObject({ isValid: true, score: -1 });
   });
 
-  it("passes what is not personal", async () => {
+  it("passes texts without personal data", async () => {
     for (const text of ["", " ", "The recipe needs 250 grams of flour.", "会议持续30分钟"]) {
       expect(await scanned(scannerWith({ redact: true }), text)).toMatchObject({
         isValid: true,
@@ -57,7 +57,7 @@ describe("Sensitive", () => {
     }
   });
 
-  it("takes types, patterns, recognizers, threshold and language", async () => {
+  it("accepts types, patterns, recognizers, a threshold and a language", async () => {
     const redacted = async (text: string, options: Options) =>
       (await scanned(scannerWith({ redact: true, ...options }), text)).rewritten;
     const text = "me@example.org, 4111111111111111, E-12345";
@@ -82,7 +82,7 @@ describe("Sensitive", () => {
     expect(() => scannerWith({ entityTypes: ["PERSON"] })).toThrow("nothing finds PERSON: it needs a model");
   });
 
-  it("takes fakes of the vault for nobody's", async () => {
+  it("ignores fakes of the vault", async () => {
     const vault = new Vault();
     const anonymize = new Anonymize({ recognizerConf: [], useFaker: true });
     const { rewritten } = await scanned(anonymize, "me@corp.io paid with 4111111111111111", { vault });
@@ -91,7 +91,7 @@ describe("Sensitive", () => {
     expect(await scanned(scannerWith(), rewritten)).toMatchObject({ isValid: false });
   });
 
-  it("leaves nothing of what it found in texts of three languages, long ones too", async () => {
+  it("redacts all findings in texts of three languages, also in long ones", async () => {
     const scanner = scannerWith({ redact: true });
     const all = [...personalTexts(200, 3)];
     const cases = [
@@ -104,7 +104,7 @@ describe("Sensitive", () => {
     }
   });
 
-  it("has places in any text", async () => {
+  it("has valid offsets in any text", async () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary", maxLength: 20 }),
       fc.constantFrom("ann@example.com", "203.0.113.17 ", "😀"),

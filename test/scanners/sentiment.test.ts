@@ -34,7 +34,7 @@ describe("Sentiment", () => {
     }
   });
 
-  it("judges long texts as short ones", async () => {
+  it("treats long texts like short ones", async () => {
     expect(await new OutputSentiment().scan("This is bad. ".repeat(50_000))).toMatchObject({
       isValid: false,
       score: 1,
@@ -45,7 +45,7 @@ describe("Sentiment", () => {
     expect(() => new InputSentiment(options as never)).toThrow(/threshold|lexicon/);
   });
 
-  it("answers within its bounds for any text", async () => {
+  it("has a score within its bounds for any text", async () => {
     const scanner = new OutputSentiment({ threshold: 1 });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), async (text) => {

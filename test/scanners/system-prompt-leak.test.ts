@@ -61,7 +61,7 @@ describe("SystemPromptLeak", () => {
     expect(verdict).toMatchObject({ isValid: true, findings: [], coverage: { truncated: false } });
   });
 
-  it("lets an answer quote its user", async () => {
+  it("passes an answer that quotes its user", async () => {
     const user = `Somebody told me that your rule is: ${sentences[2]} Is that so?`;
     const answer = `You ask whether my rule is: ${sentences[2]} I cannot say.`;
     expect(await scanned(scanner, answer, conversation(user))).toMatchObject({ isValid: true });
@@ -69,19 +69,19 @@ describe("SystemPromptLeak", () => {
     expect(await scanned(scanner, answer, { ...conversation(), prompt: user })).toMatchObject({ isValid: true });
   });
 
-  it("says that it looked at nothing without a system prompt", async () => {
+  it("reports in the coverage that nothing was scanned without a system prompt", async () => {
     const verdict = await scanned(scanner, "Hello there");
     expect(verdict).toMatchObject({ isValid: true, coverage: { chars: 11, scannedChars: 0, truncated: true } });
   });
 
-  it("redacts what was repeated, and nothing else", async () => {
+  it("redacts repeated passages only", async () => {
     const answer = `😀 One: ${sentences[3]} Then: ${sentences[2]} Bye.`;
     const redacting = new SystemPromptLeak({ systemPrompt: SYSTEM, redact: true });
     expect((await scanned(redacting, answer)).rewritten).toBe("😀 One: [REDACTED]. Then: [REDACTED]. Bye.");
     expect((await scanned(redacting, "Nothing of it.")).edits).toBeUndefined();
   });
 
-  it("finds all of a short system prompt", async () => {
+  it("finds a short system prompt as a whole", async () => {
     const short = new SystemPromptLeak({ systemPrompt: "The password of the door is green elephant seven." });
     expect(await scanned(short, "It says: the password of the door is green elephant seven.")).toMatchObject({
       isValid: false,

@@ -4,7 +4,7 @@ import { TokenLimit } from "../../src/scanners/generated/input-scanners.ts";
 import { scanned } from "../support/rewritten.ts";
 
 describe("TokenLimit", () => {
-  it("cuts a text to whole tokens", async () => {
+  it("truncates a text to whole tokens", async () => {
     // cl100k_base: "Hello", ",", " world", "!", " How", " are", " you", "?"
     const verdict = await scanned(new TokenLimit({ limit: 3 }), "Hello, world! How are you?");
     expect(verdict).toMatchObject({ isValid: false, score: 1, rewritten: "Hello, world" });
@@ -18,7 +18,7 @@ describe("TokenLimit", () => {
     });
   });
 
-  it("counts as the encoding or model that is named", async () => {
+  it("counts with the named encoding or model", async () => {
     const text = "Привет, как дела?";
     const count = async (options: ConstructorParameters<typeof TokenLimit>[0]) =>
       Number((await scanned(new TokenLimit({ ...options, limit: 1 }), text)).findings[0]?.label?.split(" ")[0]);
@@ -28,7 +28,7 @@ describe("TokenLimit", () => {
     expect(await count({ modelName: "gpt-4" })).toBe(cl100k);
   });
 
-  it("never cuts a character", async () => {
+  it("never splits a character", async () => {
     const scanner = new TokenLimit({ limit: 2 });
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 40 }), async (text) => {
@@ -47,7 +47,7 @@ describe("TokenLimit", () => {
     await expect(new TokenLimit(options).load()).rejects.toThrow(message);
   });
 
-  it("refuses a limit of nothing", () => {
+  it("refuses a limit of 0", () => {
     expect(() => new TokenLimit({ limit: 0 })).toThrow(/limit/);
   });
 });

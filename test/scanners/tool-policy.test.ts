@@ -48,7 +48,7 @@ describe("ToolPolicy", () => {
     for (const [name, args] of calls) expect(await scan({}, name, args, { tools }), name).toEqual([]);
   });
 
-  it("fails tools that are not defined, where any are", async () => {
+  it("fails undefined tools if the conversation defines any", async () => {
     expect(await scan({}, "delete_all", {}, { tools: [define("search")] })).toEqual([
       "tool The conversation defines no tool delete_all.",
     ]);
@@ -98,7 +98,7 @@ describe("ToolPolicy", () => {
     expect(await scan({}, "read", {}, { tools })).toEqual([]);
   });
 
-  it("lets URLs only of hosts that the user named", async () => {
+  it("allows only URLs of hosts that the user named", async () => {
     const tools = { fetch: { hosts: ["user", "python.org"] } };
     expect(await scan({ tools }, "fetch", { url: "https://www.example.com/new" })).toEqual([]);
     expect(await scan({ tools }, "fetch", { url: "https://docs.python.org/3/" })).toEqual([]);
@@ -109,7 +109,7 @@ describe("ToolPolicy", () => {
     expect(await scan({ tools }, "fetch", { url: "https://collect.evil-site.net/" }, { messages })).toHaveLength(1);
   });
 
-  it("keeps secrets and personal data inside", async () => {
+  it("fails calls with secrets and personal data", async () => {
     const tools = { "*": { forbid: ["secrets", "CREDIT_CARD"] } };
     expect(await scan({ tools }, "post", { text: "The release is done, ask bob@firm.example." })).toEqual([]);
     expect((await scan({ tools }, "post", { note: "my card is 4111 1111 1111 1111" }))[0]).toContain(
@@ -145,13 +145,13 @@ describe("ToolPolicy", () => {
     expect(found.join("\n")).not.toMatch(/Tr0ub|hidden/);
   });
 
-  it("fails a call that it does not know", async () => {
+  it("fails a call whose conversation is unknown", async () => {
     const scanner = new ToolPolicy();
     expect((await scanner.scan("{}", { source: "tool_call" })).isValid).toBe(false);
     expect((await scanner.scan("Hello.", { source: "user" })).isValid).toBe(true);
   });
 
-  it("says which option is wrong", () => {
+  it("names the invalid option", () => {
     const bad = (options: object) => () => createScanner("input", "ToolPolicy", options as Record<string, unknown>);
     expect(bad({ tools: { mail: { arguments: { to: { pattern: "(" } } } } })).toThrow(
       /tools\.mail\.arguments\.to\.pattern/,

@@ -12,7 +12,7 @@ afterAll(() => scanner.close());
 const sigmoid = (x: number) => 1 / (1 + Math.exp(-x));
 
 describe("Toxicity", () => {
-  it("names each label above the threshold, its probability and the place", async () => {
+  it("names each label above the threshold, its probability and its offsets", async () => {
     const text = "you are an idiot";
     const { isValid, score, probability, findings } = await scanner.scan(text);
     expect(isValid).toBe(false);
@@ -25,7 +25,7 @@ describe("Toxicity", () => {
     ]);
   });
 
-  it.each(["The sky is blue.", "Что за погода!", "今天天气很好。", "kill"])("judges %j", async (text) => {
+  it.each(["The sky is blue.", "Что за погода!", "今天天气很好。", "kill"])("scans %j", async (text) => {
     expect((await scanner.scan(text)).isValid).toBe(text !== "kill");
   });
 
@@ -40,7 +40,7 @@ describe("Toxicity", () => {
     expect((await both[1]?.scan("idiot", {}))?.score).toBe(0.8);
   });
 
-  it("counts the labels that are asked for only", async () => {
+  it("counts only the labels of the options", async () => {
     const threats = new InputToxicity({ model: multitaskModel, labels: ["threat"] });
     expect(await threats.scan("you are an idiot")).toMatchObject({ isValid: true, findings: [] });
     expect((await threats.scan("kill all people")).findings).toMatchObject([{ label: "threat" }]);
@@ -56,7 +56,7 @@ describe("Toxicity", () => {
     expect(coverage.windows).toBeGreaterThan(3);
   });
 
-  it("says what other match types leave out", async () => {
+  it("reports in the coverage what other match types skip", async () => {
     const text = `${fillerText.repeat(4)}you are an idiot . `;
     const full = await new InputToxicity({ model: multitaskModel, matchType: "full" }).scan(text);
     expect(full).toMatchObject({ isValid: true, coverage: { truncated: true, windows: 1 } });
@@ -67,7 +67,7 @@ describe("Toxicity", () => {
     expect(sentence.coverage.windows).toBe(3);
   });
 
-  it("hears what a text hides, unless told not to", async () => {
+  it("scans decoded views, unless deobfuscate is false", async () => {
     const hidden = Buffer.from("you are an idiot and this is a plain sentence").toString("base64");
     const text = `please help with this: ${hidden}`;
     const { isValid, findings } = await scanner.scan(text);
@@ -78,7 +78,7 @@ describe("Toxicity", () => {
     });
   });
 
-  it("passes what says nothing with -1", async () => {
+  it("passes blank texts with -1", async () => {
     for (const text of ["", "  \n "]) {
       const verdict = await scanner.scan(text);
       expect(verdict).toMatchObject({ isValid: true, score: -1, findings: [] });
@@ -86,7 +86,7 @@ describe("Toxicity", () => {
     }
   });
 
-  it("takes a classifier of one right label, whose probabilities it adds up", async () => {
+  it("accepts a classifier with one of the labels", async () => {
     const one = new InputToxicity({ model: exclusiveClassifier, labels: ["injection"] });
     const { probability, findings } = await one.scan("calm attack");
     expect(probability).toBeCloseTo(sigmoid(4.5), 5);
@@ -122,7 +122,7 @@ describe("Toxicity", () => {
     await new Promise(setImmediate);
   });
 
-  it("names a folder that is not there, and a file that is missing in one", async () => {
+  it("names a missing folder, and a missing file", async () => {
     expect(() => new InputToxicity({ model: "/no/such/folder" })).toThrow(/^model: \/no\/such\/folder is neither/);
     const folder = mkdtempSync(join(tmpdir(), "guard-judges-"));
     try {
@@ -137,7 +137,7 @@ describe("Toxicity", () => {
     }
   });
 
-  it("has no curve of false positives to look a rate up in", () => {
+  it("refuses a false positive rate without a curve", () => {
     expect(() => new InputToxicity({ model: multitaskModel, threshold: { fpr: 0.01 } })).toThrow(
       /^threshold.fpr: .*no curve/,
     );
@@ -207,11 +207,11 @@ describe("Toxicity with the embedded model", () => {
     "Annem yarın Ankara'ya gidiyor, hava nasıl olacak acaba?",
     "Zítra ráno jedeme k babičce na vesnici a vracíme se v neděli.",
     "내일 아침에 병원 예약이 있어서 회의를 오후로 미뤄야 해요.",
-  ])("passes an ordinary text in a language of many: %j", async (text) => {
+  ])("passes an ordinary text in any language: %j", async (text) => {
     expect(await embedded.scan(text)).toMatchObject({ isValid: true });
   });
 
-  it("lets people swear at nobody, but not models", async () => {
+  it("passes swearing at nobody in prompts, but not in outputs", async () => {
     const text = "Holy shit, that was close.";
     expect(await embedded.scan(text)).toMatchObject({ isValid: true });
     const output = new OutputToxicity({ threshold: 0.5 });
@@ -220,7 +220,7 @@ describe("Toxicity with the embedded model", () => {
     await output.close();
   });
 
-  it("finds one insult at the end of a long text, and says where", async () => {
+  it("finds one insult at the end of a long text, and its offsets", async () => {
     const points = Array.from({ length: 60 }, (_, at) => `The committee met and approved point ${at} of the budget. `);
     const text = `${points.join("")}You are a stupid, disgusting idiot.`;
     const { isValid, findings } = await embedded.scan(text);

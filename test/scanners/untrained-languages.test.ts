@@ -35,7 +35,7 @@ describe("texts in languages that a model was not trained in", () => {
     expect(isValid).toBe(true);
   });
 
-  it("says that it did not judge a language in which it only guesses", async () => {
+  it("reports languages in which it only guesses", async () => {
     for (const [language, text] of Object.entries(UNKNOWN)) {
       const { coverage } = await scanPrompt(both, text);
       expect(coverage.untrainedLanguage).toEqual({ PromptInjection: [language], Toxicity: [language] });
@@ -44,7 +44,7 @@ describe("texts in languages that a model was not trained in", () => {
     }
   });
 
-  it("says which scanner did not judge a language", async () => {
+  it("reports which scanner skipped a language", async () => {
     const { coverage } = await scanPrompt(both, ORDINARY["und-Ethi"] as string);
     expect(coverage.untrainedLanguage).toEqual({ Toxicity: ["und-Ethi"] });
   });
@@ -58,7 +58,7 @@ describe("texts in languages that a model was not trained in", () => {
     expect((await scanPrompt([both[0] as Scanner], text)).isValid).toBe(false);
   });
 
-  it("judges a language that was measured, by its own rate of false positives", async () => {
+  it("corrects the probability in a measured language by its false positive rate", async () => {
     const text = "Jutro rano pójdę na targ, żeby kupić świeże warzywa dla mojej rodziny.";
     const { coverage, probabilities } = await scanPrompt(both, text);
     expect(coverage.untrainedLanguage).toEqual({});
@@ -78,7 +78,7 @@ describe("texts in languages that a model was not trained in", () => {
     }
   });
 
-  it("leaves out, fails or guesses as the option says", async () => {
+  it("skips, fails or guesses by the option", async () => {
     const text = ORDINARY["und-Ethi"] as string;
     const scan = (treatment: string) =>
       scanPrompt([scanner("input", "Toxicity", { on_untrained_language: treatment })], text);
@@ -93,7 +93,7 @@ describe("texts in languages that a model was not trained in", () => {
     expect(raw.probabilities.Toxicity).toBeGreaterThan(0);
   });
 
-  it("leaves out a sentence in a conversation, and says so for each check", async () => {
+  it("skips a sentence of a conversation, and reports it for each check", async () => {
     const { isValid, coverage } = await scanConversation(both, [
       { role: "user", content: UNKNOWN["und-Tibt"] as string },
       { role: "assistant", content: "བཀྲ་ཤིས་བདེ་ལེགས།" },
@@ -103,7 +103,7 @@ describe("texts in languages that a model was not trained in", () => {
     expect(coverage.untrainedLanguage["PromptInjection[window]"]).toEqual(["und-Thaa", "und-Tibt"]);
   });
 
-  it("does not compare an answer with its prompt where it knows one of their languages only", async () => {
+  it("does not compare an answer with its prompt if it knows only one of their languages", async () => {
     const scanners = [scanner("output", "FactualConsistency"), scanner("output", "Relevance")];
     const { isValid, coverage } = await scanOutput(
       scanners,
@@ -115,7 +115,7 @@ describe("texts in languages that a model was not trained in", () => {
   });
 });
 
-describe("fragments that order nothing", () => {
+describe("fragments that are no instructions", () => {
   const injection = scanner("input", "PromptInjection");
 
   it.each([

@@ -91,7 +91,7 @@ const problems = async (text: string, options: Options = local()) => {
 };
 
 describe("URLReachability", () => {
-  it("asks for the URLs of a text, each once", async () => {
+  it("requests each URL of a text once", async () => {
     const url = `http://127.0.0.1:${port}`;
     expect(await problems("no URL")).toEqual([]);
     expect(await problems(`See ${url}/a and ${url}/a or ${url}/b?x=1.`)).toEqual([]);
@@ -104,7 +104,7 @@ describe("URLReachability", () => {
     expect(await problems(text, local({ successStatusCodes: [404, 200] }))).toEqual([]);
   });
 
-  it("reaches public hosts only, however their address is written", async () => {
+  it("connects to public hosts only, whatever the spelling of their address", async () => {
     for (const host of [
       "127.0.0.1",
       "0x7f.1",
@@ -133,7 +133,7 @@ describe("URLReachability", () => {
     expect(await problems("http://unknown.example.com/")).toEqual(["no address"]);
   });
 
-  it("checks redirects as it does URLs, and counts them", async () => {
+  it("checks and counts redirects", async () => {
     const to = (target: string) => `http://127.0.0.1:${port}/to?${encodeURIComponent(target)}`;
     expect(await problems(to("/a"))).toEqual([]);
     expect(await problems(to("http://169.254.169.254/latest/meta-data"))).toEqual(["refused: link local address"]);
@@ -147,13 +147,13 @@ describe("URLReachability", () => {
     expect(requests).toHaveLength(4);
   });
 
-  it("reads no body, and no endless headers", async () => {
+  it("reads no body, and limits headers", async () => {
     expect(await problems(`http://127.0.0.1:${port}/big`)).toEqual([]);
     expect(bodySent).toBeLessThan(50_000_000);
     expect(await problems(`http://127.0.0.1:${port}/headers`)).toEqual(["HPE_HEADER_OVERFLOW"]);
   });
 
-  it("gives up in time", async () => {
+  it("stops at the timeout", async () => {
     expect(await problems(`http://127.0.0.1:${port}/slow`, local({ timeout: 0.2 }))).toEqual(["timeout"]);
     const stop = new AbortController();
     requests = [];
@@ -169,7 +169,7 @@ describe("URLReachability", () => {
     expect(requests).toEqual([{ path: "/x", host: `127.0.0.1:${port}`, authorization: undefined }]);
   });
 
-  it("fails a text with more URLs than it asks for, and says what it left out", async () => {
+  it("fails a text with more URLs than maxUrls, and reports skipped ones in the coverage", async () => {
     const url = `http://127.0.0.1:${port}/`;
     const verdict = await new URLReachability(local({ maxUrls: 2 })).scan(`${url}1 ${url}2 ${url}3`);
     expect(verdict).toMatchObject({

@@ -24,7 +24,7 @@ describe("a probability that is corrected for its language", () => {
     [0.005, 0.98],
   ];
 
-  it("has half the rate of false positives that it has in English", () => {
+  it("has half the false positive rate of English", () => {
     const correct = calibrationTo(english, other, 2);
     expect(correct(0.4)).toBeCloseTo(0.05);
     expect(correct(0.9)).toBeCloseTo(0.3);
@@ -39,7 +39,7 @@ describe("a probability that is corrected for its language", () => {
     expect(correct(0.9999)).toBeGreaterThan(0.98);
   });
 
-  it("is never raised, and never falls where the probability rises", () => {
+  it("is never raised, and rises with the probability", () => {
     fc.assert(
       fc.property(points, points, probability, probability, (reference, measured, a, b) => {
         const correct = calibrationTo(reference, measured);

@@ -55,11 +55,11 @@ describe("threshold: { fpr }", () => {
     [0.0098, 0.6],
     [0.01, 0.6],
     [0.5, 0],
-  ])("takes the lowest threshold that was measured at %d or less", async (fpr, threshold) => {
+  ])("uses the lowest threshold with a measured rate of at most %d", async (fpr, threshold) => {
     expect(await scoreAt({ fpr })).toBe(await scoreAt(threshold));
   });
 
-  it("finds no text at a threshold of 0 harmless, and none at 1 harmful", async () => {
+  it("fails every text at a threshold of 0, and none at 1", async () => {
     expect(await scoreAt({ fpr: 0.5 })).toBeGreaterThan(0);
     expect(await scoreAt({ fpr: 0.01 })).toBeLessThan(0);
   });
@@ -112,7 +112,7 @@ describe("threshold: { fpr }", () => {
     ]);
   });
 
-  it("says what a threshold may be", () => {
+  it("names the valid thresholds", () => {
     const error = failure("input", "MaliciousURLs", { threshold: "high" });
     expect(error?.issues).toEqual([
       { path: "threshold", message: "expected a number from 0 to 1, or fpr, a rate of false positives" },
@@ -126,7 +126,7 @@ describe("threshold: { fpr }", () => {
     expect(error?.message).toMatch(/evaluation\.json cannot be used: .*model/);
   });
 
-  it("stands in scanners.yml, also from the environment", () => {
+  it("is accepted in scanners.yml, also from the environment", () => {
     const text = `input_scanners:
   - { type: Gibberish, params: { threshold: { fpr: '\${RATE:0.01}' } } }
   - { type: BanCode, params: { threshold: '\${CODE}' } }`;
@@ -152,7 +152,7 @@ describe("the evaluations of the embedded models", () => {
     ["Gibberish", "gibberish"],
     ["BanCode", "code"],
     ["MaliciousURLs", "malicious-urls"],
-  ])("give %s a threshold for one in a hundred and one in five hundred", (type) => {
+  ])("have a threshold for %s at one in a hundred and one in five hundred", (type) => {
     for (const fpr of [0.01, 0.002]) {
       expect(createScanner("input", type, { threshold: { fpr } }).type).toBe(type);
     }
