@@ -3,7 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import type { Side } from "../scan/scanner.ts";
 import { isDefinedScanner } from "../scanners/definition.ts";
 import type { Environment } from "../support/environment.ts";
-import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { fromSnakeCase, parseOptions } from "../support/options.ts";
 import { findClass, namedParams } from "./build-scanners.ts";
