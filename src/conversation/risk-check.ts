@@ -47,8 +47,7 @@ export async function checkRisk(
   try {
     const work = risk.assess(
       texts.userMessages.map(({ text }) => text),
-      signal,
-      observed ? given.forScanner(observed) : given,
+      { signal, answers: observed ? given.forScanner(observed) : given },
       texts.toolResults,
     );
     onWork?.(work);

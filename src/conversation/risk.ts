@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import type { AnswerCache } from "../models/call-context.ts";
+import type { CallContext } from "../models/call-context.ts";
 import { checkedDetection } from "../scan/checked-verdict.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { round } from "../scan/score.ts";
@@ -31,10 +31,10 @@ export const conversationRiskOptions = z.strictObject({
 });
 
 /**
- * Scores a text; 0 means that it has no risk. `answers` holds what models have already answered in this call, so that a scorer that
+ * Scores a text; 0 means that it has no risk. `context.answers` holds what models have already answered in this call, so that a scorer that
  * asks a model does not ask it twice.
  */
-export type ScoringFunction = (text: string, signal?: AbortSignal, answers?: AnswerCache) => number | Promise<number>;
+export type ScoringFunction = (text: string, context: CallContext) => number | Promise<number>;
 
 /** A scanner that has `detect()`, which returns the raw probability of an attack. */
 export type DetectingScanner = Scanner & Required<Pick<Scanner, "detect">>;
@@ -113,7 +113,7 @@ export class ConversationRisk {
     // What it asks is what the scanner asks of a user message, so that the two share the answer.
     const asked = scanner.asks ? [scanner.asks("user")] : [];
     return new ConversationRisk(
-      async (text, signal, answers) =>
+      async (text, { signal, answers }) =>
         checkedDetection(await scanner.detect(text, { signal, answers: answers?.forText(asked) })).score,
       options,
     );
@@ -137,13 +137,12 @@ export class ConversationRisk {
   /** Assesses a conversation. `userTexts` begins with the oldest message. */
   async assess(
     userTexts: readonly string[],
-    signal?: AbortSignal,
-    answers?: AnswerCache,
+    context: CallContext = {},
     toolTexts: readonly AgedText[] = [],
   ): Promise<RiskAssessment> {
     const ofTools = this.toolWeight > 0 ? toolTexts : [];
     const all = await mapTexts([...userTexts, ...ofTools.map(({ text }) => text)], (text) =>
-      this.#scoreOf(text, signal, answers),
+      this.#scoreOf(text, context),
     );
     const scores = all.slice(0, userTexts.length);
     const toolScores = all.slice(userTexts.length);
@@ -166,12 +165,12 @@ export class ConversationRisk {
     return { isValid, score, total, scores, toolScores };
   }
 
-  async #scoreOf(text: string, signal?: AbortSignal, answers?: AnswerCache): Promise<number> {
+  async #scoreOf(text: string, context: CallContext): Promise<number> {
     if (text.trim() === "") return 0;
     const key = createHmac("sha256", this.#cacheKey).update(text, "utf16le").digest("base64");
     const cached = this.#cache?.get(key);
     if (cached !== undefined) return cached;
-    const score = await this.#score(text, signal, answers);
+    const score = await this.#score(text, context);
     if (!Number.isFinite(score) || score < 0) {
       // Only numbers are quoted: a function that returns a text may return the one that it was given.
       const returned = typeof score === "number" ? score : describeKind(score);

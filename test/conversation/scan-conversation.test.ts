@@ -300,7 +300,7 @@ describe("scanConversation", () => {
       conversation: { window: true, sources: ["user", "tool"] },
       scan: (text, { signal }) => (text === "b" ? failing() : endless(text, signal)),
     };
-    const risk = new ConversationRisk((text, signal) => endless(`risk of ${text}`, signal));
+    const risk = new ConversationRisk((text, { signal }) => endless(`risk of ${text}`, signal));
     const messages = [user("a"), user("b"), { role: "tool", content: "result" }];
     await expect(scanConversation([scanner], messages, { risk })).rejects.toThrow("PromptInjection: no disk");
     expect(stopped.sort()).toEqual(parts);
@@ -308,7 +308,7 @@ describe("scanConversation", () => {
 
   it("is aborted by its signal, in all parts", async () => {
     const controller = new AbortController();
-    const risk = new ConversationRisk(async (_text, signal) => {
+    const risk = new ConversationRisk(async (_text, { signal }) => {
       controller.abort(new Error("enough"));
       signal?.throwIfAborted();
       return 0;

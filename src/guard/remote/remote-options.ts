@@ -17,7 +17,7 @@ export interface RemoteGuardOptions {
   url: string | URL;
   /** The credential. Default: none, for a server without `auth`. */
   credential?: RemoteCredential;
-  /** The timeout of a check with all its retries, in seconds. Default: 60, which allows a retry after a scan of 30 seconds. */
+  /** The timeout of a check with all its retries, in milliseconds. Default: 60,000, which allows a retry after a scan of 30 seconds. */
   timeout?: number;
   /** The maximum number of retries after a temporary refusal (429, 503 with `Retry-After`) or a lost connection. Default: 2. */
   retries?: number;
@@ -67,7 +67,7 @@ const schema = lazy(() =>
   z.strictObject({
     url: urlSchema(),
     credential: credentialSchema().optional(),
-    timeout: z.number().positive().max(3600).default(60),
+    timeout: z.number().positive().max(3_600_000).default(60_000),
     retries: z.number().int().min(0).max(10).default(2),
     fetch: z.custom<typeof fetch>((value) => typeof value === "function", "expected a function like fetch").optional(),
   }),
@@ -90,7 +90,7 @@ export function resolveRemoteOptions(options: RemoteGuardOptions): ResolvedRemot
   return {
     url,
     headers: credential ? createHeaders(credential) : {},
-    timeout: timeout * 1000,
+    timeout,
     retries,
     // The global function is read for each request, because programs replace it.
     fetch: own ?? ((...request) => fetch(...request)),

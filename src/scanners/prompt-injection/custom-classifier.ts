@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import type { CallContext } from "../../models/call-context.ts";
 import type { LabelScore } from "../../models/label-head.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
+import type { Abortable } from "../../native.ts";
 import type { Source } from "../../scan/source.ts";
 import { GuardError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
@@ -21,7 +22,7 @@ import {
  * A classifier of the caller. It returns the probability of an injection, this probability with a category, or the probabilities of all
  * labels. In the last case the probabilities of the labels in `injectionLabels` are added up.
  */
-export type InjectionClassifier = (text: string, signal?: AbortSignal) => ClassifierAnswer | Promise<ClassifierAnswer>;
+export type InjectionClassifier = (text: string, context: Abortable) => ClassifierAnswer | Promise<ClassifierAnswer>;
 export type ClassifierAnswer = number | { score: number; category?: string } | readonly LabelScore[];
 
 /** How many sentences a classifier reads at the same time. */
@@ -65,7 +66,11 @@ export class ClassifierDetector implements InjectionDetector {
     try {
       return await Promise.all(
         parts.map(({ start, end, text }) =>
-          limit(async () => ({ start, end, ...detectionOf(await this.#classifier(text, signal), injectionLabels) })),
+          limit(async () => ({
+            start,
+            end,
+            ...detectionOf(await this.#classifier(text, { signal }), injectionLabels),
+          })),
         ),
       );
     } finally {
