@@ -286,7 +286,7 @@ describe("a file whose plugin cannot be used", () => {
       "the wrong side",
       "output_scanners: [{type: ./length.mjs#Short}]\n",
       "output_scanners.0.type",
-      "Short is no output scanner",
+      "Short is not an output scanner",
     ],
     [
       "an unknown option",
@@ -316,7 +316,7 @@ describe("a file whose plugin cannot be used", () => {
       "options that are checked too late",
       scanner("./length.mjs#Lazy"),
       "input_scanners.0.params",
-      "has to answer at once",
+      "must be synchronous",
     ],
     ["a scanner that cannot be made", scanner("./length.mjs#Throwing"), "input_scanners.0.params", "Short: no licence"],
     [

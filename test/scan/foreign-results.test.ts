@@ -135,7 +135,7 @@ describe("What code that is not guard's returns", () => {
   });
 
   it.each<[unknown, RegExp]>([
-    [null, /no array/],
+    [null, /not an array/],
     [new Array(1), /start and end of 0/],
     [[{ start: 0, end: 3, type: "X" }], /start and end of 0/],
     [[{ start: "0", end: 1, type: "X" }], /start and end of 0/],

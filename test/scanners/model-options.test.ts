@@ -87,7 +87,7 @@ describe("llm-guard's options of models", () => {
   });
 
   it.each([
-    [{ model: exclusiveClassifier, model_path: exclusiveClassifier }, "modelPath: is given twice: as model too"],
+    [{ model: exclusiveClassifier, model_path: exclusiveClassifier }, "modelPath: is given twice: also as model"],
     [
       { model_path: exclusiveClassifier, model_onnx_file_name: "a.onnx", onnx_filename: "b.onnx" },
       "onnxFilename: is given twice",

@@ -75,7 +75,7 @@ describe("threshold: { fpr }", () => {
   it.each([
     [
       { model, threshold: { fpr: 0.0009 } },
-      /^the curve rests on 1000 texts, so that 0\.001 is the lowest rate it can tell/,
+      /^the curve was measured on 1000 texts, so 0\.001 is its lowest rate/,
     ],
     [
       { model, match_type: "sentence", threshold: { fpr: 0.01 } },
@@ -83,7 +83,7 @@ describe("threshold: { fpr }", () => {
     ],
     [
       { model: modelWith(undefined), threshold: { fpr: 0.01 } },
-      /^the model carries no curve of false positives for Gibberish/,
+      /^the model has no curve of false positives for Gibberish/,
     ],
     [
       { model: modelWith({ ...evaluation, model: { ...identity, version: "0.0.9" } }), threshold: { fpr: 0.01 } },
@@ -108,14 +108,14 @@ describe("threshold: { fpr }", () => {
   ] as const)("refuses it for %s %s without a curve", (side, type, params) => {
     const error = failure(side, type, { ...params, threshold: { fpr: 0.01 } });
     expect(error?.issues).toEqual([
-      { path: "threshold.fpr", message: expect.stringMatching(/no curve .*; guard calibrate finds the threshold/) },
+      { path: "threshold.fpr", message: expect.stringMatching(/no curve .*; guard-scan calibrate finds the threshold/) },
     ]);
   });
 
   it("names the valid thresholds", () => {
     const error = failure("input", "MaliciousURLs", { threshold: "high" });
     expect(error?.issues).toEqual([
-      { path: "threshold", message: "expected a number from 0 to 1, or fpr, a rate of false positives" },
+      { path: "threshold", message: "expected a number from 0 to 1, or fpr, a false positive rate" },
     ]);
     const paths = failure("input", "BanCode", { threshold: { rate: 0.1 } })?.issues.map(({ path }) => path);
     expect(paths).toEqual(["threshold.fpr", "threshold.rate"]);
@@ -157,7 +157,7 @@ describe("the evaluations of the embedded models", () => {
       expect(createScanner("input", type, { threshold: { fpr } }).type).toBe(type);
     }
     expect(() => createScanner("input", type, { threshold: { fpr: 1e-6 } })).toThrow(
-      /threshold\.fpr: the curve rests on/,
+      /threshold\.fpr: the curve was measured on/,
     );
   });
 });
