@@ -73,10 +73,7 @@ describe("threshold: { fpr }", () => {
   };
 
   it.each([
-    [
-      { model, threshold: { fpr: 0.0009 } },
-      /^the curve was measured on 1000 texts, so 0\.001 is its lowest rate/,
-    ],
+    [{ model, threshold: { fpr: 0.0009 } }, /^the curve was measured on 1000 texts, so 0\.001 is its lowest rate/],
     [
       { model, match_type: "sentence", threshold: { fpr: 0.01 } },
       /^the model's curve for Gibberish was measured with match_type "full"/,
@@ -108,7 +105,10 @@ describe("threshold: { fpr }", () => {
   ] as const)("refuses it for %s %s without a curve", (side, type, params) => {
     const error = failure(side, type, { ...params, threshold: { fpr: 0.01 } });
     expect(error?.issues).toEqual([
-      { path: "threshold.fpr", message: expect.stringMatching(/no curve .*; guard-scan calibrate finds the threshold/) },
+      {
+        path: "threshold.fpr",
+        message: expect.stringMatching(/no curve .*; guard-scan calibrate finds the threshold/),
+      },
     ]);
   });
 
