@@ -88,7 +88,7 @@ describe("what an editor shows", () => {
     expect(ofInput).toMatch(/@default\W+0\.5$/);
     expect(await hover(2, "threshold")).toMatch(/@default\W+0\.7$/);
     const flag = await hover(3, "isBlocked");
-    expect(flag).toContain("true: a match fails the text.");
+    expect(flag).toContain("true: a text with a match fails.");
     expect(flag).toMatch(/@default\W+true$/);
   });
 
