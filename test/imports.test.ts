@@ -11,7 +11,7 @@ const imports = new Map(
     .filter((file) => /\.(ts|js)$/.test(file))
     .map((file) => {
       const text = readFileSync(join(root, file), "utf8");
-      const found = [...text.matchAll(/^(?:import|export)\b[^;"]*from "(\.[^"$]+)"|\bimport\("(\.[^"$]+)"\)/gm)];
+      const found = [...text.matchAll(/^(?:import|export)\b(?:[^;"]*from)? "(\.[^"$]+)"|\bimport\("(\.[^"$]+)"\)/gm)];
       const targets = found.map(([, fixed, dynamic]) => join(dirname(file), (fixed ?? dynamic) as string));
       return [slashed(file), targets.map(slashed)] as const;
     }),
@@ -21,6 +21,23 @@ const imports = new Map(
 const withOpenTelemetry = [...imports.keys()].filter((file) =>
   /\bfrom "@opentelemetry\//.test(readFileSync(join(root, file), "utf8")),
 );
+
+/** The rooms of src/, lowest first. A file imports only files of its own room and of rooms below. */
+const ROOMS = [
+  ...["own-files.ts", "support", "native.ts", "text", "models", "scan", "scanners", "messages"],
+  ...["conversation", "documents", "stream", "plugins", "config", "service", "audit", "guard", "http-formats"],
+  ...["http-server", "server", "proxy", "mcp", "integrations", "plugin.ts", "index.ts", "cli"],
+];
+
+/** The room of a file: its folder, or the file itself at the root of src/. */
+function roomOf(file: string): string {
+  return file.split("/")[0] as string;
+}
+
+function rankOf(file: string): number {
+  // The addon is outside of src/, below everything.
+  return file.startsWith("../") ? -1 : ROOMS.indexOf(roomOf(file));
+}
 
 describe("imports", () => {
   it("are read from the sources", () => {
@@ -42,6 +59,20 @@ describe("imports", () => {
     };
     for (const file of imports.keys()) visit(file, []);
     expect(circles).toEqual([]);
+  });
+
+  it("go downward between rooms only", () => {
+    const upward = [...imports].flatMap(([file, targets]) =>
+      targets
+        .filter((target) => rankOf(target) > rankOf(file))
+        .map((target) => `${file} imports ${target}: ${roomOf(file)} is below ${roomOf(target)}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it("name every room in the order", () => {
+    const rooms = new Set([...imports.keys()].map(roomOf));
+    expect([...rooms].sort()).toEqual([...ROOMS].sort());
   });
 
   it("of the core have nothing of the server, the proxy or the command line", () => {
@@ -74,7 +105,9 @@ describe("imports", () => {
     };
     visit("proxy/index.ts");
     expect(reached).toContain("guard/remote/remote-guard.ts");
-    expect([...reached].filter((file) => file === "native.ts" || file === "service/service.ts")).toEqual([]);
+    expect(
+      [...reached].filter((file) => ["native.ts", "service/service.ts", "service/create-service.ts"].includes(file)),
+    ).toEqual([]);
   });
 
   it("of the server have nothing of the proxy, and the other way round", () => {

@@ -40,7 +40,7 @@ export const serve: Command = {
     const file = configFile(values.config, path);
     const port = values.port === undefined ? undefined : readPort(values.port);
     const requestedWorkers = values.workers === undefined ? undefined : readWorkers(values.workers);
-    const { limitProcessMemory } = await import("../support/process-memory.ts");
+    const { limitProcessMemory } = await import("../http-server/process-memory.ts");
     limitProcessMemory();
     const { loadConfig } = await import("../config/index.ts");
     const config = await loadConfig(file.path);

@@ -1,13 +1,13 @@
-import { buildScanners, type Config, checkConfig, loadConfig } from "../config/index.ts";
+import { checkConfig, loadConfig } from "../config/index.ts";
 import { scannerWithPlugins } from "../config/plugins.ts";
-import { serviceOptions } from "../config/service-options.ts";
 import { Engine } from "../models/engine.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
-import type { Scanner, Side } from "../scan/scanner.ts";
+import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { Vault } from "../scan/vault.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
+import { createService } from "../service/create-service.ts";
 import {
   type Answer,
   answerOf,
@@ -15,12 +15,23 @@ import {
   type DocumentsAnswer,
   documentsAnswerOf,
 } from "../service/json-report.ts";
-import { ScanService } from "../service/service.ts";
-import type { ScannerLists, ServiceReport } from "../service/service-types.ts";
+import type { ScanService } from "../service/service.ts";
+import type { ServiceReport } from "../service/service-types.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 
 /** The largest capacity of a model's queue: an unsigned 32-bit integer. */
 const UNLIMITED = 2 ** 32 - 1;
+
+/**
+ * The first scan of a side loads its models. The limits that protect a server from its clients do not apply here: the command itself
+ * decides how many scans run at once.
+ */
+const SETTINGS = {
+  lazyLoad: true,
+  maxScans: UNLIMITED,
+  maxQueueTime: Number.POSITIVE_INFINITY,
+  maxMessages: UNLIMITED,
+};
 
 /** What a scan checks: a prompt, an output with its prompt, a conversation, or documents. */
 export type Subject =
@@ -42,17 +53,9 @@ export class Suite {
   /** The error of a side without scanners: its texts would all pass. */
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
 
-  private constructor(config: Config, lists: ScannerLists, missing: Partial<Record<Side, GuardValidationError>>) {
-    // The first scan of a side loads its models. The limits that protect a server from its clients do not apply here: the command
-    // itself decides how many scans run at once.
-    const unlimited = {
-      lazyLoad: true,
-      maxScans: UNLIMITED,
-      maxQueueTime: Number.POSITIVE_INFINITY,
-      maxMessages: UNLIMITED,
-    };
-    this.lists = lists;
-    this.#service = new ScanService(lists, { ...serviceOptions(config), ...unlimited });
+  private constructor(service: ScanService, missing: Partial<Record<Side, GuardValidationError>>) {
+    this.lists = service.lists;
+    this.#service = service;
     this.#missing = missing;
   }
 
@@ -63,9 +66,11 @@ export class Suite {
    */
   static async fromConfig(path: string): Promise<Suite> {
     const config = await loadConfig(path);
-    const lists = buildScanners(config, { engine: unlimitedEngine({ maxWindows: config.app.maxWindows }) });
+    const engine = unlimitedEngine({ maxWindows: config.app.maxWindows });
+    const service = createService(config, { engine, settings: SETTINGS, selfTest: false });
+    const { lists } = service;
     const missing = (side: Side) => ({ [side]: sideError(`${path} has no ${side} scanners: every text would pass`) });
-    return new Suite(config, lists, {
+    return new Suite(service, {
       ...(lists.input.length === 0 ? missing("input") : {}),
       ...(lists.output.length === 0 ? missing("output") : {}),
     });
@@ -83,11 +88,16 @@ export class Suite {
       // The error of the side that has the scanner says more.
       throw input.isOtherSide && !output.isOtherSide ? output.error : input.error;
     }
-    return new Suite(
-      checkConfig({ app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 } }),
-      { input: input.scanners, output: output.scanners },
-      { ...(input.error ? { input: input.error } : {}), ...(output.error ? { output: output.error } : {}) },
-    );
+    const service = createService(checkConfig({ app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 } }), {
+      engine,
+      scanners: { input: input.scanners, output: output.scanners },
+      settings: SETTINGS,
+      selfTest: false,
+    });
+    return new Suite(service, {
+      ...(input.error ? { input: input.error } : {}),
+      ...(output.error ? { output: output.error } : {}),
+    });
   }
 
   /**

@@ -1,5 +1,5 @@
 import { cpus, freemem, totalmem } from "node:os";
-import { thisMachine } from "../service/admission/machine.ts";
+import { thisMachine } from "../support/machine.ts";
 
 /** The free memory that the models of guard's own configuration may need, in bytes. */
 const NEEDED_MEMORY = 1e9;

@@ -1,7 +1,6 @@
-import type { Scanner, Side } from "../scan/scanner.ts";
+import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
 import { createScanner, scannerClass } from "../scanners/catalog.ts";
 import type { DefinedScanner, ScannerClass, ScannerEnvironment } from "../scanners/definition.ts";
-import type { ScannerLists } from "../service/service-types.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { toSnakeCase } from "../support/options.ts";
 import { collectIssues, withPrefix } from "./issues.ts";

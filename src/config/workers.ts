@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { engineOptions } from "../models/engine-options.ts";
-import { thisMachine } from "../service/admission/machine.ts";
+import { thisMachine } from "../support/machine.ts";
 
 /** Processors for each process with `auto`: an event loop and the threads of models use about this many. */
 const PROCESSORS_PER_WORKER = 4;

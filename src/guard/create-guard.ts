@@ -1,16 +1,15 @@
 import { z } from "zod";
-import { buildScanners, type ConfigInput, checkConfig, loadConfig } from "../config/index.ts";
+import { type ConfigInput, checkConfig, loadConfig } from "../config/index.ts";
 import { type Config, configSchema } from "../config/schema.ts";
-import { serviceOptions } from "../config/service-options.ts";
-import { Engine } from "../models/engine.ts";
 import type { Scanner } from "../scan/scanner.ts";
+import { createService } from "../service/create-service.ts";
 import { ScanService } from "../service/service.ts";
-import type { ScannerLists, ScanServiceOptions } from "../service/service-types.ts";
+import type { ScanServiceOptions } from "../service/service-types.ts";
+import { assertNoOwnVaults } from "../service/vault-check.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { parseOptions } from "../support/options.ts";
 import type { Guard } from "./guard.ts";
 import { LocalGuard } from "./local-guard.ts";
-import { assertNoOwnVaults } from "./vault-check.ts";
 
 /** Options of a guard with lists of scanners. The defaults are those of `scanners.yml`, except that models load lazily. */
 export interface ScannerGuardOptions extends Partial<Omit<ScanServiceOptions, "conversation">> {
@@ -94,31 +93,25 @@ export async function createGuard(options: GuardOptions): Promise<Guard> {
 }
 
 async function createFromConfig(config: Config): Promise<Guard> {
-  const { queueSize, maxWindows, lazyLoad } = config.app;
-  // With lazyLoad, a call loads models, and it must not wait for a download.
-  const engine = Engine.fromEnvironment(process.env, { queueCapacity: queueSize, maxWindows, downloads: !lazyLoad });
-  try {
-    const lists: ScannerLists = buildScanners(config, { engine });
-    if (lists.input.length + lists.output.length === 0) {
-      throw new GuardValidationError([
-        { path: "inputScanners", message: "expected at least one scanner; without scanners, every text would pass" },
-      ]);
-    }
-    return await loadService(new ScanService(lists, serviceOptions(config, engine)), () => engine.close());
-  } catch (error) {
-    await engine.close();
-    throw error;
+  const service = createService(config);
+  const { input, output } = service.lists;
+  if (input.length + output.length === 0) {
+    await service.close();
+    throw new GuardValidationError([
+      { path: "inputScanners", message: "expected at least one scanner; without scanners, every text would pass" },
+    ]);
   }
+  return loadService(service);
 }
 
-async function loadService(service: ScanService, onClose?: () => Promise<void>): Promise<Guard> {
+async function loadService(service: ScanService): Promise<Guard> {
   try {
     await service.load();
   } catch (error) {
     await service.close();
     throw error;
   }
-  return new LocalGuard(service, onClose ? { onClose } : {});
+  return new LocalGuard(service);
 }
 
 /** Maps paths of a configuration in validation errors to paths of the options: `scanners.input.0` to `input.0`. */

@@ -34,8 +34,6 @@ export interface ScanRecord {
 export interface LocalGuardOptions {
   /** Called after every scan. The call awaits it and rejects if it does. */
   onScan?: (scan: ScanRecord) => void | Promise<void>;
-  /** Called after the scanners are closed. */
-  onClose?: () => Promise<void>;
 }
 
 /** The options of a call with the scanners of this process. */
@@ -65,12 +63,10 @@ export interface LocalCallOptions extends CallOptions {
 export class LocalGuard implements Guard {
   readonly #service: ScanService;
   readonly #onScan: NonNullable<LocalGuardOptions["onScan"]>;
-  readonly #onClose: () => Promise<void>;
 
-  constructor(service: ScanService, { onScan = () => {}, onClose = async () => {} }: LocalGuardOptions = {}) {
+  constructor(service: ScanService, { onScan = () => {} }: LocalGuardOptions = {}) {
     this.#service = service;
     this.#onScan = onScan;
-    this.#onClose = onClose;
   }
 
   call(options: LocalCallOptions = {}): LocalCall {
@@ -79,7 +75,6 @@ export class LocalGuard implements Guard {
 
   async close(): Promise<void> {
     await this.#service.close();
-    await this.#onClose();
   }
 }
 

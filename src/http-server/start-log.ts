@@ -1,8 +1,7 @@
 import type { Engine } from "../models/engine.ts";
 import { describeModel } from "../models/model-description.ts";
-import type { Scanner } from "../scan/scanner.ts";
+import type { Scanner, ScannerLists } from "../scan/scanner.ts";
 import { modelNames } from "../scanners/model-names.ts";
-import type { ScannerLists } from "../service/service-types.ts";
 
 /** Where a configuration comes from. */
 export interface ConfigSource {

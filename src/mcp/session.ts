@@ -1,9 +1,9 @@
 import { Client, InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
-import { buildScanners, loadConfig } from "../config/index.ts";
-import { serviceOptions } from "../config/service-options.ts";
+import { loadConfig } from "../config/index.ts";
 import { Engine } from "../models/engine.ts";
 import type { Source } from "../scan/source.ts";
-import { ScanService } from "../service/service.ts";
+import { createService } from "../service/create-service.ts";
+import type { ScanService } from "../service/service.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { version } from "../support/version.ts";
 import { McpGuard, type McpGuardOptions } from "./guard.ts";
@@ -38,12 +38,13 @@ export class McpSession {
   ): Promise<McpSession> {
     const config = await loadConfig(file);
     const engine = Engine.fromEnvironment(process.env);
-    const { input } = buildScanners(config, { engine, ...(pins && { toolPins: pins }) });
-    // Masking is decided for each message, and all scanners read it.
-    const service = new ScanService(
-      { input, output: [] },
-      { ...serviceOptions(config, engine), lazyLoad: true, failFast: false, onScannerError: "throw", masking: [] },
-    );
+    const service = createService(config, {
+      engine,
+      scanners: { output: [] },
+      environment: pins ? { toolPins: pins } : {},
+      // Masking is decided for each message, and all scanners read it.
+      settings: { lazyLoad: true, failFast: false, onScannerError: "throw", masking: [] },
+    });
     const scannersOf = (source: Source) => service.scannersOf(source);
     if (SOURCES.every((source) => scannersOf(source).length === 0)) {
       const message = `${file} has no input scanner that reads ${SOURCES.join(", ")}: every message would pass`;

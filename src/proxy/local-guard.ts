@@ -1,12 +1,9 @@
 import type { Config } from "../config/index.ts";
-import { buildScanners, MAIN_PROFILE } from "../config/index.ts";
-import { serviceOptions } from "../config/service-options.ts";
+import { MAIN_PROFILE } from "../config/index.ts";
 import { LocalGuard } from "../guard/local-guard.ts";
-import { assertNoOwnVaults } from "../guard/vault-check.ts";
 import { ScanMetrics } from "../http-server/metrics/scan-metrics.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
-import { Engine } from "../models/engine.ts";
-import { ScanService } from "../service/service.ts";
+import { createEngine, createService } from "../service/create-service.ts";
 import type { ProxyGuard } from "./settings.ts";
 
 /**
@@ -15,15 +12,8 @@ import type { ProxyGuard } from "./settings.ts";
  * @throws GuardValidationError with the path of every invalid value.
  */
 export async function localGuard(config: Config, source?: ConfigSource): Promise<ProxyGuard> {
-  const engine = Engine.fromEnvironment(process.env, {
-    queueCapacity: config.app.queueSize,
-    maxWindows: config.app.maxWindows,
-    // With lazyLoad a call loads a model, and a call must not wait for a download.
-    downloads: !config.app.lazyLoad,
-  });
-  const lists = buildScanners(config, { engine });
-  assertNoOwnVaults(lists, "scanners.");
-  const service = new ScanService(lists, serviceOptions(config, engine));
+  const engine = createEngine(config);
+  const service = createService(config, { engine });
   const metrics = new ScanMetrics();
   metrics.watch([service], engine);
   const guard = new LocalGuard(service, { onScan: ({ side, report }) => metrics.countScan(side, report) });
@@ -39,7 +29,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await engine.close();
     },
     warnings: warningsOf(config),
-    logLines: startLogLines(source, new Map([[MAIN_PROFILE, lists]]), engine),
+    logLines: startLogLines(source, new Map([[MAIN_PROFILE, service.lists]]), engine),
   };
 }
 

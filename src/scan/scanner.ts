@@ -9,6 +9,9 @@ import type { Vault } from "./vault.ts";
 /** The direction of a text: `input` goes to the model, `output` comes from it. */
 export type Side = "input" | "output";
 
+/** The lists of scanners, by side. */
+export type ScannerLists = Record<Side, readonly Scanner[]>;
+
 /**
  * A reason for a scanner's decision. Offsets count UTF-16 code units of the text that the scanner was given, and in results of a
  * conversation those of the string at `path`.

@@ -2,17 +2,17 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { type Config, type ConfigInput, checkConfig, pluginsOf } from "../config/index.ts";
 import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
-import { serviceOptions } from "../config/service-options.ts";
 import { shareOf } from "../config/workers.ts";
 import type { LogStream } from "../http-server/log.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
-import { Engine } from "../models/engine.ts";
+import type { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
 import { listRestrictedModels } from "../models/training-data.ts";
+import type { ScannerLists } from "../scan/scanner.ts";
 import type { Admission } from "../service/admission/admission.ts";
-import { thisMachine } from "../service/admission/machine.ts";
+import { createEngine, serviceOptions } from "../service/create-service.ts";
 import { admissionOf } from "../service/service.ts";
-import type { ScannerLists } from "../service/service-types.ts";
+import { thisMachine } from "../support/machine.ts";
 import { readSecretKeys } from "../support/secret-keys.ts";
 import { buildApp } from "./app.ts";
 import type { CacheOptions } from "./cache/create-cache.ts";
@@ -75,12 +75,7 @@ export async function prepareServer(
   const config = checkConfig(input);
   const { size: workers = 1, isLeader = true } = context.pool ?? {};
   const { shared } = context.state;
-  const engine = Engine.fromEnvironment(process.env, {
-    queueCapacity: shareOf(config.app.queueSize, workers),
-    maxWindows: config.app.maxWindows,
-    // With lazyLoad a request loads a model, and a request must not wait for a download.
-    downloads: !config.app.lazyLoad,
-  });
+  const engine = createEngine(config, shareOf(config.app.queueSize, workers));
   const cacheSecret = readCacheSecret(config, shared);
   const admission = createAdmission(config, workers);
   const { rememberedPins } = shared;

@@ -10,15 +10,12 @@ import type { Edit } from "../scan/edits.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
-import type { Scanner, Side } from "../scan/scanner.ts";
+import type { Scanner } from "../scan/scanner.ts";
 import type { Scanned } from "../scan/source.ts";
 import type { Vault } from "../scan/vault.ts";
 import type { StreamOptions } from "../stream/stream-options.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
-
-/** The lists of scanners, by side. */
-export type ScannerLists = Record<Side, readonly Scanner[]>;
 
 /** The limits of a {@link ScanService}, and the way in which it scans. Durations are milliseconds. */
 export interface ScanServiceOptions {
@@ -52,6 +49,8 @@ export interface ScanServiceOptions {
    * have a check of its own besides.
    */
   selfTest?: (signal: AbortSignal) => Promise<void>;
+  /** Runs after the service has closed its scanners. */
+  onClose?: () => Promise<void>;
   /** The time from one self-test to the next. With 0, the default, there is only the one before the service is ready. */
   selfTestInterval?: number;
   /** How conversations are scanned. */

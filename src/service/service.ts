@@ -15,7 +15,7 @@ import { Locator } from "../scan/locator.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
-import type { Scanner, Side } from "../scan/scanner.ts";
+import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
 import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { VerdictCache } from "../scan/verdict-cache.ts";
@@ -24,22 +24,15 @@ import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import type { StreamReport } from "../stream/stream-options.ts";
 import { closedError, GuardError, GuardValidationError } from "../support/errors.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
+import type { Machine } from "../support/machine.ts";
 import { awaitWithin } from "../support/promises.ts";
 import { Admission } from "./admission/admission.ts";
-import type { Machine } from "./admission/machine.ts";
 import { checkMasking, type DecisionPolicy, decide, unscannedReasons } from "./decision.ts";
 import { type MessageScan, scanMessage } from "./message-scan.ts";
 import { Readiness } from "./readiness.ts";
 import { type ScanSlot, ScanSlots, type StreamSlot } from "./scan-slots.ts";
 import { listsByName, replacing, replacingAll } from "./scanner-selection.ts";
-import type {
-  ScanKind,
-  ScannerLists,
-  ScanRequest,
-  ScanServiceOptions,
-  ServiceDocument,
-  ServiceReport,
-} from "./service-types.ts";
+import type { ScanKind, ScanRequest, ScanServiceOptions, ServiceDocument, ServiceReport } from "./service-types.ts";
 
 /** How long scanners have to free what they hold when the service closes, in milliseconds. */
 const CLOSE_TIMEOUT = 5000;
@@ -114,6 +107,11 @@ export class ScanService {
     return this.#slots.taken;
   }
 
+  /** The scanners of each side. */
+  get lists(): ScannerLists {
+    return this.#lists;
+  }
+
   /** The scanners of each side, with their names in results. */
   get scanners(): Readonly<Record<Side, readonly NamedScanner[]>> {
     return this.#named;
@@ -169,6 +167,7 @@ export class ScanService {
     this.#slots.close(reason);
     const scanners = [...new Set([...this.#lists.input, ...this.#lists.output])];
     await awaitWithin(Promise.allSettled(scanners.map(async (scanner) => scanner.close?.())), CLOSE_TIMEOUT);
+    await this.#options.onClose?.();
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Admission, type AdmissionLimits, type ShedReason, type Turn } from "../../src/service/admission/admission.ts";
-import type { Machine } from "../../src/service/admission/machine.ts";
+import type { Machine } from "../../src/support/machine.ts";
 
 /** A scan on a {@link TestMachine}. */
 interface Job {

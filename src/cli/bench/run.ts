@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { thisMachine } from "../../service/admission/machine.ts";
+import { thisMachine } from "../../support/machine.ts";
 import { version } from "../../support/version.ts";
 import { system } from "../system.ts";
 import { type BenchOptions, KINDS, measureConfig } from "./measure-config.ts";

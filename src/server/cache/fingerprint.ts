@@ -2,11 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Config } from "../../config/index.ts";
-import { serviceOptions } from "../../config/service-options.ts";
 import type { Engine } from "../../models/engine.ts";
 import { embeddedFolder } from "../../models/model-files.ts";
 import { pluginOrigin } from "../../plugins/load.ts";
 import { isDefinedScanner } from "../../scanners/definition.ts";
+import { serviceOptions } from "../../service/create-service.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 

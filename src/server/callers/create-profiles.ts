@@ -1,15 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import { randomUUID } from "node:crypto";
-import { buildScanners, type Config, MAIN_PROFILE, type ProfileConfig, profilesOf } from "../../config/index.ts";
-import { serviceOptions } from "../../config/service-options.ts";
-import { assertNoOwnVaults } from "../../guard/vault-check.ts";
+import { type Config, MAIN_PROFILE, profilesOf } from "../../config/index.ts";
 import type { Engine } from "../../models/engine.ts";
+import type { ScannerLists } from "../../scan/scanner.ts";
 import { VerdictCache } from "../../scan/verdict-cache.ts";
-import type { ScannerEnvironment } from "../../scanners/definition.ts";
 import type { ToolPins } from "../../scanners/parts/tool-pins.ts";
 import type { Admission } from "../../service/admission/admission.ts";
-import { ScanService } from "../../service/service.ts";
-import type { ScannerLists } from "../../service/service-types.ts";
+import { createService } from "../../service/create-service.ts";
 import { fingerprintOf } from "../cache/fingerprint.ts";
 import { RedisVerdicts } from "../cache/redis-verdicts.ts";
 import type { Profile } from "./profiles.ts";
@@ -46,28 +43,20 @@ export function createProfiles(config: Config, options: ProfilesOptions): Create
   const programId = scanners?.input || scanners?.output ? randomUUID() : "";
   return profilesOf(config).map((profile) => {
     const pins = rememberedPins?.(profile.name);
-    const environment = { engine, ...(pins ? { rememberedPins: pins } : {}) };
-    const lists = scannerLists(profile, profile.name === MAIN_PROFILE ? scanners : undefined, environment);
+    const environment = pins ? { rememberedPins: pins } : {};
     const fingerprint = () => fingerprintOf(profile.config, engine) + programId;
-    const verdicts = cacheSecret && new RedisVerdicts(cacheSecret, lists.input, fingerprint);
-    const settings = serviceOptions(profile.config, engine);
-    const service = new ScanService(lists, settings, new VerdictCache({}, verdicts), admission);
+    let verdicts: RedisVerdicts | undefined;
+    const service = createService(profile.config, {
+      ...{ engine, environment, admission, paths: profile.paths },
+      scanners: profile.name === MAIN_PROFILE ? scanners : undefined,
+      createVerdictCache: ({ input }) => {
+        verdicts = cacheSecret && new RedisVerdicts(cacheSecret, input, fingerprint);
+        return new VerdictCache({}, verdicts);
+      },
+    });
     const variants = profile.config.app.allowThresholds
-      ? new ThresholdVariants(service, profile.config, environment)
+      ? new ThresholdVariants(service, profile.config, { engine, ...environment })
       : undefined;
-    return { profile: { name: profile.name, service, variants }, lists, fingerprint, verdicts };
+    return { profile: { name: profile.name, service, variants }, lists: service.lists, fingerprint, verdicts };
   });
-}
-
-/** Builds the scanners of a profile. Scanners of a program replace those of the same side. */
-function scannerLists(
-  { config, paths }: ProfileConfig,
-  given: Partial<ScannerLists> | undefined,
-  environment: ScannerEnvironment,
-): ScannerLists {
-  const replaced = { ...(given?.input ? { inputScanners: [] } : {}), ...(given?.output ? { outputScanners: [] } : {}) };
-  const built = buildScanners({ ...config, ...replaced }, environment, paths);
-  const lists = { input: given?.input ?? built.input, output: given?.output ?? built.output };
-  assertNoOwnVaults(lists, "scanners.");
-  return lists;
 }

@@ -1,7 +1,7 @@
 import { ignoredKeys } from "../../config/ignored-keys.ts";
 import type { Config } from "../../config/index.ts";
 import { risksOf } from "../../config/risks.ts";
-import type { ScannerLists } from "../../service/service-types.ts";
+import type { ScannerLists } from "../../scan/scanner.ts";
 
 /**
  * Returns the warnings of a start: settings without effect, and the risks of the configuration that `guard doctor` shows too.

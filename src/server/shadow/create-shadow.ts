@@ -1,11 +1,8 @@
-import { buildScanners, type Config, loadConfig, profilesOf, shadowSettings } from "../../config/index.ts";
-import { serviceOptions } from "../../config/service-options.ts";
-import { assertNoOwnVaults } from "../../guard/vault-check.ts";
+import { type Config, loadConfig, profilesOf, shadowSettings } from "../../config/index.ts";
 import type { Engine } from "../../models/engine.ts";
 import { DEFAULT_MAX_WINDOWS } from "../../models/engine-options.ts";
-import { VerdictCache } from "../../scan/verdict-cache.ts";
 import { Admission } from "../../service/admission/admission.ts";
-import { ScanService } from "../../service/service.ts";
+import { createService } from "../../service/create-service.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { Shadow } from "./shadow.ts";
 
@@ -43,11 +40,15 @@ export async function createShadow(
     }
     return new Map(
       profilesOf(config).map(({ name, config: profileConfig, paths }) => {
-        const lists = buildScanners(profileConfig, { engine }, paths);
-        assertNoOwnVaults(lists, "scanners.");
         // The server runs the self-tests of the shared engine.
-        const options = { ...serviceOptions(profileConfig), selfTestInterval: 0 };
-        return [name, new ScanService(lists, options, new VerdictCache(), shadowAdmission)] as const;
+        const options = {
+          engine,
+          paths,
+          settings: { selfTestInterval: 0 },
+          selfTest: false,
+          admission: shadowAdmission,
+        };
+        return [name, createService(profileConfig, options)] as const;
       }),
     );
   });

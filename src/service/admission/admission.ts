@@ -1,8 +1,8 @@
 import { GuardError } from "../../support/errors.ts";
+import { type Machine, thisMachine } from "../../support/machine.ts";
 import { withoutStack } from "../../support/without-stack.ts";
 import { Costs } from "./costs.ts";
 import { FairLine, type Waiting } from "./line.ts";
-import { type Machine, thisMachine } from "./machine.ts";
 
 /** Why a scan was turned away. */
 export const SHED_REASONS = ["queue_time", "deadline", "queue_size"] as const;

@@ -2,8 +2,8 @@
 
 import cluster from "node:cluster";
 import { loadConfig } from "../../../config/index.ts";
+import { limitProcessMemory } from "../../../http-server/process-memory.ts";
 import { closedError, GuardError } from "../../../support/errors.ts";
-import { limitProcessMemory } from "../../../support/process-memory.ts";
 import type { ProcessMetrics, WorkerContext } from "../process-state.ts";
 import { startWorkerServer, type WorkerServer } from "../start-server.ts";
 import { remoteSharedState } from "./remote-state.ts";

@@ -1,4 +1,4 @@
-import type { ScannerLists } from "../service/service-types.ts";
+import type { ScannerLists } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
 /**
