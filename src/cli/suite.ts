@@ -48,15 +48,18 @@ export interface ScannerChoice {
 
 /** The scanners of both sides, with the settings of a server for conversations, errors and coverage, but without its limits. */
 export class Suite {
-  readonly lists: ScannerLists;
   readonly #service: ScanService;
   /** The error of a side without scanners: its texts would all pass. */
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
 
   private constructor(service: ScanService, missing: Partial<Record<Side, GuardValidationError>>) {
-    this.lists = service.lists;
     this.#service = service;
     this.#missing = missing;
+  }
+
+  /** The scanners of each side. */
+  get lists(): ScannerLists {
+    return this.#service.lists;
   }
 
   /**

@@ -155,11 +155,11 @@ function logStart(app: FastifyInstance, { config, created, engine, source, isPub
   for (const { path, kind, reference, file } of pluginsOf(config)) {
     app.log.info({ path, kind, reference, file }, "plugin");
   }
-  const lists = new Map(created.map(({ profile, lists }) => [profile.name, lists]));
+  const lists = new Map(created.map(({ profile: { name, service } }) => [name, service.lists]));
   for (const [fields, message] of startLogLines(source, lists, engine)) app.log.info(fields, message);
   const allScanners = {
-    input: created.flatMap(({ lists }) => lists.input),
-    output: created.flatMap(({ lists }) => lists.output),
+    input: created.flatMap(({ profile }) => profile.service.lists.input),
+    output: created.flatMap(({ profile }) => profile.service.lists.output),
   };
   for (const warning of startWarnings(config, allScanners, isPublic)) app.log.warn(warning);
   const models = listRestrictedModels(engine);

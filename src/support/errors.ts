@@ -76,7 +76,7 @@ export class GuardValidationError extends GuardError {
   }
 
   /**
-   * Returns the same error with `prefix` before every path: `within("model")` turns the path `threshold` into `model.threshold`.
+   * Returns a copy of the error with `prefix` before every path. For example, `within("model")` changes `threshold` to `model.threshold`.
    */
   within(prefix: string): GuardValidationError {
     const issues = this.issues.map(({ path, message }) => ({ path: path ? `${prefix}.${path}` : prefix, message }));

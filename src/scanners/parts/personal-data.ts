@@ -239,7 +239,7 @@ export class PersonalDataDetector {
   }
 }
 
-/** Checks that something finds each type of the options. Otherwise texts would pass unchecked. */
+/** Rejects an entity type that no recognizer or pattern finds: values of that type would pass unnoticed. */
 function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
   if (recognizers.length > 0 || entityTypes === "all") return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);

@@ -26,7 +26,6 @@ export interface ProfilesOptions {
 /** A profile with what its server needs to know to cache results and to log the start. */
 export interface CreatedProfile {
   profile: Profile;
-  lists: ScannerLists;
   /** Returns what the results of the profile depend on besides the requests. */
   fingerprint(): string;
   verdicts: RedisVerdicts | undefined;
@@ -57,6 +56,6 @@ export function createProfiles(config: Config, options: ProfilesOptions): Create
     const variants = profile.config.app.allowThresholds
       ? new ThresholdVariants(service, profile.config, { engine, ...environment })
       : undefined;
-    return { profile: { name: profile.name, service, variants }, lists: service.lists, fingerprint, verdicts };
+    return { profile: { name: profile.name, service, variants }, fingerprint, verdicts };
   });
 }

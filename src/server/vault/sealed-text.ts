@@ -21,8 +21,8 @@ export interface SealBinding {
  * `prefix | salt (24 bytes) | content | tag (16 bytes)`; prefix, salt and context are authenticated.
  *
  * Key and nonce are derived from the secret and the random salt with HKDF (RFC 5869), so a nonce repeats under one key only if a salt of
- * 192 bits repeats. With 2^80 texts for each secret the probability stays below 2^-32, the limit of SP 800-38D (8.3). Random nonces of
- * 96 bits under the secret itself would reach that limit with 2^32 texts.
+ * 192 bits repeats. With 2^80 texts for each secret the probability stays below 2^-32, the limit of SP 800-38D (8.3). Without derived
+ * keys, random nonces of 96 bits would reach that limit after only 2^32 texts.
  *
  * The content is not compressed: it may mix values of several origins, and the length of a compressed text reveals whether a value that
  * an attacker controls repeats another one (CRIME, CVE-2012-4929).
