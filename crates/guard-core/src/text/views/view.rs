@@ -499,23 +499,23 @@ impl<'a> Writer<'a> {
 
     /// Replaces `range` of the source with `text`, with each byte made from one byte.
     pub(super) fn exchange(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
-        debug_assert_eq!(range.len(), text.len());
-        self.copy_to(range.start);
-        self.changed = true;
-        self.at = range.end;
-        self.text.push_str(text);
-        self.segments.push(text.len(), 1, range, steps.into(), false);
+        self.replace_bytes(range, text, steps.into(), false);
     }
 
-    /// Replaces `range` of the source with `text`, which has the characters of the range in reverse order. Characters
-    /// of one byte may become others of one byte.
+    /// Replaces `range` of the source with `text`: the characters of the range in reverse order. A character of one
+    /// byte may be replaced by another one of one byte.
     pub(super) fn mirror(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
+        self.replace_bytes(range, text, steps.into(), true);
+    }
+
+    /// Replaces `range` of the source with `text` of the same length, whose bytes stand in the same order or in reverse.
+    fn replace_bytes(&mut self, range: Range<usize>, text: &str, steps: Steps, is_reversed: bool) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);
         self.changed = true;
         self.at = range.end;
         self.text.push_str(text);
-        self.segments.push(text.len(), 1, range, steps.into(), true);
+        self.segments.push(text.len(), 1, range, steps, is_reversed);
     }
 
     /// Returns the view if it differs from the source.
