@@ -48,7 +48,7 @@ describe("the default configuration", () => {
       expect(scanners[name]).toBeLessThan(0);
   });
 
-  it("takes credentials out, in disguise as well", async () => {
+  it("redacts credentials, also disguised ones", async () => {
     const token = "hunter2-Kq8vZr3Tn6";
     const url = `postgres://admin:${token}@db.internal:5432/app`;
     const body = await post("/analyze/prompt", { prompt: `😀 connect with ${url}, please`, details: true });
@@ -75,7 +75,7 @@ describe("the default configuration", () => {
     expect(fine.is_valid).toBe(true);
   });
 
-  it("takes the longest conversation that it allows, which has more texts than a model's queue has places", async () => {
+  it("accepts the longest allowed conversation, which has more texts than the queue of a model", async () => {
     const messages = Array.from({ length: 600 }, (_, index) => user(`message ${index}`));
     const results = Array.from({ length: 400 }, (_, index) => ({ role: "tool", content: `result ${index}` }));
     const { scanners } = await post("/scan/conversation", { messages: [...messages, ...results] });
@@ -83,7 +83,7 @@ describe("the default configuration", () => {
     expect(scanners).toHaveProperty(["PromptInjection[tool]"]);
   });
 
-  it("passes what is harmless", async () => {
+  it("passes harmless text", async () => {
     expect((await post("/scan/prompt", { prompt: "How do I bake bread?" })).is_valid).toBe(true);
   });
 });

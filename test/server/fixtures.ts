@@ -13,7 +13,7 @@ import {
 } from "../../src/scan/scanner.ts";
 import { createServer, type ScannerLists } from "../../src/server/index.ts";
 
-/** A scanner that finds a word, and rewrites it when told to. */
+/** A scanner that finds a word, and optionally replaces it. */
 export function wordScanner(
   word: string,
   options: Partial<Scanner> & { replacement?: string; score?: number } = {},
@@ -63,7 +63,7 @@ export function scannerOf(
   return { type: name, name, sanitizes: false, scan, ...more };
 }
 
-/** Scanners that ask the same small model, and pass. They share its answer. */
+/** Scanners that call the same small model and pass. They share its answer. */
 export function askingScanners(...names: string[]): Scanner[] {
   const engine = new Engine();
   onTestFinished(() => engine.close());
@@ -76,7 +76,7 @@ export function askingScanners(...names: string[]): Scanner[] {
   );
 }
 
-/** A scanner that waits until it is released or, when it heeds the signal, aborted. */
+/** A scanner that waits until it is released or, if `heeds` is true, aborted. */
 export function waitingScanner({ heeds = true }: { heeds?: boolean } = {}) {
   let release: () => void = () => {};
   const released = new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ export function waitingScanner({ heeds = true }: { heeds?: boolean } = {}) {
   return { scanner, started, aborted, release };
 }
 
-/** A clock of `performance.now()` that stands still unless it is moved ahead, until the test ends. Timers do not notice. */
+/** Stops the clock of `performance.now()` for this test; `advance` moves it. Timers run as usual. */
 export function standingClock(): { advance(milliseconds: number): void } {
   let now = performance.now();
   const spy = vi.spyOn(performance, "now").mockImplementation(() => now);
@@ -115,7 +115,7 @@ export function standingClock(): { advance(milliseconds: number): void } {
   };
 }
 
-/** A server under test, its log, and short ways to call it. */
+/** A server under test, its log, and shorthands for requests. */
 export interface TestServer {
   app: FastifyInstance;
   log: string[];
@@ -130,7 +130,7 @@ export async function testServer(scanners: Partial<ScannerLists> = {}, config: C
   return server;
 }
 
-/** Starts a server that several tests share. Whoever starts it closes its `app`. */
+/** Starts a server that several tests share. The caller closes its `app`. */
 export async function startServer(scanners: Partial<ScannerLists> = {}, config: ConfigInput = {}): Promise<TestServer> {
   const log: string[] = [];
   const app = await createServer({
@@ -142,7 +142,7 @@ export async function startServer(scanners: Partial<ScannerLists> = {}, config: 
     logger: { write: (line) => log.push(line) },
   });
   await app.ready();
-  // Loading goes on in the background; scanners without load() are there a moment later, when the addon has been tested.
+  // Loading runs in the background. Scanners without load() are ready after the self-test of the addon.
   for (let turn = 0; turn < 200 && !log.some((line) => line.includes('"msg":"ready"')); turn++) {
     await new Promise(setImmediate);
   }

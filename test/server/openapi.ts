@@ -1,13 +1,10 @@
-/** The part of a document to which a reference such as `#/components/schemas/Problem` points. */
+/** The part of a document that a reference such as `#/components/schemas/Problem` names. */
 function target(document: unknown, reference: string): unknown {
   const [, ...names] = reference.split("/");
   return names.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
 }
 
-/**
- * A document in which every reference is replaced by what it points to. This ends, because none of guard's schemas refers to
- * itself.
- */
+/** Returns the document with its references resolved. This ends, because no schema of guard refers to itself. */
 export function dereferenced<T>(document: T): T {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);

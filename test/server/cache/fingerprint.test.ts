@@ -17,7 +17,7 @@ function folder(): string {
 }
 
 describe("the fingerprint of a configuration", () => {
-  it("stays the same where results do", () => {
+  it("is equal for configurations with equal results", () => {
     const same: ConfigInput[] = [
       {},
       { app: { port: 1, name: "Other", scanPromptTimeout: 1, queueSize: 1, logLevel: "debug" } },
@@ -29,7 +29,7 @@ describe("the fingerprint of a configuration", () => {
     expect(of({}, embedded)).toBe(of());
   });
 
-  it("differs where results may", () => {
+  it("differs if results may differ", () => {
     const others: ConfigInput[] = [
       {},
       { inputScanners: [{ type: "BanSubstrings", params: { substrings: ["b"] } }] },
@@ -47,7 +47,7 @@ describe("the fingerprint of a configuration", () => {
     expect(new Set(others.map((config) => of(config))).size).toBe(others.length);
   });
 
-  it("differs from all others where a parameter is no text", () => {
+  it("is unique if a parameter is a function or an instance", () => {
     const withFunction = { inputScanners: [{ type: "PromptInjection", params: { classifier: () => 0 } }] };
     expect(of(withFunction)).not.toBe(of(withFunction));
     const withInstance = { inputScanners: [{ type: "Regex", params: { patterns: [/x/] } }] };
@@ -62,7 +62,7 @@ describe("the fingerprint of a configuration", () => {
     expect(of(withPlugin)).not.toBe(of(withPlugin));
   });
 
-  it("differs when the file of a parameter has changed", () => {
+  it("changes with the file that a parameter names", () => {
     const tokenizer = join(folder(), "tokenizer.json");
     writeFileSync(tokenizer, "{}");
     const config = { inputScanners: [{ type: "TokenLimit", params: { tokenizer } }] };
@@ -72,7 +72,7 @@ describe("the fingerprint of a configuration", () => {
     expect(of(config)).not.toBe(before);
   });
 
-  it("differs when a model has changed, and is the same for one commit in any cache", () => {
+  it("changes with the model, and is equal for one commit in any cache folder", () => {
     const model = join(folder(), "linear");
     cpSync("test/fixtures/linear", model, { recursive: true });
     const engine = new Engine();

@@ -33,8 +33,8 @@ function countingScanner(more: Partial<Scanner> = {}) {
   return { scanner, texts };
 }
 
-describe("a cache of results", () => {
-  it("answers the same request again, with all that the first answer had", async () => {
+describe("the result cache", () => {
+  it("repeats the whole response for the same request", async () => {
     const { scanner, texts } = countingScanner();
     const word = wordScanner("zebra", { replacement: "[ANIMAL]" });
     const { post } = await testServer({ input: [word, scanner] }, ON);
@@ -47,7 +47,7 @@ describe("a cache of results", () => {
     expect(texts).toHaveLength(1);
   });
 
-  it("answers the same without details, and does not say where the answer is from", async () => {
+  it("gives responses without details the same body, and does not say that they are cached", async () => {
     const { post } = await cached(wordScanner("x"));
     for (const url of ["/scan/prompt", "/analyze/prompt", "/scan/output", "/scan/conversation"]) {
       const body = { prompt: "x", output: "x", messages: [{ role: "user", content: "x" }] };
@@ -58,7 +58,7 @@ describe("a cache of results", () => {
     }
   });
 
-  it("tells requests apart by everything that a result depends on", async () => {
+  it("has a separate entry for everything that a result depends on", async () => {
     const { scanner, texts } = countingScanner();
     const auth = ["token-1", "token-2"].map((token) => ({ type: "http_bearer", token, maySuppress: true }));
     const { post } = await testServer({ input: [scanner, wordScanner("x")], output: [scanner] }, { ...ON, auth });
@@ -94,12 +94,12 @@ describe("a cache of results", () => {
     const after = texts.length;
     for (const [url, body, token] of requests) await post(url, body, bearer(token));
     expect(texts).toHaveLength(after);
-    // The order of names, and how nothing is written, change no result.
+    // The order of suppressed names and an explicit null change no result.
     await post("/scan/prompt", { prompt: "a", scanners_suppress: null, details: false }, bearer("token-1"));
     expect(texts).toHaveLength(after);
   });
 
-  it("keeps nothing that has a vault or comes with one", async () => {
+  it("stores no response with a vault, and none to a request with a vault", async () => {
     const masking = maskingScanner();
     const { post } = await testServer({ input: [masking] }, ON);
     const body = { prompt: "Write to <Ann>.", details: true };
@@ -119,7 +119,7 @@ describe("a cache of results", () => {
     }
   });
 
-  it("keeps nothing of a scan that failed", async () => {
+  it("stores no failed scan", async () => {
     let calls = 0;
     const broken = () =>
       scannerOf("Broken", async () => {
@@ -138,7 +138,7 @@ describe("a cache of results", () => {
     expect(calls).toBe(4);
   });
 
-  it("keeps nothing of scanners whose verdicts change with time", async () => {
+  it("stores no verdict of a scanner whose verdicts change with time", async () => {
     const { scanner, texts } = countingScanner({ volatile: true });
     const { post } = await testServer({ input: [scanner], output: [wordScanner("x")] }, ON);
     for (let turn = 0; turn < 2; turn++) {
@@ -151,7 +151,7 @@ describe("a cache of results", () => {
     expect((await reaching.post("/scan/output", body)).json().cache).toBe("skipped");
   });
 
-  it("forgets what is older than ttl", async () => {
+  it("evicts entries older than ttl", async () => {
     const clock = standingClock();
     const { post } = await cached(wordScanner("x"), { cache: { enabled: true, ttl: 60 } });
     const use = async () => (await post("/scan/prompt", { prompt: "a", details: true })).json().cache;
@@ -162,7 +162,7 @@ describe("a cache of results", () => {
     expect(await use()).toBe("miss");
   });
 
-  it("forgets what was not used for longest when there is more than max_size", async () => {
+  it("evicts the least recently used entry beyond max_size", async () => {
     const { post } = await cached(wordScanner("x"), { cache: { enabled: true, maxSize: 2 } });
     const use = async (prompt: string) => (await post("/scan/prompt", { prompt, details: true })).json().cache;
     for (const prompt of ["a", "b"]) expect(await use(prompt)).toBe("miss");
@@ -172,13 +172,13 @@ describe("a cache of results", () => {
     expect(await use("b")).toBe("miss");
   });
 
-  it("lets identical requests at the same time share one scan", async () => {
+  it("runs one scan for identical concurrent requests", async () => {
     const { scanner, started, release } = waitingScanner();
     const { post, get } = await cached(scanner);
     const body = { prompt: "a", details: true };
     const scans = [post("/scan/prompt", body), post("/scan/prompt", body), post("/scan/prompt", body)];
     await started;
-    // It came last, so the others are there when it is answered.
+    // This request came last, so its result means that the others are cached.
     await post("/scan/prompt", { prompt: "b", scanners_suppress: ["Waiting"] });
     expect((await get("/metrics")).body).toContain("guard_scans_running 1");
     release();
@@ -197,7 +197,7 @@ describe("a cache of results", () => {
     expect(metrics).toContain('guard_scanner_duration_seconds_count{source="input",scanner="Waiting"} 1');
   });
 
-  it("goes on with a scan as long as one of its clients waits, and ends it with the last one", async () => {
+  it("continues a scan while one of its clients waits, and aborts it after the last one", async () => {
     const { scanner, started, aborted } = waitingScanner();
     const { app, post } = await cached(scanner);
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -232,7 +232,7 @@ describe("a cache of results", () => {
     await aborted;
   });
 
-  it("is off by default, and says so where a file has other settings of it", async () => {
+  it("is off by default, and warns if a file sets other options of it", async () => {
     const off = await cached(wordScanner("x"), {});
     for (let turn = 0; turn < 2; turn++) {
       expect((await off.post("/scan/prompt", { prompt: "a", details: true })).json()).not.toHaveProperty("cache");

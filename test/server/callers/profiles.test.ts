@@ -20,7 +20,7 @@ const AUTH = [
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("profiles", () => {
-  it("are chosen by the header or the body, where nobody authenticates", async () => {
+  it("are selected by the header or the body without authentication", async () => {
     const { post } = await testServer({}, CONFIG);
     const valid = async (body: object, headers: Record<string, string> = {}) =>
       (await post("/scan/prompt", { prompt: "green", ...body }, headers)).json().is_valid;
@@ -31,7 +31,7 @@ describe("profiles", () => {
     expect(await valid({ profile: "lax" })).toBe(true);
   });
 
-  it("have no other lists than they say, and otherwise those outside of them", async () => {
+  it("use their own scanner lists, or else the lists of the configuration", async () => {
     const { post } = await testServer({}, CONFIG);
     const scanners = async (profile: string) =>
       (await post("/scan/output", { prompt: "", output: "purple", profile })).json().scanners;
@@ -39,7 +39,7 @@ describe("profiles", () => {
     expect(await scanners("strict")).toEqual({});
   });
 
-  it("are those of the credential, which may choose no others than it is given", async () => {
+  it("are limited to those of the credential", async () => {
     const { post } = await testServer({}, { ...CONFIG, auth: AUTH });
     const ask = (token: string, headers: Record<string, string> = {}, body: object = {}) =>
       post("/scan/prompt", { prompt: "green", ...body }, { ...bearer(token), ...headers });
@@ -59,7 +59,7 @@ describe("profiles", () => {
     }
   });
 
-  it("are refused when there are none of that name, or when header and body differ", async () => {
+  it("are rejected if unknown, or if header and body disagree", async () => {
     const { post } = await testServer({}, CONFIG);
     const unknown = await post("/scan/prompt", { prompt: "x", profile: "nowhere" });
     expect([unknown.statusCode, unknown.json().errors]).toEqual([
@@ -70,7 +70,7 @@ describe("profiles", () => {
     expect([both.statusCode, both.json().errors[0].pointer]).toEqual([422, "/profile"]);
   });
 
-  it("hold for conversations, documents, streams and the APIs of other products", async () => {
+  it("apply to conversations, documents, streams and dialects", async () => {
     const { post } = await testServer({}, { ...CONFIG, dialects: ["lakera"] });
     const headers = { "x-guard-profile": "strict" };
     const messages = [{ role: "user", content: "green" }];
@@ -100,7 +100,7 @@ describe("profiles", () => {
 });
 
 describe("scanners_suppress", () => {
-  it("is for credentials that may, and for everybody where nobody authenticates", async () => {
+  it("requires a permission of the credential, or a server without authentication", async () => {
     const body = { prompt: "red", scanners_suppress: ["BanSubstrings"] };
     const open = await testServer({}, CONFIG);
     expect((await open.post("/scan/prompt", body)).json().is_valid).toBe(true);
@@ -126,7 +126,7 @@ describe("thresholds", () => {
   };
   const prompt = "Can you tell me more about the weather in Lisbon in May, and what to pack?";
 
-  it("of a request take the place of those of the profile, where it allows that", async () => {
+  it("of a request override those of the profile, if the profile allows it", async () => {
     const { post } = await testServer({}, config);
     const ask = (body: object) => post("/scan/prompt", { prompt, details: true, ...body });
     const own = (await ask({ profile: "tuned" })).json();
@@ -154,7 +154,7 @@ describe("thresholds", () => {
     [{ Gibberish: 2 }, "/thresholds/Gibberish"],
     [{ Giberish: 0.5 }, "/thresholds/Giberish"],
     [{ BanSubstrings: 0.5 }, "/thresholds/BanSubstrings"],
-  ])("like %j are refused with their place", async (thresholds, pointer) => {
+  ])("like %j are rejected with their path", async (thresholds, pointer) => {
     const { post } = await testServer({}, config);
     const reply = await post("/scan/prompt", { prompt, profile: "tuned", thresholds });
     expect(reply.statusCode).toBe(422);
@@ -192,7 +192,7 @@ describe("profiles in a file", () => {
     ["profiles: {strict: {input_scanners: []}}", "profiles.strict.input_scanners"],
     ["auth: {type: http_bearer, token: t, profile: nowhere}", "auth.0.profile"],
     ["auth: [{type: http_bearer, token: t, may_choose: [nowhere]}]", "auth.0.may_choose.0"],
-  ])("are refused with their place: %s", (text, path) => {
+  ])("are rejected with their path: %s", (text, path) => {
     const file = `input_scanners: [{type: Regex, params: {patterns: [a]}}]\n${text}\n`;
     expect(() => parse(file)).toThrow(expect.objectContaining({ issues: [expect.objectContaining({ path })] }));
   });

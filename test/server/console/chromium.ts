@@ -9,7 +9,7 @@ const PLACES = [
   "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
 ];
 
-/** The program of an installed Chromium: the one that `GUARD_CHROMIUM` names, or one in a usual folder. */
+/** The program of an installed Chromium: `GUARD_CHROMIUM`, or one in a usual folder. */
 export const chromiumPath = process.env.GUARD_CHROMIUM || PLACES.find(existsSync);
 
 /** Why the tests in a browser cannot run on this machine; undefined if they can. */
@@ -20,5 +20,5 @@ export const noChromium = chromiumPath
 // A developer's machine may leave these tests out, but must say so. In CI they have to run.
 if (noChromium && !process.env.CI) console.warn(`The tests of the page are skipped. ${noChromium}`);
 
-/** Whether the tests in a browser are left out. In CI they are not: without a browser they fail there. */
+/** Whether the tests in a browser are skipped. In CI they fail without a browser. */
 export const skipsBrowser = noChromium !== undefined && !process.env.CI;

@@ -41,7 +41,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     const problems: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));
     page.on("console", (message) => {
-      // Chromium writes one for each answer with a status from 400 on, and for a server that is gone.
+      // Chromium logs an error for each response with a status of 400 or more, and if the server is gone.
       if (message.type() === "error" && !message.text().includes("Failed to load resource"))
         problems.push(message.text());
     });
@@ -130,7 +130,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await marks(page)).toEqual([]);
   });
 
-  it("marks findings in the given text, also after a rewritten part", async () => {
+  it("marks findings in the original text, also after a rewritten part", async () => {
     const ann = wordScanner("Ann", { name: "Ann", replacement: "[SOMEBODY]" });
     const { page, check } = await open({ input: [ann, zebra()] });
     await field(page, "Prompt").fill("😀 Ann saw a zebra.");
@@ -141,7 +141,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect((await rows(page, "List of findings")).at(-1)).toContain("12–17");
   });
 
-  it("names the scanner of each mark where several overlap, and characters that nobody sees", async () => {
+  it("names the scanner of each overlapping mark, and invisible characters", async () => {
     const { page, check } = await open({
       input: [wordScanner("a zebra\u200b", { name: "Long" }), zebra(), wordScanner("\u200b", { name: "Unseen" })],
     });
@@ -151,7 +151,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await tags(page)).toEqual(["Zebra: word 1.00", "Unseen: word 1.00", "Long: word 1.00"]);
   });
 
-  it("shows what is typed as text, never as HTML", async () => {
+  it("renders the text as text, never as HTML", async () => {
     const { page, check } = await open({ input: [wordScanner("<img", { name: "Tag" })] });
     const text = "<img src=x onerror=alert(1)><script>alert(1)</script>";
     await field(page, "Prompt").fill(text);
@@ -177,7 +177,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await marks(page)).toContain("zebra");
   });
 
-  it("checks a conversation that is written with the keyboard, and shows each message", async () => {
+  it("checks a conversation written with the keyboard, and shows each message", async () => {
     const risk = { conversation: { risk: { enabled: true, threshold: 0.5 } } };
     const { page, check } = await open({ input: [injectionScanner(), zebra()] }, { config: risk });
     await page.getByLabel("Conversation").check();
@@ -200,7 +200,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await marks(page)).toContain("zebra");
   });
 
-  it("asks for the credential that its server takes, and keeps it nowhere", async () => {
+  it("requests the credential of its server, and stores it nowhere", async () => {
     const auth = [
       { type: "http_bearer", token: "token-1" },
       { type: "api_key", header: "X-Key", keys: ["key-1"] },
@@ -229,12 +229,12 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     await status.filter({ hasText: "Nothing checked yet." }).waitFor();
   });
 
-  it("has no fields for a credential where none is needed", async () => {
+  it("has no credential fields on a server without authentication", async () => {
     const { page } = await open({});
     expect(await page.getByRole("group", { name: "Credential" }).count()).toBe(0);
   });
 
-  it("says what went wrong", async () => {
+  it("shows errors of the server", async () => {
     const { page, status, check, server } = await open(
       { input: [zebra()] },
       { config: { app: { maxBodySize: 1024 } } },
@@ -247,7 +247,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     await status.filter({ hasText: "The server cannot be reached" }).waitFor();
   });
 
-  it.each(["light", "dark"] as const)("is accessible, in %s colours", async (colorScheme) => {
+  it.each(["light", "dark"] as const)("is accessible in %s colours", async (colorScheme) => {
     const auth = { type: "http_basic", username: "u", password: "p" };
     const names = Array.from({ length: 8 }, (_, index) => `Scanner ${index}`);
     const { page, check } = await open(
@@ -271,7 +271,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  it("has landmarks, headings and names for a screen reader", async () => {
+  it("has landmarks, headings and names for screen readers", async () => {
     const { page, check } = await open({ input: [zebra()] });
     await field(page, "Prompt").fill("A zebra.");
     await check();
@@ -315,7 +315,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(640);
   });
 
-  it("is there at once", async () => {
+  it("loads within two seconds, with at most 50 kB", async () => {
     const { page, server } = await open({});
     const start = performance.now();
     await page.goto(server.url);

@@ -21,7 +21,7 @@ describe("segmentsOf", () => {
     ]);
   });
 
-  it("has the narrowest finding first where several overlap, and says where each ends", () => {
+  it("puts the narrowest of overlapping findings first, and lists the findings that end in each segment", () => {
     const segments = segmentsOf("abcdef", [placed(0, 6, "Whole"), placed(1, 3, "One"), placed(2, 4, "Two")]);
     expect(segments.map(({ text, covering, ending }) => [text, covering.map(named), ending.map(named)])).toEqual([
       ["a", ["Whole"], []],
@@ -32,7 +32,7 @@ describe("segmentsOf", () => {
     ]);
   });
 
-  it("leaves out findings of nothing, and ends others with the text", () => {
+  it("skips empty findings, and clips findings at the end of the text", () => {
     expect(segmentsOf("ab", [placed(1, 1), placed(1, 9)]).map(({ text, ending }) => [text, ending.length])).toEqual([
       ["a", 0],
       ["b", 1],
@@ -40,7 +40,7 @@ describe("segmentsOf", () => {
     expect(segmentsOf("", [placed(0, 3)])).toEqual([]);
   });
 
-  it("makes the whole text of any findings", () => {
+  it("covers the whole text for any findings", () => {
     const range = fc.tuple(fc.nat(30), fc.nat(30));
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 20 }), fc.array(range), (text, ranges) => {
@@ -118,7 +118,7 @@ describe("blocksOf", () => {
     ]);
   });
 
-  it("counts findings that are in none of the texts", () => {
+  it("counts findings in texts that it does not show", () => {
     const findings = { "A[tool]": [finding(0, 6, { message: 1, path: "messages/1/content → name" })] };
     expect(blocksOf(conversation(["user", "x"], ["tool", '{"name":"first"}']), findings, 3).unplaced).toBe(1);
   });

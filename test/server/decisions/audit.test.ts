@@ -34,7 +34,7 @@ function withKey(): Uint8Array {
 const auditTo = (file: string, more: object = {}): ConfigInput => ({ audit: { to: "file" as const, file, ...more } });
 
 describe("the audit log of a server", () => {
-  it("has a record of every decision, and nothing that the texts say", async () => {
+  it("records every decision, and quotes no text", async () => {
     const key = withKey();
     const file = join(await folder(), "audit.jsonl");
     const { post, app } = await testServer(
@@ -61,7 +61,7 @@ describe("the audit log of a server", () => {
       findings: [{ scanner: "Word", type: "word", score: 1, start: 2, end: 7 }],
       unit: "code_point",
     });
-    // The same text has the same hash, whatever was asked of it.
+    // The hash depends on the text only, not on the route.
     expect(records[0].text).toBe(records[1].text);
     expect(new Set(records.map(({ text }) => text)).size).toBe(3);
     const text = await readFile(file, "utf8");
@@ -69,7 +69,7 @@ describe("the audit log of a server", () => {
     expect(await checkChain(text.split("\n"), key)).toEqual({ records: 4, faults: [], first: 1, last: 4, lost: 0 });
   });
 
-  it("blocks a decision that cannot be recorded, and counts it, or lets it through where that is allowed", async () => {
+  it("rejects a request whose decision it cannot record and counts it, or passes it with on_failure: allow", async () => {
     const gone = join(await folder(), "nowhere", "audit.jsonl");
     const strict = await testServer({ input: [wordScanner("x")] }, auditTo(gone));
     const refused = await strict.post("/scan/prompt", { prompt: "fine" });
@@ -81,7 +81,7 @@ describe("the audit log of a server", () => {
     expect((await lax.get("/metrics")).body).toContain("guard_audit_lost_total 1");
   });
 
-  it("goes to standard output between the lines of the log", async () => {
+  it("writes to standard output between the lines of the log", async () => {
     const key = withKey();
     const { post, log } = await testServer({ input: [wordScanner("x")] }, { audit: { to: "stdout" } });
     await post("/scan/prompt", { prompt: "a" });
@@ -94,7 +94,7 @@ describe("the audit log of a server", () => {
     [{ to: "stdout", file: "x" }, "audit.file"],
     [{ to: "file", file: "x", endpoint: "http://x" }, "audit.endpoint"],
     [{ to: "syslog" }, "audit.to"],
-  ])("is refused when its settings make no sense: %j", async (audit, path) => {
+  ])("rejects contradictory settings: %j", async (audit, path) => {
     await expect(testServer({}, { audit } as ConfigInput)).rejects.toMatchObject({ path });
   });
 });
@@ -115,7 +115,7 @@ describe("a chain of records", () => {
   const edit = async (file: string, change: (lines: string[]) => string[]) =>
     writeFile(file, change((await readFile(file, "utf8")).split("\n")).join("\n"));
 
-  it("shows each record that was changed, taken out, put in or moved", async () => {
+  it("reveals each record that was changed, removed, inserted or moved", async () => {
     const changes: [(lines: string[]) => string[], string][] = [
       [(lines) => lines.with(2, (lines[2] as string).replace('"index":2', '"index":7')), "was changed"],
       [(lines) => lines.toSpliced(2, 1), "has the number 4 after 2: 1 record is missing"],
@@ -131,7 +131,7 @@ describe("a chain of records", () => {
     }
   });
 
-  it("goes on after a restart, and behind a record that was cut off when the process was killed", async () => {
+  it("continues after a restart, and after a record that was truncated by a crash", async () => {
     const file = await written(3);
     const log = logOf(file);
     await log.record({ again: true });
@@ -144,7 +144,7 @@ describe("a chain of records", () => {
     expect(await check(file)).toMatchObject({ records: 5, last: 5, faults: [{ message: "is not a complete record" }] });
   });
 
-  it("goes on over files that were put aside, of which so many are kept", async () => {
+  it("continues over rotated files, and keeps the configured number of them", async () => {
     const file = await written(200, { maxSize: 4096, keep: 3 });
     const files = (await readdir(join(file, ".."))).sort();
     expect(files).toEqual(["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2", "audit.jsonl.3"]);
@@ -157,7 +157,7 @@ describe("a chain of records", () => {
     expect(stdout).toMatch(/^\d+ records \(\d+ to 200\) in 4 files: whole\n$/);
   });
 
-  it("writes what comes at the same time together, in order", async () => {
+  it("writes concurrent records together, in order", async () => {
     const file = join(await folder(), "audit.jsonl");
     const log = logOf(file);
     await Promise.all(Array.from({ length: 500 }, (_, index) => log.record({ index })));
@@ -166,7 +166,7 @@ describe("a chain of records", () => {
     expect(await check(file)).toMatchObject({ records: 500, faults: [] });
   });
 
-  it("refuses a file that somebody else writes to or moved, and says afterwards how many decisions it lost", async () => {
+  it("rejects a file that another process writes to or moves, and later records the number of lost decisions", async () => {
     const file = join(await folder(), "audit.jsonl");
     const sink = new AuditFile({ file, maxSize: 1e6, keep: 1 });
     const log = new AuditLog({ sink, key: undefined });

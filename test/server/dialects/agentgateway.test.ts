@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.close());
 
-/** What the gateway makes of an answer. It goes by the fields of the action, in this order, and ignores the status. */
+/** How the gateway reads an answer: by the fields of the action, in this order, whatever the status. */
 function readAs(answer: unknown): "mask" | "reject" | "pass" | "error" {
   const { action } = answer as { action?: { body?: unknown; status_code?: unknown } };
   if (typeof action !== "object") return "error";
@@ -34,7 +34,7 @@ function readAs(answer: unknown): "mask" | "reject" | "pass" | "error" {
   return "pass";
 }
 
-/** Asks as the gateway does. */
+/** Sends a request as the gateway does. */
 async function acts(server: TestServer, path: string, body: object) {
   const reply = await server.post(path, { body });
   expect(reply.statusCode, reply.body).toBe(200);
@@ -48,7 +48,7 @@ const ofAnswers = (server: TestServer, ...texts: string[]) =>
 const user = (content: string) => ({ role: "user", content });
 
 describe("the guardrail webhook of agentgateway", () => {
-  it("lets requests and answers pass", async () => {
+  it("passes requests and answers", async () => {
     const conversation = [
       { role: "system", content: "You are a helpful assistant that answers briefly." },
       user("What is 2+3?"),
@@ -60,7 +60,7 @@ describe("the guardrail webhook of agentgateway", () => {
     expect(await ofAnswers(server, "The sum of 4 and 4 is 8.", "When you add 4 to 4, you get 8.")).toEqual(pass);
   });
 
-  it("masks a request: all messages come back, in their order, with the fields that they had", async () => {
+  it("masks a request, and returns all messages in order with all their fields", async () => {
     const sent = [
       { role: "System", content: "Be kind." },
       { role: "User", content: "I am carol@example.org." },
@@ -77,7 +77,7 @@ describe("the guardrail webhook of agentgateway", () => {
     ]);
   });
 
-  it("rejects a request, whoever says what is banned", async () => {
+  it("rejects a request with a banned word, whatever the role of its message", async () => {
     for (const role of ["user", "User", "human", "customer"]) {
       const answer = await ofRequest(server, { role: "system", content: "Be kind." }, { role, content: "A zebra." });
       expect(readAs(answer)).toBe("reject");
@@ -86,7 +86,7 @@ describe("the guardrail webhook of agentgateway", () => {
     }
   });
 
-  it("rejects one answer of several, and masks", async () => {
+  it("rejects one of several answers, and masks others", async () => {
     const rejected = await ofAnswers(server, "A horse.", "A zebra.");
     expect(readAs(rejected)).toBe("reject");
     expect(rejected.action.body).toBe("The answer was blocked by guard: BanSubstrings.");
@@ -98,13 +98,13 @@ describe("the guardrail webhook of agentgateway", () => {
     ]);
   });
 
-  it("says that there was nothing to check", async () => {
+  it("reports that there was nothing to check", async () => {
     const nothing = { action: { reason: "There was no text to check." } };
     expect(await ofRequest(server)).toEqual(nothing);
     expect(await ofAnswers(server)).toEqual(nothing);
   });
 
-  it("compares no answer with a prompt that it does not know", async () => {
+  it("does not compare an answer with an unknown prompt", async () => {
     const comparing = scannerOf("Comparing", async () => Promise.reject(new Error("there is no prompt")), {
       comparesWithPrompt: true,
     });
@@ -119,7 +119,7 @@ describe("the guardrail webhook of agentgateway", () => {
     );
   });
 
-  it("passes any text on unchanged when nothing is found", async () => {
+  it("passes any text unchanged if nothing is found", async () => {
     const seen: string[] = [];
     const seeing = scannerOf("Seeing", async (text) => {
       seen.push(text);
@@ -131,7 +131,7 @@ describe("the guardrail webhook of agentgateway", () => {
         seen.length = 0;
         expect(readAs(await ofRequest(server, user(text)))).toBe("pass");
         expect(readAs(await ofAnswers(server, text))).toBe("pass");
-        // Whatever the gateway sends on is what was looked at.
+        // The scanner read exactly what the gateway sends on.
         expect(new Set(seen)).toEqual(new Set([text]));
       }),
       { numRuns: 50 },
@@ -148,14 +148,14 @@ describe("the guardrail webhook of agentgateway", () => {
     ["/response", { body: { messages: [] } }],
     ["/response", { body: { choices: [{ role: "assistant", content: "Hello" }] } }],
     ["/response", { body: { choices: [{ message: { role: "assistant", content: null } }] } }],
-  ])("answers %s with %j by an error that the gateway cannot take for a pass", async (path, body) => {
+  ])("answers %s with %j with an error that the gateway cannot read as a pass", async (path, body) => {
     const reply = await server.post(path, body);
     expect(reply.statusCode).toBe(422);
     expect(readAs(reply.json())).toBe("error");
     expect(reply.json().errors[0].pointer).toMatch(/^\/body/);
   });
 
-  it("fails when a scanner does, and answers nobody without the credential", async () => {
+  it("fails if a scanner fails, and requires the credential", async () => {
     const broken = scannerOf("Broken", async () => Promise.reject(new Error("out of order")));
     const scanners = { input: [broken], output: [broken] };
     const server = await testServer(scanners, { dialects: ["agentgateway"] });
@@ -171,14 +171,14 @@ describe("the guardrail webhook of agentgateway", () => {
     const body = { body: { messages: [user("Hello")] } };
     const refused = await closed.post("/request", body);
     expect([refused.statusCode, readAs(refused.json())]).toEqual([401, "error"]);
-    // The gateway hands on the headers of the client that it is told to.
+    // The gateway forwards the client's headers that its configuration names.
     const taken = await closed.post("/request", body, { "x-guard-key": "a-key-of-some-length" });
     expect(readAs(taken.json())).toBe("pass");
   });
 });
 
 describe("the guardrail webhook of version 0.1.0", () => {
-  it("replaces answers that it cannot reject", async () => {
+  it("replaces an answer, because the version cannot reject one", async () => {
     const server = await testServer({}, { ...CONFIG, dialects: ["kgateway"] });
     const answer = await ofAnswers(server, "A horse.", "A zebra.");
     expect(readAs(answer)).toBe("mask");
@@ -190,7 +190,7 @@ describe("the guardrail webhook of version 0.1.0", () => {
     expect(readAs(await ofAnswers(server, "A horse."))).toBe("pass");
   });
 
-  it("cannot be spoken together with the other one, since their paths are the same", async () => {
+  it("cannot be enabled with agentgateway, because both have the same paths", async () => {
     await expect(testServer({}, { ...CONFIG, dialects: ["agentgateway", "kgateway"] })).rejects.toMatchObject({
       path: "dialects.1",
       message: "dialects.1: kgateway and agentgateway have the same path /request: choose one of them",

@@ -19,7 +19,7 @@ describe("dialects", () => {
     }
   });
 
-  it("refuse names that nobody knows", async () => {
+  it("reject unknown names", async () => {
     await expect(testServer({}, { dialects: ["babel" as never] })).rejects.toThrow(/dialects\.0/);
   });
 
@@ -33,14 +33,14 @@ describe("dialects", () => {
     expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(["401", "422", "503"]));
   });
 
-  it.each(endpoints)("%s wants a credential at %s", async (name, path, { example }) => {
+  it.each(endpoints)("%s requires a credential at %s", async (name, path, { example }) => {
     const server = await testServer({}, { dialects: [name], auth: [{ type: "http_bearer", token: "a-token" }] });
     expect((await server.post(path, example.request)).statusCode).toBe(401);
     const headers = { authorization: "Bearer a-token" };
     expect((await server.post(path, example.request, headers)).statusCode).toBe(200);
   });
 
-  it("write what they did to the log and to the metrics, and nothing of the texts", async () => {
+  it("count in the log and the metrics, without the texts", async () => {
     const scanners = { input: [wordScanner("zebra")] };
     const server = await testServer(scanners, { dialects: ["lakera"], metrics: { exporter: "prometheus" } });
     await server.post("/v2/guard", { messages: [{ role: "user", content: "A zebra." }] });

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.close());
 
-/** Asks as the orchestrator does: with the detector's id and parameters, and the JSON that its clients write. */
+/** Sends a request as the orchestrator does: with the detector's id and parameters, and the JSON that its clients write. */
 async function detects<T>(server: TestServer, path: string, body: object, detector?: string): Promise<T> {
   const headers = detector === undefined ? {} : { "detector-id": detector, "x-model-name": detector };
   const reply = await server.post(path, { detector_params: {}, ...body }, headers);
@@ -53,7 +53,7 @@ const inTexts = (server: TestServer, contents: string[], detector?: string, para
   detects<Found[][]>(server, CONTENTS, { contents, detector_params: params }, detector);
 
 describe("texts of the FMS detectors API", () => {
-  it("tells the findings of each text, in the shape that the orchestrator reads", async () => {
+  it("returns the findings of each text, in the shape that the orchestrator reads", async () => {
     const contents = [
       "Your mail is carol@example.org! Ask dave@example.net too.",
       "Nothing to see.",
@@ -76,14 +76,14 @@ describe("texts of the FMS detectors API", () => {
     expect(banned?.map(({ text }) => text)).toEqual(["zebra"]);
   });
 
-  it("counts code points, also behind another finding", async () => {
+  it("counts code points, also after another finding", async () => {
     const content = "😀 Write to carol@example.org 👩‍👩‍👧 about the zebra 🦓 today.";
     const [found = []] = await inTexts(server, [content]);
     expect(found.map(({ text }) => text)).toEqual(["carol@example.org", "zebra"]);
     for (const { start, end, text } of found) expect(Array.from(content).slice(start, end).join("")).toBe(text);
   });
 
-  it("cuts out what was found, whatever stands around it", async () => {
+  it("returns the matched text of each finding", async () => {
     const other = await testServer({ input: [wordScanner("zebra")] }, { dialects: ["fms"] });
     const around = fc.string({ unit: "grapheme", maxLength: 30 });
     await fc.assert(
@@ -97,7 +97,7 @@ describe("texts of the FMS detectors API", () => {
     );
   });
 
-  it("asks the scanners of one side, or one scanner, as the detector's id says", async () => {
+  it("runs the scanners of one side, or one scanner, by the id of the detector", async () => {
     const contents = ["Ask carol@example.org at Umbrella Corp about the zebra."];
     const scanners = async (detector: string) => {
       const [found = []] = await detects<{ metadata: { scanner: string } }[][]>(
@@ -118,7 +118,7 @@ describe("texts of the FMS detectors API", () => {
   });
 
   it.each(["hap-v1-model-en", "", "guard-input", "Sensitive", "Anonymize-output", "LanguageSame-output", "__proto__"])(
-    "has no detector %j, and never answers in its place",
+    "rejects the unknown detector %j, and runs no other",
     async (detector) => {
       const reply = await server.post(CONTENTS, { contents: ["Hello."] }, { "detector-id": detector });
       expect(reply.statusCode).toBe(404);
@@ -131,7 +131,7 @@ describe("texts of the FMS detectors API", () => {
     },
   );
 
-  it("leaves out what a threshold is above", async () => {
+  it("omits detections below the threshold", async () => {
     const server = await testServer({ input: [wordScanner("maybe")] }, { dialects: ["fms"] });
     expect((await inTexts(server, ["maybe"], "guard", { threshold: 1 }))[0]).toHaveLength(1);
     const unsure = scannerOf("Unsure", async (text) => ({
@@ -158,17 +158,17 @@ describe("texts of the FMS detectors API", () => {
     ]);
   });
 
-  it("finds nothing in harmless texts, whatever they hold", async () => {
+  it("finds nothing in any harmless text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 5 }), async (contents) => {
-        // One scanner, which looks for a word that none of these texts has.
+        // The scanner looks for a word that none of these texts has.
         expect(await inTexts(server, contents, "Rivals")).toEqual(contents.map(() => []));
       }),
       { numRuns: 40 },
     );
   });
 
-  it.each(["guard", "guard-output"])("takes only so many texts at once for %s", async (detector) => {
+  it.each(["guard", "guard-output"])("limits the number of texts per call for %s", async (detector) => {
     const few = await testServer({ input: [], output: [] }, { dialects: ["fms"], app: { maxMessages: 2 } });
     expect(await inTexts(few, ["a", "b"], detector)).toEqual([[], []]);
     const reply = await few.post(CONTENTS, { contents: ["a", "b", "c"] }, { "detector-id": detector });
@@ -176,7 +176,7 @@ describe("texts of the FMS detectors API", () => {
     expect(reply.json()).toEqual({ code: 413, message: expect.stringMatching(/^A call may have 2 \w+ at most\.$/) });
   });
 
-  it("says so when a text was not looked at as a whole and has to be", async () => {
+  it("reports an incompletely scanned text if full coverage is required", async () => {
     const partly = scannerOf("Partly", async (text) => {
       const coverage = { ...wholeText(text), scannedChars: 0, truncated: true };
       return passed(text, coverage);
@@ -185,7 +185,7 @@ describe("texts of the FMS detectors API", () => {
     const strict = await testServer(scanners, { dialects: ["fms"], app: { requireFullCoverage: true } });
     const [[found] = []] = await inTexts(strict, ["long"]);
     expect(found).toMatchObject({ start: 0, end: 4, detection: "incomplete_coverage", score: 1 });
-    // A scanner that was not asked is not missing.
+    // A scanner that was not requested does not count as missing.
     expect(await inTexts(strict, ["long"], "Word")).toEqual([[]]);
     const lax = await testServer(scanners, { dialects: ["fms"] });
     expect(await inTexts(lax, ["long"])).toEqual([[]]);
@@ -215,7 +215,7 @@ describe("other requests of the FMS detectors API", () => {
     expect(reply.json()).toHaveLength(1);
   });
 
-  it("tells the surest detection first", async () => {
+  it("returns the most confident detection first", async () => {
     const sure = (name: string, probability: number) =>
       scannerOf(name, async (text) => ({
         isValid: false,
@@ -232,7 +232,7 @@ describe("other requests of the FMS detectors API", () => {
     expect(found.map(({ detection }) => detection)).toEqual(["Sure", "Halfway", "Unsure"]);
   });
 
-  it("judges what tools return, and only by the scanner that is asked", async () => {
+  it("judges tool results, by the requested scanner only", async () => {
     const server = await testServer({ input: [injectionScanner(), wordScanner("zebra")] }, { dialects: ["fms"] });
     const messages = [
       { role: "user", content: "What does the page say?" },
@@ -250,7 +250,7 @@ describe("other requests of the FMS detectors API", () => {
     expect(checks(await detects(server, CHAT, { messages }, "Word"))).toEqual(["Word"]);
   });
 
-  it("says that images were not scanned, and fails them where everything has to be", async () => {
+  it("reports that images were not scanned, and fails them if full coverage is required", async () => {
     const content = [
       { type: "text", text: "What is this?" },
       { type: "image_url", image_url: { url: "https://example.org/a.png" } },
@@ -270,7 +270,7 @@ describe("other requests of the FMS detectors API", () => {
     ]);
   });
 
-  it("judges documents as data, and the text that goes with them as a user's", async () => {
+  it("judges documents as data, and the text beside them as a user's", async () => {
     const server = await testServer({ input: [injectionScanner(), wordScanner("zebra")] }, { dialects: ["fms"] });
     const body = { content: "What is it about?", context_type: "docs", context: ["It is fine.", "p=0.99"] };
     const found = await detects<{ detection: string }[]>(server, DOCUMENTS, body, "guard/documents");
@@ -281,7 +281,7 @@ describe("other requests of the FMS detectors API", () => {
     expect(await detects(server, DOCUMENTS, { ...body, context: ["It is fine."] })).toEqual([]);
   });
 
-  it("says that it fetches nothing", async () => {
+  it("reports that it fetches nothing", async () => {
     const context = ["https://en.wikipedia.org/wiki/Zebra_crossing", "https://example.org/carol@example.org"];
     const body = { content: "What is the name of the race?", context_type: "url", context };
     const found = await detects<{ detection: string }[]>(server, DOCUMENTS, body);
@@ -293,7 +293,7 @@ describe("other requests of the FMS detectors API", () => {
     });
   });
 
-  it("judges an answer with its prompt", async () => {
+  it("compares an answer with its prompt", async () => {
     const body = { prompt: "Where can I write to?", generated_text: "Write to carol@example.org." };
     for (const detector of ["guard", "guard-output", "Sensitive", "Sensitive-output"]) {
       expect(await detects(server, GENERATION, body, detector)).toMatchObject([
@@ -328,7 +328,7 @@ describe("other requests of the FMS detectors API", () => {
     [CHAT, { messages: [{ role: "wizard", content: "Hi." }] }, "/messages/0/role: must be one of"],
     [DOCUMENTS, { content: "a", context_type: "video", context: [] }, "/context_type: must be one of url, docs"],
     [GENERATION, { prompt: "a" }, "/generated_text: is required."],
-  ])("refuses %s with %j", async (path, body, message) => {
+  ])("rejects %s with %j", async (path, body, message) => {
     const reply = await server.post(path, body, { "detector-id": "guard" });
     expect(reply.statusCode).toBe(422);
     expect(reply.headers["content-type"]).toMatch(/^application\/json/);
@@ -337,7 +337,7 @@ describe("other requests of the FMS detectors API", () => {
     expect(reply.json().message).toContain(message);
   });
 
-  it("gives no detections when a scanner throws", async () => {
+  it("returns no detections if a scanner throws", async () => {
     const broken = scannerOf("Broken", async () => {
       throw new Error("the text was: zebra");
     });
@@ -353,7 +353,7 @@ describe("other requests of the FMS detectors API", () => {
     }
   });
 
-  it("needs a credential where the server has one, but not for its health", async () => {
+  it("requires the credential of the server, except for health checks", async () => {
     const server = await testServer(
       {},
       { ...CONFIG, auth: [{ type: "http_bearer", token: "a-token-of-some-length" }] },
@@ -373,7 +373,7 @@ describe("other requests of the FMS detectors API", () => {
     expect((await server.post(CONTENTS, { contents: ["a"] })).statusCode).toBe(503);
   });
 
-  it("is there only where the configuration names it", async () => {
+  it("exists only if the configuration enables it", async () => {
     const server = await testServer({ input: [] });
     expect((await server.post(CONTENTS, { contents: [] })).statusCode).toBe(404);
     expect((await server.get("/health")).statusCode).toBe(404);

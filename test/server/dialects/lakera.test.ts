@@ -40,7 +40,7 @@ const probable = (type: string, threshold = 0.5): Scanner =>
   });
 
 describe("Lakera's API", () => {
-  it("says whether messages are flagged, and no more than it is asked for", async () => {
+  it("returns the verdict on messages, and details only on request", async () => {
     const server = await testServer({}, CONFIG);
     const reply = await server.post("/v2/guard", { messages: [user("A horse.")] });
     expect(reply.json()).toEqual({
@@ -80,7 +80,7 @@ describe("Lakera's API", () => {
     });
   });
 
-  it("hides nothing: what is flagged has an entry that is no personal data, where that cannot be masked by the payload", async () => {
+  it("adds another detector if the payload cannot mask a flagged message", async () => {
     const server = await testServer({}, CONFIG);
     const parts = await asks(server, { messages: [user([{ type: "text", text: "I am ann@example.org." }])] });
     expect(parts).toMatchObject({ flagged: true, payload: [] });
@@ -92,7 +92,7 @@ describe("Lakera's API", () => {
     expect(detected(seen)).toEqual([["guard/coverage", 0]]);
   });
 
-  it("judges the last message as an answer when the assistant wrote it", async () => {
+  it("judges the last message as an answer if its role is assistant", async () => {
     const server = await testServer({}, CONFIG);
     const asked = async (content: unknown) => {
       const answer = await asks(server, { messages: [user("Hi."), { role: "assistant", content }] });
@@ -107,7 +107,7 @@ describe("Lakera's API", () => {
     expect(alone.flagged).toBe(true);
   });
 
-  it("hands out matches that do not overlap", async () => {
+  it("returns matches that do not overlap", async () => {
     const server = await testServer(
       {},
       {
@@ -125,7 +125,7 @@ describe("Lakera's API", () => {
     ]);
   });
 
-  it("says how sure the checks are, without a verdict", async () => {
+  it("returns the confidence of the checks without a verdict", async () => {
     const server = await testServer({ input: [probable("Neural")] }, { dialects: ["lakera"] });
     const level = async (content: string) => {
       const { results, flagged } = await asks(server, { messages: [user(content)] }, "/v2/guard/results");
@@ -139,7 +139,7 @@ describe("Lakera's API", () => {
     expect(await level("p=0.1")).toEqual(["guard/Neural l5_unlikely"]);
   });
 
-  it("never lets pass what a check could not judge, and refuses other shapes", async () => {
+  it("flags what a check could not judge, and rejects other shapes", async () => {
     const broken = scannerOf("Broken", async () => {
       throw new Error("a secret text");
     });

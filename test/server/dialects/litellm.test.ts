@@ -18,7 +18,7 @@ const CONFIG: ConfigInput = {
   outputScanners: [{ type: "BanSubstrings", params: { substrings: ["zebra"] } }],
 };
 
-/** Asks as LiteLLM does, and returns its answer. */
+/** Sends a request as LiteLLM does, and returns the reply. */
 async function asks(server: TestServer, body: Record<string, unknown>): Promise<Record<string, unknown>> {
   const reply = await server.post(PATH, { litellm_call_id: "1", request_data: {}, images: null, ...body });
   expect(reply.statusCode, reply.body).toBe(200);
@@ -29,7 +29,7 @@ const user = (content: unknown) => ({ role: "user", content });
 const call = (name: string, given: string) => ({ id: "c1", type: "function", function: { name, arguments: given } });
 
 describe("LiteLLM's Generic Guardrail API", () => {
-  it("lets requests and answers pass", async () => {
+  it("passes requests and answers", async () => {
     const server = await testServer({}, CONFIG);
     const texts = ["Be kind.", "What is a horse?"];
     const structured_messages = [{ role: "system", content: "Be kind." }, user("What is a horse?")];
@@ -41,7 +41,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     expect(await asks(server, { input_type: "request", texts: null })).toEqual({ action: "NONE" });
   });
 
-  it("hands back as many texts as it was given, rewritten where they stand in the conversation", async () => {
+  it("returns as many texts as it received, rewritten as in the conversation", async () => {
     const server = await testServer({}, CONFIG);
     const content = [
       { type: "text", text: "I am ann@example.org" },
@@ -57,7 +57,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     });
   });
 
-  it("judges texts that are in no message, each by itself", async () => {
+  it("judges texts outside the messages one by one", async () => {
     const server = await testServer({}, CONFIG);
     const texts = ["I am ann@example.org.", "zeb", "ra"];
     expect(await asks(server, { input_type: "request", texts })).toEqual({
@@ -69,7 +69,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     expect(stray).toEqual({ action: "BLOCKED", blocked_reason: "The request was blocked by guard: BanSubstrings." });
   });
 
-  it("blocks what fails in any part of a request: messages, calls and definitions of tools", async () => {
+  it("blocks a failure in any part of a request: messages, tool calls and tool definitions", async () => {
     const server = await testServer({}, CONFIG);
     const blocked = async (body: object) => (await asks(server, { input_type: "request", ...body })).action;
     const messages = [user("Hi."), { role: "assistant", content: "Yes?" }, user("A zebra.")];
@@ -80,7 +80,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     expect(await blocked({ texts: ["Hi."], structured_messages: [user("Hi.")], tools: [] })).toBe("NONE");
   });
 
-  it("sends messages back where texts cannot carry the change", async () => {
+  it("returns messages if texts cannot carry the change", async () => {
     const secret = "AKIAIOSFODNN7EXAMPLQ";
     const server = await testServer({}, CONFIG);
     const tool_calls = [call("login", JSON.stringify({ key: secret }))];
@@ -104,7 +104,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     expect(JSON.stringify(messages)).not.toContain(secret);
   });
 
-  it("judges answers and the tool calls in them, and says how much of a stream must wait", async () => {
+  it("judges answers and their tool calls, and returns how much of a stream to hold", async () => {
     const server = await testServer({}, { ...CONFIG, app: { lazyLoad: true } });
     const text = "Grüße 😀 an alle. Bis morgen";
     const { action, stream_holdback_chars } = await asks(server, { input_type: "response", texts: [text] });
@@ -126,7 +126,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     });
   });
 
-  it("tells LiteLLM texts of a stream that only ever grow, and that end as the whole text does", async () => {
+  it("returns prefixes of a stream that only grow, and end as the whole text", async () => {
     const server = await testServer(
       {},
       {
@@ -159,7 +159,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
           const { action, texts = [soFar], stream_holdback_chars: holdback = [0] } = await asked(soFar);
           const [text, held] = [(texts as string[])[0] as string, (holdback as number[])[0] as number];
           if (action === "BLOCKED") break;
-          // What LiteLLM 1.106.2 does with the reply; it counts code points, as Python does.
+          // What LiteLLM 1.106.2 does with the reply. It counts code points, as Python does.
           expect(text.startsWith(emitted)).toBe(true);
           const shown = [...text];
           const isFinal = end >= characters.length;
@@ -183,7 +183,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
     expect(await asks(server, { input_type: "response", texts: ["A cat."] })).toMatchObject({ action: "NONE" });
   });
 
-  it("never lets pass what a check could not judge", async () => {
+  it("never passes what a check could not judge", async () => {
     const broken = scannerOf("Broken", async () => {
       throw new Error("a secret text");
     });
@@ -204,7 +204,7 @@ describe("LiteLLM's Generic Guardrail API", () => {
       "/structured_messages",
     ],
     [{ input_type: "response", texts: [], tool_calls: [{ function: { name: 1 } }] }, "/tool_calls"],
-  ])("refuses a body of another shape: %j", async (body, pointer) => {
+  ])("rejects a body of another shape: %j", async (body, pointer) => {
     const server = await testServer({}, { dialects: ["litellm"] });
     const reply = await server.post(PATH, body);
     expect(reply.statusCode).toBe(422);

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { passed, type Scanner, wholeText } from "../../../src/scan/scanner.ts";
 import { scannerOf, type TestServer, testServer, wordScanner } from "../fixtures.ts";
 
-/** The client of OpenAI's own package, against a server that listens. */
+/** OpenAI's own client for a server that listens. */
 async function clientOf({ app }: TestServer, apiKey = "a-key"): Promise<OpenAI> {
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   onTestFinished(() => app.close());
@@ -27,14 +27,14 @@ const toxicity: Scanner = scannerOf("Toxicity", async (text) => {
 
 const DIALECTS = { dialects: ["openai" as const] };
 
-/** The categories that are flagged, with their scores. */
+/** The flagged categories with their scores. */
 const flagged = ({ categories, category_scores: scores }: OpenAI.Moderation): Record<string, number> =>
   Object.fromEntries(
     Object.entries(categories).flatMap(([name, is]) => (is ? [[name, scores[name as keyof typeof scores]]] : [])),
   );
 
-describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
-  it("answers for a text, for several texts one by one, and for the parts of a message", async () => {
+describe("OpenAI's moderation endpoint, called by OpenAI's client", () => {
+  it("accepts a text, several texts, and the parts of a message", async () => {
     const client = await clientOf(await testServer({ input: [wordScanner("zebra")] }, DIALECTS));
     const one = await client.moderations.create({ input: "A horse 😀.", model: "omni-moderation-latest" });
     expect(one).toMatchObject({ id: expect.stringMatching(/^modr-/), model: "omni-moderation-latest" });
@@ -52,7 +52,7 @@ describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
     expect(parts.results.map(({ flagged }) => flagged)).toEqual([true]);
   });
 
-  it("has OpenAI's categories for the labels that mean the same, and every check by its own name", async () => {
+  it("maps labels to OpenAI's categories, and lists every check by its own name", async () => {
     const client = await clientOf(await testServer({ input: [toxicity, wordScanner("zebra")] }, DIALECTS));
     const of = async (input: string) => flagged((await client.moderations.create({ input })).results[0] as never);
     expect(await of("insult=0.9 toxicity=0.8")).toEqual({ harassment: 0.9, "guard/Toxicity": 0.9 });
@@ -71,7 +71,7 @@ describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
     expect(results[0]?.category_scores).toMatchObject({ harassment: 0, "guard/Toxicity": 0.4 });
   });
 
-  it("tells of insults and attacks with the models of this package", async () => {
+  it("flags insults and attacks with the embedded models", async () => {
     const inputScanners = [{ type: "Toxicity" }, { type: "PromptInjection" }];
     const client = await clientOf(await testServer({}, { ...DIALECTS, app: { lazyLoad: true }, inputScanners }));
     const { results } = await client.moderations.create({
@@ -92,7 +92,7 @@ describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
     }
   });
 
-  it("flags what was not looked at where that is asked for", async () => {
+  it("flags unscanned content on request", async () => {
     const server = await testServer({ input: [toxicity] }, { ...DIALECTS, app: { requireFullCoverage: true } });
     const client = await clientOf(server);
     const image = { type: "image_url" as const, image_url: { url: "https://example.org/a.png" } };
@@ -101,7 +101,7 @@ describe("OpenAI's moderation endpoint, with OpenAI's client", () => {
     expect(flagged(results[0] as never)).toEqual({ "guard/coverage": 1 });
   });
 
-  it("fails in OpenAI's shape of errors", async () => {
+  it("returns errors in OpenAI's shape", async () => {
     const broken = scannerOf("Broken", async () => {
       throw new Error("a secret text");
     });

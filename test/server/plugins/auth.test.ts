@@ -30,7 +30,7 @@ describe("auth", () => {
     ["the last of several", [BEARER, BASIC, KEYS], { "x-api-key": "key-1" }],
     ["the second token", [BEARER, HASHED], bearer("token-2")],
     ["a good key beside a bad token", [BEARER, KEYS], { ...bearer("nope"), "x-api-key": "key-1" }],
-  ])("lets %s in", async (_what, auth, headers) => {
+  ])("accepts %s", async (_what, auth, headers) => {
     const { post } = await serverWith(auth);
     expect((await post("/analyze/prompt", { prompt: "x" }, headers)).statusCode).toBe(200);
   });
@@ -51,7 +51,7 @@ describe("auth", () => {
     ["a wrong key", KEYS, { "x-api-key": "key-3" }],
     ["an empty key", KEYS, { "x-api-key": "" }],
     ["a key where a token is due", KEYS, bearer("key-1")],
-  ])("turns %s away", async (_what, auth, headers) => {
+  ])("rejects %s", async (_what, auth, headers) => {
     const { post } = await serverWith(auth);
     const reply = await post("/analyze/prompt", { prompt: "x" }, headers as Record<string, string>);
     expect(reply.statusCode).toBe(401);
@@ -60,7 +60,7 @@ describe("auth", () => {
     expect(reply.json()).not.toHaveProperty("is_valid");
   });
 
-  it("challenges by scheme", async () => {
+  it("sends a challenge for each scheme", async () => {
     const { post } = await serverWith([BEARER, HASHED, BASIC, KEYS]);
     const none = await post("/analyze/prompt", { prompt: "x" });
     expect(none.headers["www-authenticate"]).toBe(
@@ -70,12 +70,12 @@ describe("auth", () => {
     expect(wrong.headers["www-authenticate"]).toContain('Bearer realm="guard", error="invalid_token"');
   });
 
-  it("comes before the body is read", async () => {
+  it("checks the credential before it reads the body", async () => {
     const { post } = await serverWith(BEARER);
     expect((await post("/analyze/prompt", "{nope", { "content-type": "application/json" })).statusCode).toBe(401);
   });
 
-  it.each(["/", "/healthz", "/readyz", "/openapi.json", "/docs/"])("leaves GET %s open", async (url) => {
+  it.each(["/", "/healthz", "/readyz", "/openapi.json", "/docs/"])("leaves GET %s public", async (url) => {
     const { get } = await serverWith(BEARER);
     expect((await get(url)).statusCode).toBe(200);
   });
@@ -112,11 +112,11 @@ describe("auth", () => {
     ["of another that has none", [HASHED, { ...BEARER, name: "http_bearer" }], "auth.1.name"],
     ["for several keys", { ...KEYS, name: "a" }, "auth.name"],
     ["with a space", { ...BEARER, name: "a b" }, "auth.name"],
-  ])("refuses a name %s", async (_what, auth, path) => {
+  ])("rejects a name %s", async (_what, auth, path) => {
     await expect(serverWith(auth)).rejects.toMatchObject({ path });
   });
 
-  describe("too often without a valid credential", () => {
+  describe("repeated requests without a valid credential", () => {
     const from = (address: string, headers: Record<string, string> = {}) => ({
       "x-forwarded-for": address,
       ...headers,
@@ -130,14 +130,14 @@ describe("auth", () => {
       ["no limit of requests", {}],
       ["a limit by credential", { enabled: true, key: "credential" as const }],
       ["a limit by address", { enabled: true, key: "ip" as const }],
-    ])("is refused by address, with %s", async (_what, rateLimit) => {
+    ])("are rejected by address, with %s", async (_what, rateLimit) => {
       const clock = standingClock();
       const server = await limited(BEARER, rateLimit);
       const guesses = [bearer("a"), {}, bearer("b"), bearer("c"), {}];
       const statuses = [];
       for (const guess of guesses) statuses.push(await statusOf(server, from("10.0.0.1", guess)));
       expect(statuses).toEqual([401, 401, 401, 429, 429]);
-      // From then on the answer does not tell whether a guess is right.
+      // From now on the response does not reveal whether a guess is right.
       const right = await server.post("/scan/prompt", { prompt: "a" }, from("10.0.0.1", bearer("token-1")));
       expect(right.statusCode).toBe(429);
       expect(right.headers).toMatchObject({ "retry-after": "60", "content-type": "application/problem+json" });
@@ -147,7 +147,7 @@ describe("auth", () => {
       expect(await statusOf(server, from("10.0.0.1", bearer("token-1")))).toBe(200);
     });
 
-    it("does not lock out a credential that was let in from there before", async () => {
+    it("do not lock out a credential that was accepted from the address before", async () => {
       const server = await limited([BEARER, KEYS]);
       for (let turn = 0; turn < 9; turn++) {
         expect(await statusOf(server, from("10.0.0.1", bearer("token-1")))).toBe(200);
@@ -156,7 +156,7 @@ describe("auth", () => {
       expect(await statusOf(server, from("10.0.0.1", { "x-api-key": "key-1" }))).toBe(429);
     });
 
-    it("counts IPv6 by network, and IPv4 written as IPv6 as IPv4", async () => {
+    it("are counted by network for IPv6, and as IPv4 for IPv4-mapped addresses", async () => {
       const server = await limited(BEARER);
       for (const address of ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:DB8:1:2:0:0:0:3"])
         expect(await statusOf(server, from(address))).toBe(401);
@@ -167,7 +167,7 @@ describe("auth", () => {
       expect(await statusOf(server, from("10.0.0.9"))).toBe(429);
     });
 
-    it("leaves public routes open", async () => {
+    it("do not affect public routes", async () => {
       const { get, ...server } = await limited(BEARER);
       for (let turn = 0; turn < 5; turn++) await statusOf({ get, ...server }, from("10.0.0.1"));
       expect((await get("/healthz", from("10.0.0.1"))).statusCode).toBe(200);

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.close());
 
-/** A connection to a server, which ends with the test. */
+/** Opens a connection that ends with the test. */
 function dial(url: string): Socket {
   const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
   socket.on("error", () => {});
@@ -46,7 +46,7 @@ const answerTo = (sent: string, url = shared.url) => {
   return text(socket);
 };
 
-/** Sends a body of so many bytes to each path with `urllib` and `http.client`, which send all of it before they read. */
+/** Sends a body of a given size to each path with `urllib` and `http.client`, which send all of it before they read. */
 const PYTHON = `
 import http.client, json, sys, urllib.error, urllib.request
 port, size, asked = int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3])
@@ -71,22 +71,25 @@ const REFUSED: [status: number, path: string, headers: Record<string, string>][]
 ];
 const has = (program: string) => spawnSync(program, ["--version"]).status === 0;
 
-describe("a request that is refused while it is still being sent", () => {
-  it.runIf(has("python3")).each([1_100_000, 20_000_000])("has an answer that Python reads (%d bytes)", async (size) => {
-    const asked = REFUSED.map(([, path, headers]) => [path, headers]);
-    const { port } = new URL(shared.url);
-    const args = ["-c", PYTHON, port, String(size), JSON.stringify(asked)];
-    const { stdout } = await promisify(execFile)("python3", args);
-    expect(stdout.trim().split("\n")).toEqual(REFUSED.flatMap(([status]) => Array(2).fill(`${status} ${status}`)));
-  });
+describe("a request that is rejected before its body is complete", () => {
+  it.runIf(has("python3")).each([1_100_000, 20_000_000])(
+    "gets a response that Python reads (%d bytes)",
+    async (size) => {
+      const asked = REFUSED.map(([, path, headers]) => [path, headers]);
+      const { port } = new URL(shared.url);
+      const args = ["-c", PYTHON, port, String(size), JSON.stringify(asked)];
+      const { stdout } = await promisify(execFile)("python3", args);
+      expect(stdout.trim().split("\n")).toEqual(REFUSED.flatMap(([status]) => Array(2).fill(`${status} ${status}`)));
+    },
+  );
 
-  it.each(REFUSED)("has an answer that fetch reads (%d)", async (status, path, headers) => {
+  it.each(REFUSED)("gets a response that fetch reads (%d)", async (status, path, headers) => {
     const body = new Uint8Array(20_000_000);
     const reply = await fetch(`${shared.url}${path}`, { method: "POST", headers, body });
     expect([reply.status, ((await reply.json()) as { status: number }).status]).toEqual([status, status]);
   });
 
-  it("is not sent at all by a client that waits", async () => {
+  it("sends no body if the client expects 100-continue", async () => {
     const waiting = (head: string[]) => {
       const lines = [...head, "Content-Length: 2000000", "Expect: 100-continue"];
       return answerTo(`POST /scan/prompt HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
@@ -96,12 +99,12 @@ describe("a request that is refused while it is still being sent", () => {
     expect(await waiting(HEAD)).toMatch(/^HTTP\/1.1 413 .*connection: close/is);
   });
 
-  it("is sent by a client that waits and is not refused", async () => {
+  it("sends its body after 100 Continue if it is not rejected", async () => {
     const reply = await answerTo(request('{"prompt":"x"}', { head: [...HEAD, "Expect: 100-Continue"] }));
     expect(reply).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
   });
 
-  it("is cut where it has no end", async () => {
+  it("is cut off if its body never ends", async () => {
     const socket = dial(shared.url);
     const piece = Buffer.from(`100000\r\n${"a".repeat(1 << 20)}\r\n`);
     socket.write(`POST /scan/prompt HTTP/1.1\r\n${HEAD.join("\r\n")}\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -116,8 +119,8 @@ describe("a request that is refused while it is still being sent", () => {
   });
 });
 
-describe("requests one behind another", () => {
-  it("are worked on one at a time, and answered in their order", async () => {
+describe("pipelined requests", () => {
+  it("run one at a time, and are answered in order", async () => {
     let running = 0;
     let most = 0;
     const slow = scannerOf("Slow", async (prompt) => {
@@ -138,14 +141,14 @@ describe("requests one behind another", () => {
     expect(most).toBe(1);
   });
 
-  it("are answered before what is no request behind them", async () => {
+  it("are answered before the malformed request that follows them", async () => {
     const replies = await answerTo(`${request('{"prompt":"x"}', { close: false })}nonsense\r\n\r\n`);
     expect([...replies.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)).toEqual(["200", "400"]);
   });
 });
 
-describe("a client that ends its side", () => {
-  it.each(["1.0", "1.1"])("behind its request gets its answer (HTTP/%s)", async (version) => {
+describe("a client that closes its side", () => {
+  it.each(["1.0", "1.1"])("after its request gets the response (HTTP/%s)", async (version) => {
     const { scanner, started, release } = waitingScanner();
     const { url, close } = await serving(scanner);
     onTestFinished(close);
@@ -160,7 +163,7 @@ describe("a client that ends its side", () => {
     expect(await reply).toMatch(/HTTP\/1.1 200 .*"is_valid":true/s);
   });
 
-  it("and is gone has its scan stopped", async () => {
+  it("and disconnects has its scan aborted", async () => {
     const { scanner, started, aborted } = waitingScanner();
     const { url, close } = await serving(scanner);
     onTestFinished(close);
@@ -172,8 +175,8 @@ describe("a client that ends its side", () => {
   });
 });
 
-describe("the time limit of bodies", () => {
-  it("ends requests whose body does not arrive, and leaves those alone that stream", async () => {
+describe("the timeout of bodies", () => {
+  it("ends requests with incomplete bodies, and spares streams", async () => {
     const app = fastify({ serverFactory: httpServerFactory(), clientErrorHandler: handleClientError });
     onTestFinished(() => app.close());
     await app.register(bodyTimeout, { timeoutMs: 100 });
@@ -193,7 +196,7 @@ describe("the time limit of bodies", () => {
     expect(await late.reply).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it("cuts a client that sends no more after its answer", async () => {
+  it("disconnects a client that stops sending after the response", async () => {
     const limits = { maxBytes: 1000, totalMs: 1000, idleMs: 100 };
     const app = fastify({ serverFactory: httpServerFactory(limits), clientErrorHandler: handleClientError });
     onTestFinished(() => app.close());
@@ -204,21 +207,21 @@ describe("the time limit of bodies", () => {
   });
 });
 
-describe("requests that cannot be followed", () => {
+describe("malformed requests", () => {
   it.each([
     ["no host", HEAD.slice(1), 400],
     ["two hosts", [...HEAD, "Host: y"], 400],
     ["an expectation that nobody knows", [...HEAD, "Expect: coffee"], 417],
     ["another transfer coding", [...HEAD, "Transfer-Encoding: gzip, chunked"], 501],
     ["headers that are too large", [...HEAD, `X-Long: ${"x".repeat(20_000)}`], 431],
-  ])("say why: %s", async (_what, head, status) => {
+  ])("get a problem with the cause: %s", async (_what, head, status) => {
     const sent = status === 501 ? `POST / HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n0\r\n\r\n` : request("{}", { head });
     const [first = "", body = ""] = (await answerTo(sent)).split("\r\n\r\n");
     expect(first).toMatch(new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json`, "is"));
     expect(JSON.parse(body)).toMatchObject({ status });
   });
 
-  it("are refused where a body has two lengths", async () => {
+  it("are rejected if a body has two lengths", async () => {
     const head = [...HEAD, "Transfer-Encoding: chunked"];
     expect(await answerTo(request("0\r\n\r\n", { head }))).toMatch(/^HTTP\/1.1 400 .*problem\+json/s);
   });

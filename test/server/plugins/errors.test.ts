@@ -255,7 +255,7 @@ describe("overload", () => {
     const burst = Array.from({ length: 8 + 2 * availableParallelism() }, () => post("/scan/prompt", { prompt }));
     let answered = 0;
     for (const reply of burst) reply.then(() => answered++);
-    // Only some of these run beside the first one. None of them has ended when the others are refused.
+    // Only some of these run beside the first scan, and none has ended when the others are rejected.
     await expect.poll(() => gates.length + answered).toBe(1 + burst.length);
     const early = answered;
     expect(early).toBeGreaterThanOrEqual(8);
@@ -265,7 +265,7 @@ describe("overload", () => {
     expect(refused.json().detail).toContain("too much");
     expect((await get("/metrics")).body).toMatch(/guard_shed_total\{reason="(queue_time|deadline)"\} [1-9]/);
     expect((await get("/healthz")).statusCode).toBe(200);
-    // Nobody reads a body that is refused anyway.
+    // The server does not read the body of a rejected request.
     expect((await post("/scan/prompt", "no JSON".padEnd(100))).statusCode).toBe(503);
     isOpen = true;
     for (const open of gates) open();

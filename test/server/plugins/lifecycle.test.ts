@@ -8,7 +8,7 @@ import { type ListenOptions, startServer } from "../../../src/server/index.ts";
 import { acceptedSockets } from "../../support/accepted-sockets.ts";
 import { scannerOf, testServer, waitingScanner, wordScanner } from "../fixtures.ts";
 
-/** A server on a port of its own. */
+/** Starts a server on a free port. */
 async function listening(options: Partial<ListenOptions>) {
   const log: string[] = [];
   const server = await startServer({ config: {}, port: 0, logger: { write: (line) => log.push(line) }, ...options });
@@ -35,7 +35,7 @@ function onBothAddresses() {
   onTestFinished(() => both.mockRestore());
 }
 
-/** A server for localhost with a scan under way on either address. */
+/** Starts a server for localhost, with a running scan on either address. */
 async function scanningOnBothAddresses() {
   onBothAddresses();
   const scans = [waitingScanner(), waitingScanner()] as const;
@@ -55,7 +55,7 @@ async function scanningOnBothAddresses() {
   return { scans, answers, close, isClosed: () => closed };
 }
 
-/** Whether something answers at an address. */
+/** Whether a server answers at the URL. */
 function state(url: string) {
   return fetch(url).then(
     () => "up",
@@ -78,7 +78,7 @@ function post(url: string, body: unknown, agent?: Agent) {
 }
 
 describe("readiness", () => {
-  it("waits for the models, and scans wait for it", async () => {
+  it("waits for the models, and so do scans", async () => {
     let finish: () => void = () => {};
     const loading = new Promise<void>((resolve) => {
       finish = resolve;
@@ -98,13 +98,13 @@ describe("readiness", () => {
     expect((await server.post("/scan/prompt", { prompt: "x" })).statusCode).toBe(200);
   });
 
-  it("comes at once with lazy_load, which loads nothing", async () => {
+  it("is immediate with lazy_load, which loads nothing", async () => {
     const load = () => Promise.reject(new Error("must not be called"));
     const { get } = await testServer({ input: [wordScanner("x", { load })] }, { app: { lazyLoad: true } });
     expect((await get("/readyz")).statusCode).toBe(200);
   });
 
-  it("never comes when a model cannot be loaded", async () => {
+  it("never comes if a model cannot be loaded", async () => {
     const { get, post, log } = await testServer({
       input: [wordScanner("x", { load: () => Promise.reject(new Error("no file")) })],
     });
@@ -115,7 +115,7 @@ describe("readiness", () => {
 });
 
 describe("startServer", () => {
-  it("listens, says so, and closes its scanners", async () => {
+  it("listens, logs the address, and closes its scanners", async () => {
     let closed = 0;
     const close = async () => {
       closed++;
@@ -130,7 +130,7 @@ describe("startServer", () => {
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it("does not serve others without a credential", async () => {
+  it("rejects a public address without a credential", async () => {
     await expect(startServer({ config: {}, scanners: {}, host: "0.0.0.0" })).rejects.toMatchObject({ path: "auth" });
     await expect(startServer({ config: { app: { host: "0.0.0.0" } }, scanners: {} })).rejects.toMatchObject({
       path: "auth",
@@ -144,7 +144,7 @@ describe("startServer", () => {
     await expect.poll(() => state(url)).toBe("down");
   });
 
-  it("closes, with an exit code, when a model cannot be loaded", async () => {
+  it("closes with an exit code if a model cannot be loaded", async () => {
     const code = process.exitCode;
     onTestFinished(() => {
       process.exitCode = code;
@@ -155,7 +155,7 @@ describe("startServer", () => {
     expect(process.exitCode).toBe(2);
   });
 
-  it("finishes what is under way when it closes, and refuses what comes then", async () => {
+  it("finishes running requests when it closes, and rejects new ones", async () => {
     const { scanner, started, release } = waitingScanner();
     let closedWhileScanning = false;
     let scanning = true;
@@ -168,7 +168,7 @@ describe("startServer", () => {
     const first = post(`${url}/scan/prompt`, { prompt: "x" }, agent).answer;
     await started;
 
-    // A second request on a connection that was open before.
+    // The second request uses a connection that was open before.
     const { port } = new URL(url);
     const accepted = acceptedSockets();
     const socket = connect(Number(port), "127.0.0.1");
@@ -191,7 +191,7 @@ describe("startServer", () => {
     expect(closedWhileScanning).toBe(false);
   });
 
-  it.runIf(hasIPv6)("finishes what is under way on every address of localhost", async () => {
+  it.runIf(hasIPv6)("finishes running requests on every address of localhost", async () => {
     const { scans, answers, close, isClosed } = await scanningOnBothAddresses();
     const stopped = close();
     for (const [index, answer] of answers.entries()) {
@@ -204,7 +204,7 @@ describe("startServer", () => {
     expect(isClosed()).toBe(true);
   });
 
-  it.runIf(hasIPv6)("cuts what is still busy after a while, on every address of localhost", async () => {
+  it.runIf(hasIPv6)("aborts running requests after a grace period, on every address of localhost", async () => {
     const { answers, close } = await scanningOnBothAddresses();
     const ends = Promise.allSettled(answers);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
@@ -226,7 +226,7 @@ describe("startServer", () => {
     expect((await ends).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  it("aborts the scan of a client that goes away", async () => {
+  it("aborts the scan of a client that disconnects", async () => {
     const { scanner, started, aborted } = waitingScanner();
     const { url } = await listening({ scanners: { input: [scanner] } });
     const { sent, answer } = post(`${url}/scan/prompt`, { prompt: "x" });
@@ -236,7 +236,7 @@ describe("startServer", () => {
     await aborted;
   });
 
-  it("does not abort a scan whose client waits", async () => {
+  it("does not abort the scan of a client that waits", async () => {
     const slow = scannerOf("Slow", async (text, { signal }) => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       signal?.throwIfAborted();
@@ -246,7 +246,7 @@ describe("startServer", () => {
     expect((await post(`${url}/scan/prompt`, { prompt: "x" }).answer).status).toBe(200);
   });
 
-  it("answers what is not HTTP with a problem", async () => {
+  it("answers bytes that are not HTTP with a problem", async () => {
     const { url, log } = await listening({ scanners: {} });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const received: string[] = [];
@@ -257,7 +257,7 @@ describe("startServer", () => {
     expect(received.join("") + log.join("")).not.toContain("CANARY");
   });
 
-  it("keeps no connection of a client that sent no HTTP and does not hang up", async () => {
+  it("closes the connection of a client that sent no HTTP and stays connected", async () => {
     const { url } = await listening({ scanners: {} });
     const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
     onTestFinished(() => void socket.destroy());
@@ -273,7 +273,7 @@ describe("startServer", () => {
     clearInterval(writing);
   });
 
-  it("does not wait for connections that never sent anything", async () => {
+  it("does not wait for idle connections when it closes", async () => {
     const { url, close } = await listening({ scanners: {} });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.on("error", () => {});

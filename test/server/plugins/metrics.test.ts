@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { testServer, waitingScanner, wordScanner } from "../fixtures.ts";
 
 describe("metrics", () => {
-  it("count requests, verdicts and what was not scanned", async () => {
+  it("count requests, verdicts and unscanned content", async () => {
     const { get, post } = await testServer({ input: [wordScanner("x")], output: [wordScanner("x")] });
     await post("/scan/prompt", { prompt: "x" });
     await post("/scan/prompt", { prompt: "x", scanners_suppress: ["Word"] });
@@ -20,7 +20,7 @@ describe("metrics", () => {
     expect(body).not.toContain("CANARY");
   });
 
-  it("tell how many scans run", async () => {
+  it("show the number of running scans", async () => {
     const { scanner, started, release } = waitingScanner();
     const { get, post } = await testServer({ input: [scanner] });
     const scan = post("/scan/prompt", { prompt: "x" });

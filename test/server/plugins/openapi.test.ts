@@ -22,10 +22,10 @@ interface Operation {
   responses: Record<string, Body>;
 }
 
-describe("the API's description", () => {
-  it("is OpenAPI 3.1 and has a schema for everything", async () => {
+describe("the OpenAPI document", () => {
+  it("is OpenAPI 3.1 and has a schema for every body", async () => {
     const { get } = await testServer({}, { auth: [{ type: "http_bearer", token: "x" }] });
-    // A reference that points to nothing throws an error here.
+    // dereferenced() throws if a reference points to nothing.
     const document = dereferenced((await get("/openapi.json")).json());
     expect(document.openapi).toBe("3.1.0");
     expect(document.components.securitySchemes).toEqual({ http_bearer: { type: "http", scheme: "bearer" } });
@@ -116,7 +116,7 @@ describe("the API's description", () => {
     });
   });
 
-  it("has an example of every request and reply, which fits its schema", async () => {
+  it("has an example of every request and response, which fits its schema", async () => {
     const document = dereferenced((await (await testServer()).get("/openapi.json")).json());
     const ajv = new Ajv2020({ strict: false });
     for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
@@ -131,7 +131,7 @@ describe("the API's description", () => {
     }
   });
 
-  it("has examples that are true", async () => {
+  it("has examples that match real responses", async () => {
     const zebra = { substrings: ["zebra"] };
     const { get, post } = await testServer(
       {
@@ -181,7 +181,7 @@ describe("the API's description", () => {
       expect(withoutTiming(checks), path).toEqual(withoutTiming(shownChecks));
       expect(typeof shown, path).toBe(typeof vault);
       expect(Object.keys(times ?? {}), path).toEqual(Object.keys(timing ?? {}));
-      // These scanners ask no model; the example shows what one would add.
+      // These scanners call no model. The example shows the fields that a model adds.
       expect(clocks, path).toEqual(shownClocks === undefined ? undefined : {});
     }
   });
@@ -203,7 +203,7 @@ describe("the API's description", () => {
     expect(security).toEqual([{ api_key: [] }, { http_bearer: [] }, { api_key_2: [] }, { api_key_3: [] }]);
   });
 
-  it("is shown by a page without anything from elsewhere", async () => {
+  it("is rendered by a page without external resources", async () => {
     const { get } = await testServer();
     const page = await get("/docs/");
     expect(page.statusCode).toBe(200);
@@ -216,7 +216,7 @@ describe("the API's description", () => {
   });
 });
 
-/** Checks without their times, which differ from run to run. */
+/** Removes the timings of checks, which differ from run to run. */
 function withoutTiming(checks: { timing: number }[] | undefined): unknown {
   return checks?.map(({ timing: _, ...check }) => check);
 }

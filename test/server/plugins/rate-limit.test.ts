@@ -16,7 +16,7 @@ describe("rate limits", () => {
   const limited = (key: "ip" | "credential", auth: unknown = undefined) =>
     serverWith(auth, { rateLimit: { enabled: true, limit: "2/minute", key } });
 
-  it("refuses what is too much, by address", async () => {
+  it("reject excess requests by address", async () => {
     const { post, get } = await limited("ip");
     const first = await post("/scan/prompt", { prompt: "x" });
     expect(first.statusCode).toBe(200);
@@ -31,13 +31,13 @@ describe("rate limits", () => {
     expect((await get("/healthz")).statusCode).toBe(200);
   });
 
-  it("counts wrong credentials by address too", async () => {
+  it("count invalid credentials by address too", async () => {
     const { post } = await limited("ip", BEARER);
     for (const status of [401, 401, 429])
       expect((await post("/scan/prompt", {}, bearer("nope"))).statusCode).toBe(status);
   });
 
-  it("counts by credential", async () => {
+  it("count by credential", async () => {
     const { post } = await limited("credential", [BEARER, OTHER]);
     for (const status of [200, 200, 429]) {
       expect((await post("/scan/prompt", { prompt: "x" }, bearer("token-1"))).statusCode).toBe(status);
@@ -45,7 +45,7 @@ describe("rate limits", () => {
     expect((await post("/scan/prompt", { prompt: "x" }, bearer("token-2"))).statusCode).toBe(200);
   });
 
-  it("tells clients behind a trusted proxy apart, and believes nobody else", async () => {
+  it("identify clients behind a trusted proxy, and ignore the header of other proxies", async () => {
     const from = (address: string) => ({ "x-forwarded-for": address });
     for (const [trustProxy, status] of [
       [true, 200],
@@ -60,7 +60,7 @@ describe("rate limits", () => {
     }
   });
 
-  it("holds each of several rates, and tells of the one that decides", async () => {
+  it("enforce several rates, and report the deciding one", async () => {
     const clock = standingClock();
     const limit = "4/minute;2/second, 100 per hour";
     const { post } = await serverWith(undefined, { rateLimit: { enabled: true, limit } });
@@ -73,9 +73,9 @@ describe("rate limits", () => {
     expect(await call()).toBe("200 2 0 1 undefined");
     expect(await call()).toBe("429 2 0 1 1");
     clock.advance(1000);
-    // The request that was refused counts too. Of two rates of which as little is left, the slower one decides.
+    // The rejected request counts too. If two rates have equal remainders, the slower rate decides.
     expect(await call()).toBe("200 4 0 59 undefined");
-    // Both refuse. Whoever waits for the shorter time would be refused again.
+    // Both rates reject. The longer wait is reported, because a retry after the shorter one would be rejected again.
     expect(await call()).toBe("429 4 0 59 59");
     expect(await call()).toBe("429 4 0 59 59");
     clock.advance(59_000);
@@ -85,10 +85,10 @@ describe("rate limits", () => {
   describe("by cost", () => {
     const costing = (characters: string, more: ConfigInput = {}) =>
       serverWith(undefined, { rateLimit: { enabled: true, limit: "1000/minute", characters }, ...more });
-    /** A body of so many characters: the name of its field counts as well. */
+    /** A body with this number of characters. The name of its field counts as well. */
     const prompt = (length: number) => ({ prompt: "a".repeat(length - "prompt".length) });
 
-    it("counts the characters of bodies, and refuses what is too much", async () => {
+    it("counts the characters of bodies, and rejects the excess", async () => {
       const clock = standingClock();
       const { post } = await costing("100/minute");
       const status = async (length: number) => (await post("/scan/prompt", prompt(length))).statusCode;
@@ -99,14 +99,14 @@ describe("rate limits", () => {
       expect(refused.headers).toMatchObject({
         ...{ "ratelimit-limit": "100", "ratelimit-remaining": "40", "ratelimit-reset": "60", "retry-after": "60" },
       });
-      // What was refused took nothing, so that a shorter text still passes. Its headers are those of requests.
+      // The rejected request took nothing, so a shorter text still passes. Its headers are those of the rate of requests.
       const fits = await post("/scan/prompt", prompt(40));
       expect(fits.statusCode).toBe(200);
       expect(fits.headers).toMatchObject({ "ratelimit-limit": "1000", "ratelimit-remaining": "997" });
       expect(await status(7)).toBe(429);
       clock.advance(60_000);
       expect(await status(100)).toBe(200);
-      // No later try could succeed either.
+      // No later retry could succeed.
       const never = await post("/scan/prompt", prompt(101));
       expect([never.statusCode, never.json().detail]).toEqual([413, "A request may have at most 100 characters."]);
     });
@@ -118,7 +118,7 @@ describe("rate limits", () => {
       ["/scan/documents", { documents: ["12", "345"] }, 9 + 5],
       ["/v2/guard", { messages: [{ role: "user", content: "123" }] }, 8 + 4 + 4 + 7 + 3],
       ["/scan/output/stream", { prompt: "123", output: ["45", "6"] }, 6 + 3 + 6 + 3],
-    ])("counts what is sent to %s", async (url, body, length) => {
+    ])("counts the body of %s", async (url, body, length) => {
       const { post } = await costing(`${length}/minute`, { dialects: ["lakera"] });
       expect((await post(url, body)).statusCode).toBe(200);
       expect((await post("/scan/prompt", { prompt: "" })).statusCode).toBe(429);
@@ -141,7 +141,7 @@ describe("rate limits", () => {
       expect((await stream(lines({ prompt: "1234" }))).statusCode).toBe(429);
     });
 
-    it("takes several requests for one that has many texts", async () => {
+    it("counts a request with many texts as several requests", async () => {
       const app = await createServer({
         ...{ config: { rateLimit: { enabled: true, limit: "5/minute" } }, scanners: { input: [], output: [] } },
         logger: { write() {} },
@@ -162,7 +162,7 @@ describe("rate limits", () => {
       expect((await call("aaaaaaaaa"))[0]).toBe(429);
     });
 
-    it("answers as many requests of a caller at a time as may be", async () => {
+    it("limits the concurrent requests of a caller", async () => {
       const waiting = waitingScanner();
       const { post } = await testServer(
         { input: [waiting.scanner] },
@@ -181,7 +181,7 @@ describe("rate limits", () => {
       expect((await call("token-1")).statusCode).toBe(200);
     });
 
-    it("gives a place back when the client goes away", async () => {
+    it("frees the slot of a client that disconnects", async () => {
       const waiting = waitingScanner();
       const { app, post } = await testServer(
         { input: [waiting.scanner] },
@@ -200,7 +200,7 @@ describe("rate limits", () => {
     });
   });
 
-  it("is off by default", async () => {
+  it("are off by default", async () => {
     const { post } = await serverWith(undefined);
     expect((await post("/scan/prompt", { prompt: "x" })).headers).not.toHaveProperty("ratelimit-limit");
   });

@@ -14,7 +14,7 @@ interface Operation {
   responses: Record<string, { content?: Content }>;
 }
 
-describe("replies to what the API's description allows, and to what it does not", async () => {
+describe("responses to valid and invalid requests match the OpenAPI document", async () => {
   const server: TestServer = await startServer({
     input: [new Secrets(), new BanSubstrings({ substrings: ["acme"] }), new InvisibleText(), new TokenLimit()],
     output: [new JsonScanner(), new ReadingTime({ maxTime: 1 }), new Regex({ patterns: ["a+b"] })],
@@ -26,7 +26,7 @@ describe("replies to what the API's description allows, and to what it does not"
   const ajv = new Ajv2020({ strict: false });
   const compiled = new Map<Schema, ValidateFunction>();
   beforeAll(async () => {
-    // A list of tokens is loaded first.
+    // Scans wait until the tokenizer is loaded.
     await vi.waitFor(async () => expect((await server.get("/readyz")).statusCode).toBe(200));
     process.on("unhandledRejection", fail);
     return () => process.off("unhandledRejection", fail);
@@ -62,7 +62,7 @@ describe("replies to what the API's description allows, and to what it does not"
         for (const [type, { schema }] of Object.entries(operation.requestBody?.content ?? {})) {
           const values = valuesOf(schema);
           const bodies = fc.oneof(values, mutatedValues(values)).map((value) => JSON.stringify(value));
-          // JSON that was cut off is sent as well.
+          // Truncated JSON is sent as well.
           const cut = fc.tuple(bodies, fc.nat()).map(([body, at]) => body.slice(0, at % body.length));
           const weighted = fc.oneof({ weight: 8, arbitrary: bodies }, { weight: 1, arbitrary: cut });
           await fc.assert(
@@ -92,7 +92,7 @@ describe("replies to what the API's description allows, and to what it does not"
     }
   }
 
-  it("GET of everything, with any query", async () => {
+  it("GET of every path, with any query", async () => {
     for (const [path, methods] of Object.entries(document.paths)) {
       const operation = methods.get;
       if (operation === undefined) continue;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { JSON_TYPE, scannerOf, testServer, wordScanner } from "../fixtures.ts";
 
-describe("what a request contains", () => {
+describe("the content of a request", () => {
   const CANARY = "CANARY-4711";
   const requests = [
     ["/analyze/prompt", JSON.stringify({ prompt: CANARY })],
@@ -31,7 +31,7 @@ describe("what a request contains", () => {
     expect(log.join("")).toContain(CANARY);
   });
 
-  it("is told apart by an id", async () => {
+  it("is identified by an id", async () => {
     const { post, log } = await testServer();
     const reply = await post("/analyze/prompt", {}, { "x-request-id": "my-id-1" });
     expect(reply.headers["x-request-id"]).toBe("my-id-1");
@@ -40,7 +40,7 @@ describe("what a request contains", () => {
     expect(odd.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("is summed up in one line", async () => {
+  it("is summarized in one line", async () => {
     const { post, log } = await testServer({ input: [wordScanner("x")] });
     await post("/scan/prompt", { prompt: "x" });
     const line = log.map((text) => JSON.parse(text)).find(({ msg }) => msg === "request");

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { testServer, wordScanner } from "../fixtures.ts";
 
-/** Asks over a connection of its own. */
+/** Sends a request over a connection of its own. */
 function ask(port: number, agent: Agent, prompt: string): Promise<{ sanitized_prompt: string; is_valid: boolean }> {
   const body = JSON.stringify({ prompt });
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
@@ -19,7 +19,7 @@ function ask(port: number, agent: Agent, prompt: string): Promise<{ sanitized_pr
   });
 }
 
-it("gives each of many connections its own answers, one after another", async () => {
+it("returns to each of many connections its own responses, in order", async () => {
   const { app } = await testServer({ input: [wordScanner("tide")] });
   await app.listen({ port: 0, host: "127.0.0.1" });
   const { port } = app.server.address() as AddressInfo;

@@ -17,10 +17,10 @@ const banned = (word: string, more: ConfigInput = {}): ConfigInput => ({
   inputScanners: [{ type: "BanSubstrings", params: { substrings: [word] } }],
 });
 
-/** What tests look at in answers. */
+/** The fields of responses that the tests read. */
 type Body = Record<string, unknown> & { errors: { pointer: string; detail: string }[] };
 
-/** A server whose configuration a test changes. */
+/** Starts a server whose configuration a test changes. */
 async function serving(first: ConfigInput, options: Partial<ListenOptions> = {}) {
   const log: string[] = [];
   const next = { read: async () => first };
@@ -50,7 +50,7 @@ async function serving(first: ConfigInput, options: Partial<ListenOptions> = {})
 }
 
 describe("a reload", () => {
-  it("serves the new configuration, and leaves the old one to the requests under way", async () => {
+  it("serves the new configuration, and keeps the old one for running requests", async () => {
     let release: (() => void) | undefined;
     const closed = vi.fn();
     const Slow = defineScanner({
@@ -80,12 +80,12 @@ describe("a reload", () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toContain('guard_reloads_total{result="success"} 1');
     expect(metrics.match(/guard_config_info\{hash="[0-9a-f]{16}"\} 1/g)).toHaveLength(1);
-    // What was counted before the reload goes on.
+    // The counters continue after the reload.
     expect(metrics).toContain('guard_scanner_verdicts_total{source="input",scanner="SlowForTests",valid="false"} 1');
     expect(metrics).toContain("guard_scans_running 0");
   });
 
-  it("changes nothing with a configuration that cannot be used, and says why", async () => {
+  it("changes nothing if the configuration is invalid, and reports why", async () => {
     const { post, isValid, log, next, serve, url } = await serving(banned("zebra"));
     const bad = { ...banned("lion"), outputScanners: [{ type: "Toxicty" }] };
     await expect(serve(bad)).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "output_scanners.0.type" });
@@ -104,7 +104,7 @@ describe("a reload", () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('guard_reloads_total{result="failure"} 3');
   });
 
-  it("changes nothing when a scanner cannot be loaded, and closes what it made", async () => {
+  it("changes nothing if a scanner cannot be loaded, and closes the new scanners", async () => {
     const closed = vi.fn();
     const Failing = defineScanner({
       type: "FailingForTests",
@@ -127,7 +127,7 @@ describe("a reload", () => {
     expect(await isValid("zebra")).toBe(false);
   });
 
-  it("loses no request, on connections that are kept and on new ones", async () => {
+  it("loses no request, on open and on new connections", async () => {
     const { url, serve } = await serving(banned("word0"));
     const kept = new Agent({ keepAlive: true });
     onTestFinished(() => kept.destroy());
@@ -144,7 +144,7 @@ describe("a reload", () => {
     expect([...statuses.keys()]).toEqual([200]);
   });
 
-  it("is done once more for all who ask for it during one", async () => {
+  it("runs once more for all that request it during a reload", async () => {
     const { isValid, next, reload } = await serving(banned("zebra"));
     let reads = 0;
     let word = "lion";
@@ -189,11 +189,11 @@ describe("a reload", () => {
     expect(new Set(lines.filter(Boolean).map((line) => JSON.parse(line).config)).size).toBe(3);
   });
 
-  it("frees the models of the configuration before", async () => {
+  it("releases the models of the previous configuration", async () => {
     const opened = vi.spyOn(addon.NativeEngine.prototype, "load");
     const closed = vi.spyOn(addon.NativeModel.prototype, "close");
     onTestFinished(() => void vi.restoreAllMocks());
-    // Closing a model twice does no harm.
+    // Closing a model twice is allowed.
     const held = () => opened.mock.calls.length - new Set(closed.mock.contexts).size;
     const model = fileURLToPath(new URL("../../fixtures/two-heads", import.meta.url));
     const config = { inputScanners: [{ type: "PromptInjection", params: { model } }] };
@@ -208,7 +208,7 @@ describe("a reload", () => {
     expect(held()).toBe(0);
   });
 
-  it("refuses an open address without a credential, and says what needs a restart", async () => {
+  it("rejects a public address without a credential, and reports what needs a restart", async () => {
     const open = { ...banned("zebra"), auth: [{ type: "http_bearer" as const, token: "t" }] };
     const { serve, log } = await serving(open, { host: "0.0.0.0" });
     await expect(serve(banned("lion"))).rejects.toMatchObject({ path: "auth" });
@@ -219,7 +219,7 @@ describe("a reload", () => {
     expect(other.log.join("")).toContain("app.port: the change takes effect after a restart");
   });
 
-  it("is refused while the first models load, and when the server closes", async () => {
+  it("is rejected while the first models load, and when the server closes", async () => {
     let load = () => {};
     const Loading = defineScanner({
       type: "LoadingForTests",
@@ -256,7 +256,7 @@ describe("POST /admin/reload", () => {
     { type: "http_bearer" as const, token: "operator", mayAdminister: true },
   ];
 
-  it("is for credentials that may administer", async () => {
+  it("requires a credential that may administer", async () => {
     const { post } = await serving({ ...banned("zebra"), auth: auth.slice(1) }).catch(() => ({ post: undefined }));
     expect(post).toBeDefined();
     const reload = (token?: string) =>
@@ -269,7 +269,7 @@ describe("POST /admin/reload", () => {
     expect((await both("/admin/reload", undefined, { authorization: "Bearer caller" })).status).toBe(403);
   });
 
-  it("is in the API's description, and not there without a file", async () => {
+  it("is in the OpenAPI document, and missing without a configuration file", async () => {
     const { url } = await serving(banned("zebra"));
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Record<string, { post: { responses: object } }>;
@@ -287,7 +287,7 @@ describe("POST /admin/reload", () => {
 describe("a watched file", () => {
   const text = (word: string) => `input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [${word}] }\n`;
 
-  it("is served anew when something else is in it", async () => {
+  it("is reloaded when its content changes", async () => {
     const file = join(await temporary(), "scanners.yml");
     await writeFile(file, text("zebra"));
     const { isValid } = await serving(await loadConfig(file), { reread: () => loadConfig(file), watch: file });
@@ -295,9 +295,9 @@ describe("a watched file", () => {
     await vi.waitFor(async () => expect(await isValid("lion")).toBe(false), { timeout: 20_000, interval: 100 });
   });
 
-  it("may be written, replaced, or reached by a link that leads somewhere else", async () => {
+  it("may be written, replaced, or reached by a symbolic link that changes", async () => {
     const folder = await temporary();
-    // As Kubernetes mounts a ConfigMap: scanners.yml -> ..data/scanners.yml, and ..data -> a folder for each version.
+    // Kubernetes mounts a ConfigMap like this: scanners.yml -> ..data/scanners.yml, and ..data -> a folder for each version.
     for (const version of ["v1", "v2"]) {
       await mkdir(join(folder, version));
       await writeFile(join(folder, version, "scanners.yml"), text(version));
@@ -321,7 +321,7 @@ describe("a watched file", () => {
     await rm(file);
     await writeFile(file, text("fourth"));
     await once(4);
-    // The same content again is no change.
+    // Writing the same content causes no reload.
     await writeFile(file, text("fourth"));
     await writeFile(file, text("fifth"));
     await once(5);
@@ -334,7 +334,7 @@ async function temporary(): Promise<string> {
   return folder;
 }
 
-/** The status of the answer to a prompt, and an error where there is none. */
+/** Returns the status of the response to a prompt. Rejects if the connection fails. */
 function ask(url: string, agent: Agent | undefined): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
@@ -351,7 +351,7 @@ function ask(url: string, agent: Agent | undefined): Promise<number | undefined>
   });
 }
 
-it("makes the same programs of its schemas each time, so that V8 has nothing more to keep after a reload", async () => {
+it("compiles identical validators for identical schemas, so that a reload does not grow V8's code cache", async () => {
   const { Function: real } = globalThis;
   const made: string[] = [];
   onTestFinished(() => {

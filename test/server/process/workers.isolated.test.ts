@@ -19,7 +19,7 @@ interface Line {
   code?: number;
 }
 
-/** Starts a server with two processes, and tells its log. */
+/** Starts a server with two processes, and returns its log. */
 function serve(config: string) {
   const file = join(folder, "scanners.yml");
   writeFileSync(file, config);
@@ -27,7 +27,7 @@ function serve(config: string) {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, GUARD_ONNX_THREADS: "2" },
   });
-  // The workers end with it.
+  // The workers exit with the supervisor.
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines: Line[] = [];
   let rest = "";
@@ -42,7 +42,7 @@ function serve(config: string) {
   return { child, file, lines, code, said };
 }
 
-/** Asks on a connection of its own, so that processes take turns. */
+/** Sends a request on a new connection, so that the processes take turns. */
 function ask(url: string, path: string, { token, body }: { token?: string; body?: unknown } = {}) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const headers = {
@@ -74,9 +74,9 @@ input_scanners:
     params: { substrings: [${word}], redact: true }
 `;
 
-// Windows has no signals that a process may heed.
+// Windows has no signals that a process can handle.
 describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
-  it("shares limits, metrics, the audit log and reloads, and starts a process again that ends", async () => {
+  it("shares limits, metrics, the audit log and reloads, and restarts a process that exits", async () => {
     const { child, file, lines, code, said } = serve(config("zebra"));
     await said("all processes are ready");
     const url = lines.find((line) => line.msg === "serving")?.url as string;
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     };
     const verdicts = 'guard_scanner_verdicts_total{source="input",scanner="BanSubstrings",valid="false"}';
 
-    // Both processes answer, and no line of the log is torn: each was parsed.
+    // Both processes answer. Each line of the log was parsed, so none is torn.
     expect(await Promise.all([scan(), scan(), scan(), scan()])).toEqual(Array(4).fill("[REDACTED], lion"));
     await said("request", 4);
     const pids = new Set(lines.filter(({ msg }) => msg === "request").map(({ pid }) => pid));
@@ -112,7 +112,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(pids).not.toContain(child.pid);
     expect(await metric(verdicts)).toBe(4);
 
-    // A file that cannot be used changes nothing anywhere; another one is served by all when the reply is out.
+    // An invalid file changes no process. After a valid one, every process serves it before the reload is answered.
     writeFileSync(file, config("zebra").replace("BanSubstrings", "BanSubstring"));
     expect((await reload()).status).toBe(422);
     expect(await Promise.all([scan(), scan()])).toEqual(Array(2).fill("[REDACTED], lion"));
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(await metric('guard_reloads_total{result="failure"}')).toBe(1);
     expect(await metric(verdicts)).toBe(8);
 
-    // One that ends is started again with what is served, and what it has counted stays.
+    // A process that exits is restarted with the served configuration, and its counts are kept.
     writeFileSync(file, "nothing that could be served");
     process.kill([...pids][0] as number, "SIGKILL");
     await said("a process of the server has ended, and is restarted");
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(await metric(verdicts)).toBe(11);
     expect((await ask(url, "/readyz")).status).toBe(200);
 
-    // Wrong credentials and requests are counted together.
+    // Invalid credentials and requests are counted over all processes.
     const wrong = await Promise.all(
       Array.from({ length: 6 }, () => ask(url, "/scan/prompt", { token: "x", body: {} })),
     );
@@ -148,7 +148,7 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(await checkChain(records, undefined)).toMatchObject({ records: 11 + left, faults: [], first: 1 });
   });
 
-  it("ends when processes end again and again", async () => {
+  it("exits if processes exit again and again", async () => {
     writeFileSync(
       join(folder, "ending.mjs"),
       `export const Ending = {

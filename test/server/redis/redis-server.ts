@@ -15,10 +15,10 @@ function isInstalled(): boolean {
   }
 }
 
-/** CI installs one on Linux, so the tests have to run there. A developer's machine may leave them out, but must say so. */
+/** CI installs Redis on Linux, so the tests must run there. A developer's machine may skip them, but must say so. */
 const isRequired = process.env.CI !== undefined && process.platform === "linux";
 
-/** Whether the tests with Redis are left out. */
+/** Whether the tests with Redis are skipped. */
 export const skipsRedis = !isRequired && !isInstalled();
 if (skipsRedis)
   console.warn("The tests with Redis are skipped: install redis-server (Debian: apt-get install redis-server).");
@@ -30,7 +30,7 @@ export class RedisServer {
   #process: ChildProcess | undefined;
   #client: Redis | undefined;
 
-  /** What a configuration has as `redis`. */
+  /** The value of `redis` in a configuration. */
   get url(): string {
     return `unix://${this.#socket}`;
   }
@@ -42,14 +42,14 @@ export class RedisServer {
     await this.#client.ping();
   }
 
-  /** Stops it at once, as a crash would, and empties it. */
+  /** Kills the server, as a crash would, and deletes its data. */
   async kill(): Promise<void> {
     const ended = once(this.#process as ChildProcess, "exit");
     this.#process?.kill("SIGKILL");
     await ended;
   }
 
-  /** Lets it answer nothing until it is resumed. Its connections stay. */
+  /** Suspends the server, so that it answers nothing until it is resumed. Its connections stay open. */
   pause(): void {
     this.#process?.kill("SIGSTOP");
   }

@@ -25,7 +25,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
   });
 
   const server = (config: ConfigInput) => testServer({}, { ...SCANNERS, ...config });
-  /** The machine of the tests may be busy. */
+  /** A long timeout, because the machine of the tests may be busy. */
   const patiently = (prefix = "guard:") => ({ url: redis.url, timeout: 20, prefix });
   const caching = (more: ConfigInput = {}) => server({ cache: { enabled: true, redis: patiently() }, ...more });
   const limiting = (limit: string, prefix?: string) =>
@@ -33,7 +33,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
   const scan = async ({ post }: TestServer, prompt = "A zebra 123 is here.", more: object = {}) =>
     (await post("/analyze/prompt", { prompt, details: true, ...more })).json();
   const useOf = async (of: TestServer, prompt?: string, more?: object) => (await scan(of, prompt, more)).cache;
-  /** Values are kept while nobody waits for that. */
+  /** Waits until the cache has stored so many values, because it stores them in the background. */
   const kept = (count: number) =>
     vi.waitFor(async () =>
       expect((await redis.keys()).filter((name) => !name.includes(":verdict:"))).toHaveLength(count),
@@ -42,7 +42,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
     Number(new RegExp(`^${name.replace(/[{}]/g, "\\$&")} (\\d+)$`, "m").exec((await get("/metrics")).body)?.[1] ?? 0);
   const lines = ({ log }: TestServer, text: string) => log.filter((line) => line.includes(text));
 
-  describe("a limit", () => {
+  describe("a rate limit", () => {
     it("is shared by two servers, with each of its rates", async () => {
       const servers = [await limiting("5/day;3/hour"), await limiting("5/day;3/hour")] as const;
       const call = async (index: 0 | 1) => {
@@ -53,7 +53,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(await call(1)).toEqual([200, 3, 1]);
       expect(await call(0)).toEqual([200, 3, 0]);
       expect(await call(1)).toEqual([429, 3, 0]);
-      // The hour is over. A shorter time could be over by itself.
+      // Deletes the counter of the hour, as if the hour were over. A shorter interval could end by itself.
       await redis.client.del((await redis.keys()).find((name) => name.includes("/3600000:")) as string);
       expect(await call(0)).toEqual([200, 5, 0]);
       expect(await call(1)).toEqual([429, 5, 0]);
@@ -87,7 +87,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
   });
 
   describe("a cache", () => {
-    it("is shared by servers with the same key, and outlives them", async () => {
+    it("is shared by servers with the same key, and survives them", async () => {
       const one = await caching();
       const first = await scan(one);
       expect(first).toMatchObject({ is_valid: false, sanitized_prompt: "A [REDACTED] 123 is here.", cache: "miss" });
@@ -97,7 +97,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(await scan(await caching({ app: { scanPromptTimeout: 7, port: 1 } }))).toEqual({ ...first, cache: "hit" });
     });
 
-    it("shares the verdicts of conversations too, and nobody can read them there", async () => {
+    it("shares the verdicts of conversations too, unreadable in Redis", async () => {
       const messages = [
         { role: "user", content: "A zebra 123 is here." },
         { role: "assistant", content: "Yes?" },
@@ -148,7 +148,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(lines(without, "GUARD_CACHE_KEY: not set")).toHaveLength(1);
     });
 
-    it("holds nothing in clear", async () => {
+    it("stores nothing in plain text", async () => {
       const secrets = ["zebra CANARY-1", "CANARY-2 🦓"];
       const of = await caching({ outputScanners: [{ type: "BanSubstrings", params: { substrings: ["CANARY-2"] } }] });
       await scan(of, secrets[0]);
@@ -163,7 +163,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       }
     });
 
-    it("forgets what is older than ttl", async () => {
+    it("evicts entries older than ttl", async () => {
       const of = await server({ cache: { enabled: true, ttl: 60, redis: patiently() } });
       await scan(of);
       await kept(1);
@@ -171,14 +171,14 @@ describe.skipIf(skipsRedis)("Redis", () => {
       const left = await redis.client.pttl(name);
       expect(left).toBeGreaterThan(50_000);
       expect(left).toBeLessThanOrEqual(60_000);
-      // Whoever writes into Redis cannot make a result live longer.
+      // A client with access to Redis cannot extend the life of a result.
       await redis.client.persist(name);
       expect(await useOf(of)).toBe("hit");
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 61_000 });
       expect(await useOf(of).finally(() => vi.useRealTimers())).toBe("miss");
     });
 
-    it("believes nothing that it has not written itself", async () => {
+    it("ignores entries that it has not written itself", async () => {
       const of = await caching();
       await scan(of, "harmless");
       await kept(1);
@@ -195,7 +195,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
     });
   });
 
-  describe("that does not answer", () => {
+  describe("that does not respond", () => {
     const both = (onRedisError: "allow" | "deny") =>
       server({
         cache: { enabled: true, redis: { url: redis.url, timeout: 0.5 } },
@@ -207,7 +207,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       return { statusCode, isCounted: "ratelimit-limit" in headers };
     };
 
-    it.each(["paused", "killed"])("leaves out the cache and follows on_redis_error, when %s", async (how) => {
+    it.each(["paused", "killed"])("disables the cache and follows on_redis_error, when %s", async (how) => {
       const clock = standingClock();
       const allowing = await both("allow");
       const denying = await both("deny");
@@ -226,7 +226,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(await metric(denying, 'guard_redis_failures_total{use="rate_limit"}')).toBe(4);
       if (how === "paused") redis.resume();
       else await redis.start();
-      // It is tried again after a second.
+      // The server reconnects after a second.
       clock.advance(1500);
       for (const of of [allowing, denying]) {
         await vi.waitFor(async () => expect(await call(of)).toEqual({ statusCode: 200, isCounted: true }), {
@@ -237,7 +237,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       }
     });
 
-    it("keeps no server from starting, and its password stays out of the log", async () => {
+    it("does not keep a server from starting, and its password is not logged", async () => {
       const url = "redis://user:CANARY-1@127.0.0.1:1";
       const settings = { url: "redis://127.0.0.1:1", password: "CANARY-2" };
       const of = await server({
@@ -251,7 +251,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(of.log.join("")).not.toContain("CANARY");
     });
 
-    it("is one that wants another password, too", async () => {
+    it("includes one that rejects the password", async () => {
       await redis.client.config("SET", "requirepass", "another");
       onTestFinished(async () => void (await redis.client.config("SET", "requirepass", "")));
       const of = await server({ cache: { enabled: true, redis: { ...patiently(), password: "CANARY" } } });
@@ -261,7 +261,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
     });
   });
 
-  it("that refuses to keep results costs the cache and nothing else, and the log says so once", async () => {
+  it("that rejects writes disables the cache only, and is logged once", async () => {
     const of = await server({
       cache: { enabled: true, redis: patiently() },
       rateLimit: { enabled: true, limit: "100/minute", redis: patiently(), onRedisError: "deny" },

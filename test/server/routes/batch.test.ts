@@ -9,7 +9,7 @@ const linesOf = (body: string) =>
     .map((line) => JSON.parse(line));
 
 describe("POST /scan/prompts and /scan/outputs", () => {
-  it("judge each text by itself, and answer in their order", async () => {
+  it("judge each text by itself, and answer in order", async () => {
     // The first texts take longest.
     let turns = 40;
     const slow = scannerOf("Slow", async (text) => {
@@ -32,7 +32,7 @@ describe("POST /scan/prompts and /scan/outputs", () => {
     expect(answers[0].findings.Word).toEqual([{ start: 0, end: 1, type: "word", text: "y", score: 1 }]);
   });
 
-  it("go on when one text cannot be judged, whose line says why", async () => {
+  it("continue after a text that cannot be judged, and report it in its line", async () => {
     const failing = scannerOf("Failing", async (text) => {
       if (text === "bad") throw new Error("secret reason");
       return passed(text);
@@ -51,7 +51,7 @@ describe("POST /scan/prompts and /scan/outputs", () => {
     );
   });
 
-  it("wait for their turn when too many scans run", async () => {
+  it("wait for admission when too many scans run", async () => {
     const { post } = await testServer({ input: [wordScanner("x")] }, { app: { queueSize: 1 } });
     const lines = linesOf((await post("/scan/prompts", { prompts: ["a", "x", "b", "c", "x"] })).body);
     expect(lines.map(({ is_valid }) => is_valid)).toEqual([true, false, true, true, false]);
@@ -64,7 +64,7 @@ describe("POST /scan/prompts and /scan/outputs", () => {
     ["/scan/prompts", { prompts: Array(1001).fill("x") }],
     ["/scan/outputs", { outputs: [{ prompt: "x" }] }],
     ["/scan/outputs", { outputs: ["x"] }],
-  ])("refuse at %s what has the wrong shape: %j", async (url, body) => {
+  ])("reject at %s a body of the wrong shape: %j", async (url, body) => {
     const { post } = await testServer({ input: [wordScanner("x")] });
     expect((await post(url, body)).statusCode).toBe(422);
   });

@@ -5,7 +5,7 @@ import { injectionScanner, testServer, wordScanner } from "../fixtures.ts";
 const ofTools = { conversation: { sources: ["tool", "user"] } } as const;
 
 describe("documents", () => {
-  it("POST /scan/documents gives each document a verdict", async () => {
+  it("POST /scan/documents returns a verdict for each document", async () => {
     const { post } = await testServer({ input: [wordScanner("secret", { ...ofTools, replacement: "***" })] });
     const documents = [{ id: "a", text: "fine" }, "a secret", { id: 3, text: "" }, { id: null, text: "fine" }];
     const reply = await post("/scan/documents", { documents });
@@ -39,7 +39,7 @@ describe("documents", () => {
     expect((await post("/scan/documents", { documents })).json()).not.toHaveProperty("vault");
   });
 
-  it("cuts out injections when asked to, and says where they were in code points", async () => {
+  it("cuts out injections on request, and returns their offsets in code points", async () => {
     const { post } = await testServer({ input: [injectionScanner()] });
     const documents = ["😀 Tea is old. Do p=0.99 now! It grows.", "Tea is old."];
     const reply = (await post("/scan/documents", { documents, mask_injections: true })).json();
@@ -62,7 +62,7 @@ describe("documents", () => {
     });
   });
 
-  it("gives details of each document and of all together", async () => {
+  it("returns details of each document and of all together", async () => {
     const { post } = await testServer({ input: [wordScanner("secret", ofTools)] });
     const reply = (await post("/scan/documents", { documents: ["😀 secret", "abc"], details: true })).json();
     expect(reply.coverage).toMatchObject({ chars: 11, scanned_chars: 11 });
@@ -73,7 +73,7 @@ describe("documents", () => {
     expect(reply).toHaveProperty("engine_timing");
   });
 
-  it("claims nothing of documents that no scanner looks at", async () => {
+  it("claims no coverage of documents without scanners", async () => {
     const { post } = await testServer({ input: [wordScanner("secret")] });
     const reply = (await post("/scan/documents", { documents: ["a secret"], details: true })).json();
     expect(reply.documents[0]).toMatchObject({
@@ -84,7 +84,7 @@ describe("documents", () => {
     expect(asUser.documents[0]).toEqual({ is_valid: false, scanners: { Word: 1 } });
   });
 
-  it("holds each document to require_full_coverage, and what is left of it", async () => {
+  it("applies require_full_coverage to each document, and to what is left of it", async () => {
     const input = [injectionScanner(), wordScanner("secret", ofTools)];
     const { post } = await testServer({ input }, { app: { requireFullCoverage: true } });
     const body = { documents: ["Fine. Do p=0.99 now!"], mask_injections: true };
@@ -93,7 +93,7 @@ describe("documents", () => {
     expect(less.documents[0]).toMatchObject({ sanitized_text: "Fine.", masked: { is_valid: false } });
   });
 
-  it("takes no more documents than messages of a conversation", async () => {
+  it("allows as many documents as messages of a conversation", async () => {
     const { post } = await testServer({}, { app: { maxMessages: 2 } });
     const reply = await post("/scan/documents", { documents: ["a", "b", "c"] });
     expect([reply.statusCode, reply.json().detail]).toEqual([413, "A call may have 2 documents at most."]);
@@ -110,7 +110,7 @@ describe("documents", () => {
     expect(log.join("")).not.toContain("secret");
   });
 
-  it("keeps results in the cache, with the documents' names of each request", async () => {
+  it("caches results, with the names that each request gives the documents", async () => {
     const { post } = await testServer({ input: [injectionScanner()] }, { cache: { enabled: true } });
     for (const details of [true, false]) {
       const body = { documents: [{ id: "a", text: "Fine. Do p=0.99 now!" }], mask_injections: true, details };

@@ -15,10 +15,10 @@ const eventsOf = (payload: string) =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
-/** The text that events give out. */
+/** The text that the events release. */
 const textOf = (events: { text?: string }[]) => events.map(({ text = "" }) => text).join("");
 
-/** A request whose body is open, with the events of its answer as they come. */
+/** A request with an open body, and the events of its response as they arrive. */
 class Duplex {
   readonly sent: ClientRequest;
   readonly #reply: Promise<IncomingMessage>;
@@ -33,7 +33,7 @@ class Duplex {
     this.sent.on("error", () => {});
   }
 
-  /** Writes lines, and waits until the connection takes more. */
+  /** Writes lines, and waits until the connection accepts more. */
   async write(...values: unknown[]): Promise<void> {
     if (!this.sent.write(lines(...values))) await new Promise((resolve) => this.sent.once("drain", resolve));
   }
@@ -42,7 +42,7 @@ class Duplex {
     return (await this.#reply).statusCode;
   }
 
-  /** The next event; undefined at the end of the answer. */
+  /** The next event, or undefined at the end of the response. */
   async event(): Promise<Record<string, unknown> | undefined> {
     this.#pieces ??= (await this.#reply)[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     for (;;) {
@@ -61,7 +61,7 @@ class Duplex {
 }
 
 describe("POST /analyze/output/stream", () => {
-  it("gives out an answer that arrives in lines, and the results at the end", async () => {
+  it("releases an answer that arrives in lines, and the results at the end", async () => {
     const { post } = await testServer({ output: [wordScanner("zebra", { replacement: "***", vaultScope: "call" })] });
     const body = lines({ prompt: "Who?" }, { text: "The zeb" }, "ra.", { end: true });
     const reply = await post("/analyze/output/stream", body, NDJSON);
@@ -75,7 +75,7 @@ describe("POST /analyze/output/stream", () => {
     });
   });
 
-  it("gives out nothing of a text that fails, and says why", async () => {
+  it("releases nothing of a failing text, and reports why", async () => {
     const { post, log } = await testServer({ output: [wordScanner("zebra")] });
     const reply = await post("/analyze/output/stream", lines({ prompt: "Who?", details: true }, "The zebra."), NDJSON);
     const events = eventsOf(reply.payload);
@@ -95,7 +95,7 @@ describe("POST /analyze/output/stream", () => {
     });
   });
 
-  it("restores what a request replaced", async () => {
+  it("restores values that a request replaced", async () => {
     const scanners = { input: [new input.Anonymize()], output: [new output.Deanonymize()] };
     const { post } = await testServer(scanners, { app: { lazyLoad: true } });
     const asked = (await post("/analyze/prompt", { prompt: "Write to ann@example.org" })).json();
@@ -112,7 +112,7 @@ describe("POST /analyze/output/stream", () => {
     }
   });
 
-  it("writes server-sent events for clients that take them", async () => {
+  it("sends server-sent events on request", async () => {
     const { post } = await testServer({ output: [wordScanner("zebra")] });
     const reply = await post("/analyze/output/stream", lines({ prompt: "" }, "a\nb"), {
       ...NDJSON,
@@ -134,7 +134,7 @@ describe("POST /analyze/output/stream", () => {
     expect(none.statusCode).toBe(406);
   });
 
-  it("answers each line with one event when asked to, over one open connection", async () => {
+  it("sends one event per line on request, over one open connection", async () => {
     const { url } = await startGuardServer({ output: [wordScanner("zebra")] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "Who?", every_step: true });
@@ -154,12 +154,12 @@ describe("POST /analyze/output/stream", () => {
     expect(await duplex.event()).toBeUndefined();
   });
 
-  it("gives out sentences while the answer goes on, and what has waited for long enough", async () => {
+  it("releases sentences while the answer continues, and text that has waited long enough", async () => {
     const { url } = await startGuardServer({ output: [new output.BanSubstrings({ substrings: ["zebra"] })] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
     await duplex.write({ prompt: "Who?" }, "A lion came to the water. It was thirsty and ");
     let text = "";
-    // The time is that of the service. Nothing more comes from here.
+    // The text is released after the wait time of the service. The client sends nothing more.
     while (!text.includes("thirsty")) {
       const event = await duplex.event();
       expect(event).toMatchObject({ event: "text" });
@@ -172,14 +172,14 @@ describe("POST /analyze/output/stream", () => {
     expect(text).not.toContain("zebra");
   });
 
-  it("lets a client wait that does not read, and loses nothing", async () => {
+  it("applies backpressure to a client that does not read, and loses nothing", async () => {
     const { url } = await startGuardServer({}, { app: { maxStreamSize: 2 ** 30 } });
     const duplex = new Duplex(`${url}/scan/output/stream`);
     await duplex.write({ prompt: "" });
     const piece = "All is well. ".repeat(4000);
     let count = 0;
     for (let isTaken = true; isTaken; count++) {
-      // Far less than this fits into the buffers of both sides.
+      // The buffers of both sides hold far less than this.
       expect(count).toBeLessThan(4000);
       const drained = () => once(duplex.sent, "drain", { signal: AbortSignal.timeout(1000) });
       isTaken =
@@ -208,7 +208,7 @@ describe("POST /analyze/output/stream", () => {
     ["another type", "", { "content-type": "text/plain" }, 415, undefined],
     ["a first line that is too long", lines({ prompt: "x".repeat(2000) }), NDJSON, 413, undefined],
     ["no output", { prompt: "" }, {}, 422, "/output"],
-  ])("refuses a request with %s, with a status", async (_, body, headers, status, pointer) => {
+  ])("rejects a request with %s, with a status", async (_, body, headers, status, pointer) => {
     const { post } = await testServer({ output: [wordScanner("zebra")] }, { app: { maxBodySize: 1024 } });
     const reply = await post("/analyze/output/stream", body, headers);
     expect(reply.statusCode).toBe(status);
@@ -238,7 +238,7 @@ describe("POST /analyze/output/stream", () => {
     expect(reply.payload).not.toContain("zebra");
   });
 
-  it("tells of a scanner that fails, and quotes nothing", async () => {
+  it("reports a failing scanner, and quotes nothing", async () => {
     const failing = scannerOf("Broken", () => Promise.reject(new Error("zebra")));
     const { post } = await testServer({ output: [failing] });
     const reply = await post("/analyze/output/stream", lines({ prompt: "" }, "zebra"), NDJSON);
@@ -248,7 +248,7 @@ describe("POST /analyze/output/stream", () => {
     expect(reply.payload).not.toContain("zebra");
   });
 
-  it("ends when no line comes", async () => {
+  it("times out if no line arrives", async () => {
     const { url } = await startGuardServer({}, { app: { streamIdleTimeout: 0.2 } });
     const silent = new Duplex(`${url}/analyze/output/stream`);
     silent.sent.flushHeaders();
@@ -259,7 +259,7 @@ describe("POST /analyze/output/stream", () => {
     expect(await begun.event()).toBeUndefined();
   });
 
-  it("needs a credential, and counts in metrics", async () => {
+  it("requires a credential, and counts in the metrics", async () => {
     const auth = [{ type: "http_bearer" as const, token: "x" }];
     const { post, get } = await testServer({ output: [wordScanner("zebra")] }, { auth });
     expect((await post("/scan/output/stream", lines({ prompt: "" }), NDJSON)).statusCode).toBe(401);
@@ -270,7 +270,7 @@ describe("POST /analyze/output/stream", () => {
     expect(metrics).toContain('route="/scan/output/stream",status="200"} 1');
   });
 
-  it("stops the scan when the client goes away", async () => {
+  it("aborts the scan if the client disconnects", async () => {
     const { scanner, started, aborted } = waitingScanner();
     const { url } = await startGuardServer({ output: [scanner] });
     const duplex = new Duplex(`${url}/analyze/output/stream`);
@@ -280,7 +280,7 @@ describe("POST /analyze/output/stream", () => {
     await aborted;
   });
 
-  it("takes so many answers at once, and then refuses", async () => {
+  it("limits the number of concurrent streams", async () => {
     const { url } = await startGuardServer({}, { app: { queueSize: 1 } });
     const first = new Duplex(`${url}/analyze/output/stream`);
     await first.write({ prompt: "" });
@@ -295,7 +295,7 @@ describe("POST /analyze/output/stream", () => {
     expect(await third.status()).toBe(200);
   });
 
-  it("lets answers end when the server closes, and cuts them with an event when they take too long", async () => {
+  it("finishes streams when the server closes, and ends slow ones with an error event", async () => {
     const { url, close } = await startGuardServer({}, { app: { scanOutputTimeout: 1 } });
     const short = new Duplex(`${url}/analyze/output/stream`);
     const long = new Duplex(`${url}/analyze/output/stream`);
@@ -314,7 +314,7 @@ describe("POST /analyze/output/stream", () => {
 });
 
 describe("POST /scan/output/stream", () => {
-  it("gives the text back as it was, and nothing of one that would have to be rewritten", async () => {
+  it("returns the text unchanged, and nothing of a text that would be rewritten", async () => {
     const { post } = await testServer({ output: [wordScanner("zebra", { replacement: "***", vaultScope: "call" })] });
     const of = async (text: string) =>
       eventsOf((await post("/scan/output/stream", lines({ prompt: "" }, text), NDJSON)).payload);

@@ -14,7 +14,7 @@ describe("GET /", () => {
     ["application/json, text/html;q=0.5"],
     ["text/html;q=0"],
     ["text/plain"],
-  ])("is the name in JSON with Accept: %s", async (accept) => {
+  ])("returns the name as JSON with Accept: %s", async (accept) => {
     const { get } = await testServer();
     const reply = await get("/", accept === undefined ? {} : { accept });
     expect(reply.headers["content-type"]).toBe("application/json; charset=utf-8");
@@ -23,7 +23,7 @@ describe("GET /", () => {
   });
 
   it.each([[BROWSER], ["text/html"], ["TEXT/HTML; q=0.9, application/json;q=0.8"], ["application/json,text/html"]])(
-    "is a page with Accept: %s",
+    "returns a page with Accept: %s",
     async (accept) => {
       const { get } = await testServer();
       const reply = await get("/", { accept });
@@ -33,7 +33,7 @@ describe("GET /", () => {
     },
   );
 
-  it("lets the page run nothing but its own files", async () => {
+  it("restricts the page to its own files", async () => {
     const { get } = await testServer();
     const { headers, body } = await get("/", { accept: BROWSER });
     const policy = headers["content-security-policy"];
@@ -44,7 +44,7 @@ describe("GET /", () => {
     expect(body).not.toMatch(/<style|style=|<script[^>]*>[^<]| on\w+=/);
   });
 
-  it("writes the name and the settings as text", async () => {
+  it("escapes the name and the settings", async () => {
     const auth = [
       { type: "api_key", header: "X-It's", keys: ["key-CANARY"] },
       { type: "http_bearer", token: "one-CANARY" },
@@ -69,7 +69,7 @@ describe("GET /page/*", () => {
     (name) => name !== "page.html",
   );
 
-  it.each(files)("serves %s without a credential, and once", async (name) => {
+  it.each(files)("serves %s without a credential, and cacheable", async (name) => {
     const { get } = await testServer({}, { auth: { type: "http_bearer", token: "x" } });
     const reply = await get(`/page/${name}`);
     expect(reply.statusCode).toBe(200);

@@ -8,7 +8,7 @@ import { injectionScanner, scannerOf, testServer, wordScanner } from "../fixture
 describe("prompts", () => {
   const input = [wordScanner("secret", { replacement: "***" }), wordScanner("***", { name: "Stars" })];
 
-  it.each(["/analyze/prompt", "/analyze/scan"])("POST %s hands rewritten texts on", async (url) => {
+  it.each(["/analyze/prompt", "/analyze/scan"])("POST %s returns rewritten texts", async (url) => {
     const { post } = await testServer({ input });
     const reply = await post(url, { prompt: "a secret" });
     expect(reply.statusCode).toBe(200);
@@ -21,7 +21,7 @@ describe("prompts", () => {
     expect(reply.json()).toEqual({ is_valid: false, scanners: { Word: 1, Stars: -1 } });
   });
 
-  it("passes a text that is fine, and ignores fields that it does not know", async () => {
+  it("passes a harmless text, and ignores unknown fields", async () => {
     const { post } = await testServer({ input });
     const reply = await post("/analyze/prompt", { prompt: "hello", colour: "red", scanners_suppress: null });
     expect(reply.json()).toEqual({ sanitized_prompt: "hello", is_valid: true, scanners: { Word: -1, Stars: -1 } });
@@ -44,13 +44,13 @@ describe("outputs", () => {
     wordScanner("secret", { replacement: "***" }),
   ];
 
-  it("POST /analyze/output gives scanners the prompt too", async () => {
+  it("POST /analyze/output passes the prompt to scanners", async () => {
     const { post } = await testServer({ output });
     const reply = await post("/analyze/output", { prompt: "question", output: "a secret" });
     expect(reply.json()).toEqual({ sanitized_output: "a ***", is_valid: false, scanners: { Prompt: -1, Word: 1 } });
   });
 
-  it("are checked by the configuration's scanners when only those of prompts are given", async () => {
+  it("are checked by the configured scanners if the program gives only input scanners", async () => {
     const ban = (word: string) => ({ type: "BanSubstrings", params: { substrings: [word] } });
     const { post } = await testServer(
       { input: [wordScanner("mine")] },
@@ -104,7 +104,7 @@ describe("conversations", () => {
     expect((await strict.post("/scan/conversation", { messages })).json().scanners.ConversationRisk).toBeLessThan(0);
   });
 
-  it("leaves tool results and the window alone when told to", async () => {
+  it("skips tool results and the window if disabled", async () => {
     const { post } = await testServer(
       { input: [injectionScanner()] },
       { conversation: { window: 1, scanToolMessages: false } },
@@ -133,20 +133,20 @@ describe("conversations", () => {
     [["PromptInjection[window]"], ["PromptInjection", "PromptInjection[tool]", "ConversationRisk"]],
     [["ConversationRisk"], ["PromptInjection", "PromptInjection[window]", "PromptInjection[tool]"]],
     [["PromptInjection", "ConversationRisk"], []],
-  ])("leaves out %j", async (scanners_suppress, left) => {
+  ])("skips %j", async (scanners_suppress, left) => {
     const { post } = await testServer({ input: [injectionScanner()] }, withRisk);
     const messages = [user("a"), user("b"), { role: "tool", content: "c" }];
     const reply = await post("/scan/conversation", { messages, scanners_suppress });
     expect(Object.keys(reply.json().scanners)).toEqual(left);
   });
 
-  it("takes no scanner with the name of one of its checks", async () => {
+  it("rejects scanners with the name of one of its checks", async () => {
     await expect(testServer({ output: [wordScanner("x", { name: "ConversationRisk" })] })).rejects.toMatchObject({
       path: "scanners.output.0.name",
     });
   });
 
-  it("needs a PromptInjection scanner for the risk", async () => {
+  it("requires a PromptInjection scanner for the risk", async () => {
     await expect(testServer({ input: [wordScanner("x")] }, risk)).rejects.toMatchObject({
       path: "conversation.risk.enabled",
     });
@@ -168,7 +168,7 @@ describe("suppression", () => {
 });
 
 describe("details", () => {
-  it("adds the probabilities of scanners that go by them", async () => {
+  it("adds the probabilities of scanners that have one", async () => {
     const sure = scannerOf("Sure", async (text) => ({ ...passed(text), probability: 0.25 }));
     const { post } = await testServer({ input: [wordScanner("secret"), sure] });
     const body = (await post("/scan/prompt", { prompt: "secret", details: true })).json();
@@ -195,7 +195,7 @@ describe("details", () => {
     });
   });
 
-  it("names the view that something was found in", async () => {
+  it("names the view of a finding", async () => {
     const ban = new BanSubstrings({ substrings: ["secret"], redact: true, deobfuscate: true });
     const { post } = await testServer({ input: [ban] });
     const body = (await post("/analyze/prompt", { prompt: "😀 s3cret", details: true })).json();
@@ -205,7 +205,7 @@ describe("details", () => {
     ]);
   });
 
-  it("counts in the text that a scanner was given: the window's, the tool result's", async () => {
+  it("counts offsets in the text of each scanner: the window or the tool result", async () => {
     const words = wordScanner("secret", { name: "Ban", conversation: { window: true } });
     const tool = wordScanner("secret", { name: "Tool", conversation: { window: true, sources: ["user", "tool"] } });
     const { post } = await testServer({ input: [words, tool] });
@@ -220,7 +220,7 @@ describe("details", () => {
     expect(findings["Tool[tool]"][0]).toMatchObject({ start: 3, end: 9 });
   });
 
-  it("does not claim to have looked at what was left out", async () => {
+  it("does not claim coverage of omitted texts", async () => {
     const half = scannerOf("Half", async (text) => ({
       isValid: true,
       score: -1,
@@ -245,7 +245,7 @@ describe("require_full_coverage", () => {
     ["a suppressed scanner", { messages: [{ role: "user", content: "x" }], scanners_suppress: ["Word"] }, false],
     ["a part that no scanner reads", { messages: [{ role: "user", content: ["x", image] }] }, false],
     ["nothing", { messages: [{ role: "user", content: "x" }] }, true],
-  ])("with %s left out", async (_what, body, valid) => {
+  ])("is applied with %s omitted", async (_what, body, valid) => {
     const input = [wordScanner("secret"), wordScanner("secret", { type: "Other", name: "Other" })];
     expect((await (await testServer({ input }, strict)).post("/scan/conversation", body)).json().is_valid).toBe(valid);
     expect((await (await testServer({ input })).post("/scan/conversation", body)).json().is_valid).toBe(true);
@@ -254,7 +254,7 @@ describe("require_full_coverage", () => {
   it.each([
     [true, false],
     [false, true],
-  ])("with tool results that no scanner reads, and scan_tool_messages: %s", async (scanToolMessages, valid) => {
+  ])("is applied to tool results without a scanner, with scan_tool_messages: %s", async (scanToolMessages, valid) => {
     const { post } = await testServer({ input: [wordScanner("x")] }, { ...strict, conversation: { scanToolMessages } });
     const messages = [
       { role: "user", content: "hi" },
@@ -264,8 +264,8 @@ describe("require_full_coverage", () => {
   });
 });
 
-describe("callers who wait for their turn", () => {
-  /** Of whom the admission is told. */
+describe("callers that wait for admission", () => {
+  /** The callers that the admission control receives. */
   async function turnsOf(config: ConfigInput, ...headers: Record<string, string>[]): Promise<(string | undefined)[]> {
     const entered = vi.spyOn(Admission.prototype, "enter").mockClear();
     onTestFinished(() => entered.mockRestore());
@@ -275,14 +275,14 @@ describe("callers who wait for their turn", () => {
   }
   const from = (address: string) => ({ "x-forwarded-for": address });
 
-  it("are addresses where there are no credentials, if the proxy is trusted that names them", async () => {
+  it("are identified by address without authentication, also behind a trusted proxy", async () => {
     const addresses = [from("192.0.2.1"), from("192.0.2.2"), from("2001:db8::1"), from("2001:db8::2")];
     const trusting = { app: { trustProxy: true } };
     expect(await turnsOf(trusting, ...addresses)).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::", "2001:db8::"]);
     expect(new Set(await turnsOf({}, ...addresses))).toEqual(new Set(["127.0.0.1"]));
   });
 
-  it("are credentials where there are some, whatever their addresses", async () => {
+  it("are identified by credential with authentication, whatever their addresses", async () => {
     const keys = (key: string, address: string) => ({ "x-api-key": key, ...from(address) });
     const auth: ConfigInput["auth"] = [{ type: "api_key", keys: ["one-key", "other-key"] }];
     const [first, second, other] = await turnsOf(

@@ -18,7 +18,7 @@ function file(name: string, text: string): string {
 const banning = (...words: string[]) =>
   `{ type: BanSubstrings, name: Word, params: { substrings: [${words.join(", ")}] } }`;
 
-/** A scanner that does not answer before `globalThis.openGate()` is called. */
+/** A scanner that does not return before `globalThis.openGate()` is called. */
 file(
   "gate.mjs",
   `export const Gate = {
@@ -55,7 +55,7 @@ type Summary = Record<string, unknown> & {
 const summary = async ({ get }: TestServer, headers = {}): Promise<Summary> =>
   (await get("/admin/shadow", headers)).json();
 
-/** Waits until the shadow has dealt with so many scans. */
+/** Waits until the shadow has run or dropped so many scans. */
 const dealtWith = (server: TestServer, count: number, headers = {}) =>
   vi.waitFor(async () => {
     const told = await summary(server, headers);
@@ -72,8 +72,8 @@ async function shadowed(yaml: string, config: ConfigInput = {}, scanners = {}): 
   return server;
 }
 
-describe("a shadow", () => {
-  it("counts exactly where its verdicts differ, by scanner, and says no text", async () => {
+describe("a shadow configuration", () => {
+  it("counts differing verdicts exactly, by scanner, without texts", async () => {
     const server = await shadowed(
       `input_scanners: [${banning("horse")}]\noutput_scanners: [${banning("zebra", "cow")}, { type: ReadingTime, params: { max_time: 5 } }]`,
     );
@@ -109,18 +109,18 @@ describe("a shadow", () => {
     ]) {
       expect(body).toContain(`${line}\n`);
     }
-    // What the requests themselves count is as without a shadow.
+    // The metrics of the requests themselves do not include the shadow.
     expect(body).toContain('guard_scanner_verdicts_total{source="input",scanner="Word",valid="false"} 2\n');
     expect(body + JSON.stringify(told) + log.join("")).not.toMatch(/zebra|horse|goat|cow/);
   });
 
-  it("keeps no answer waiting, and none from an error", async () => {
+  it("delays no response, and adds no errors", async () => {
     const gate = gated();
     const server = await shadowed('input_scanners: [{ type: "./gate.mjs#Gate" }]');
     const { post, log } = server;
     expect((await post("/scan/prompt", { prompt: "secret words" })).json()).toMatchObject({ is_valid: true });
     await vi.waitFor(() => expect(gate.texts).toEqual(["secret words"]));
-    // One scan at a time is the default; the second request is answered all the same.
+    // The shadow runs one scan at a time by default. The second request is answered anyway.
     expect((await post("/scan/prompt", { prompt: "more words" })).json()).toMatchObject({ is_valid: true });
     expect(await summary(server)).toMatchObject({ waiting: 2, scans: { same: 0, differs: 0 } });
     gate.open();
@@ -143,7 +143,7 @@ describe("a shadow", () => {
     gate.open();
   });
 
-  it("shows samples where texts may be logged, to those whose requests they are", async () => {
+  it("shows samples if texts may be logged, each to the caller of its request", async () => {
     const auth: ConfigInput["auth"] = { type: "api_key", keys: ["one", "two"], mayAdminister: true };
     const path = file("shadow.yml", `input_scanners: [${banning("horse")}]`);
     const server = await testServer(
@@ -165,13 +165,13 @@ describe("a shadow", () => {
         content: { prompt: "a horse" },
       },
     ]);
-    // What is too long for a sample has none of its text.
+    // A sample of a too long text contains none of it.
     const { samples } = await summary(server, two);
     expect(samples).toMatchObject([{ main: { is_valid: false } }]);
     expect(JSON.stringify(samples)).not.toContain("xxx");
   });
 
-  it("judges a share of the requests, with the profile of the same name", async () => {
+  it("judges a sample of the requests, with the profile of the same name", async () => {
     const profiles = { strict: {}, loose: {} };
     const server = await shadowed(
       `input_scanners: []\noutput_scanners: [${banning("x")}]\nprofiles: { strict: { input_scanners: [${banning("goat")}] } }`,
@@ -202,7 +202,7 @@ describe("a shadow", () => {
     expect(error).toMatchObject({ path: "shadow", message: expect.stringContaining(message) });
   });
 
-  it("is found beside the file that names it, in both ways of writing it", async () => {
+  it("is found beside the file that names it, in both spellings", async () => {
     const scanners = `input_scanners: [${banning("x")}]\n`;
     const short = await loadConfig(file("main.yml", `${scanners}shadow: next.yml`), {});
     expect(short.shadow).toEqual({ file: join(folder, "next.yml"), share: 1, maxConcurrent: 1 });
@@ -281,7 +281,7 @@ describe("an idle queue", () => {
     expect([1, 2, 3, 4].map(() => many.queue.reserve(many.work("x")) !== undefined)).toEqual([true, true, true, false]);
   });
 
-  it("drops all tasks when it closes, and those that are enqueued later", () => {
+  it("drops all tasks when it closes, and tasks that are enqueued later", () => {
     const { queue, told, work } = queueOf();
     const late = queue.reserve(work("late"));
     queue.reserve(work("first"))?.enqueue();

@@ -18,7 +18,7 @@ export interface ReceivedSpan {
   attributes: Attributes;
 }
 
-/** One value of a metric as the collector received it. */
+/** A value of a metric as the collector received it. */
 export interface ReceivedPoint {
   attributes: Attributes;
   value?: number;
@@ -38,12 +38,12 @@ export interface ReceivedMetric {
 
 export type Attributes = Record<string, unknown>;
 
-/** The fields of a message in the wire format of Protocol Buffers, by their numbers. */
+/** The fields of a message in the wire format of Protocol Buffers, by number. */
 type Message = Map<number, (bigint | Buffer)[]>;
 
 /**
- * Reads the wire format (protobuf.dev/programming-guides/encoding). It is independent of the code that wrote it: the numbers of
- * fields below are those of opentelemetry-proto.
+ * Reads the wire format (protobuf.dev/programming-guides/encoding). It is independent of the code under test: the field
+ * numbers below are those of opentelemetry-proto.
  */
 function read(bytes: Buffer): Message {
   const fields: Message = new Map();
@@ -144,10 +144,10 @@ function bucketsOf(point: Message): ReceivedPoint {
   };
 }
 
-/** How a collector answers: with a status, or not at all. */
+/** How the collector responds: with a status, or never. */
 export type Answering = { status: number } | "never";
 
-/** Starts a collector for the test: it takes OTLP over HTTP in Protocol Buffers, and keeps all that it received. */
+/** Starts a collector for the test. It accepts OTLP over HTTP in Protocol Buffers, and keeps everything that it receives. */
 export async function collector(answering: Answering = { status: 200 }) {
   const bodies: Buffer[] = [];
   const requests: { path: string; headers: IncomingHttpHeaders }[] = [];
@@ -172,7 +172,7 @@ export async function collector(answering: Answering = { status: 200 }) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    /** All bytes that were received. */
+    /** All received bytes. */
     bytes: () => Buffer.concat(bodies),
     resources: () => [...traces, ...metrics].map(({ resource }) => resource),
     spans: () => traces.flatMap(({ spans }) => spans),

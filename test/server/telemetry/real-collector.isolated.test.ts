@@ -5,8 +5,8 @@ import { freePort } from "../../support/http-server.ts";
 import { askingScanners, testServer } from "../fixtures.ts";
 
 /**
- * The program of Rotel, a collector that Python's package `rotel` comes with. It writes what it receives to its log. Without it
- * this test is left out, and `plugins/external/telemetry.test.ts` alone tells what is sent.
+ * The program of Rotel, a collector that Python's package `rotel` contains. It logs what it receives. Without it this test is
+ * skipped, and only `telemetry.test.ts` checks what is sent.
  */
 const program = process.env.GUARD_COLLECTOR ?? "";
 
@@ -31,7 +31,7 @@ async function startCollector() {
 }
 
 describe.skipIf(!existsSync(program))("a real collector", () => {
-  it("understands traces and metrics", async () => {
+  it("accepts traces and metrics", async () => {
     const { url, received } = await startCollector();
     const { app, post } = await testServer(
       { input: askingScanners("First") },

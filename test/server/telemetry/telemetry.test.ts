@@ -7,7 +7,7 @@ import { askingScanners, injectionScanner, scannerOf, testServer, waitingScanner
 import { collector, type ReceivedSpan } from "./collector.ts";
 
 const { cache } = createRequire(import.meta.url);
-/** Vitest loads the package `api` itself. */
+/** Whether a package of the SDK is loaded. Vitest itself loads the package `api`. */
 const isSdkLoaded = () => Object.keys(cache).some((path) => /@opentelemetry[\\/](?!api[\\/])/.test(path));
 
 const TRACE = "0af7651916cd43dd8448eb211c80319c";
@@ -32,7 +32,7 @@ const named = (spans: readonly ReceivedSpan[], name: string) => {
   return found[0] as ReceivedSpan;
 };
 
-describe("a server that exports nothing", () => {
+describe("a server without an exporter", () => {
   it("loads nothing of the SDK", async () => {
     const { post } = await testServer({ input: [wordScanner("x")] });
     await post("/scan/prompt", { prompt: "x" }, { traceparent });
@@ -44,7 +44,7 @@ describe("a server that exports nothing", () => {
 });
 
 describe("traces", () => {
-  it("have a span for the request, in the caller's trace, and below it one for each scanner", async () => {
+  it("have a span for the request in the caller's trace, and a child span for each scanner", async () => {
     const { url, spans, resources, requests, bytes } = await collector();
     const scanners = [wordScanner("CANARY", { name: "First" }), wordScanner("bird")];
     const { app, post, log } = await testServer({ input: scanners }, traced(url));
@@ -93,7 +93,7 @@ describe("traces", () => {
     expect(line).toMatchObject({ trace_id: TRACE, span_id: request.spanId });
   });
 
-  it("have a span for each model, below the scanner that asked it first", async () => {
+  it("have a span for each model, below the scanner that first called it", async () => {
     const { url, spans, bytes } = await collector();
     const { app, post } = await testServer({ input: askingScanners("First", "Second") }, traced(url));
     const reply = await post("/scan/prompt", { prompt: "A canary is a small bird.", details: true });
@@ -114,7 +114,7 @@ describe("traces", () => {
     expect(bytes().includes("canary")).toBe(false);
   });
 
-  it("of a conversation tell the parts apart", async () => {
+  it("of a conversation separate its parts", async () => {
     const { url, spans } = await collector();
     const config = { ...traced(url), conversation: { risk: { enabled: true } } };
     const { app, post } = await testServer({ input: [injectionScanner()] }, config);
@@ -134,7 +134,7 @@ describe("traces", () => {
     expect(request.attributes).toMatchObject({ "guard.flagged": ["PromptInjection[tool]"] });
   });
 
-  it("say what failed, without its message", async () => {
+  it("name an error without its message", async () => {
     const { url, spans, bytes } = await collector();
     const broken = scannerOf("Broken", async (text) => {
       throw new TypeError(text);
@@ -152,7 +152,7 @@ describe("traces", () => {
     expect(bytes().includes("CANARY")).toBe(false);
   });
 
-  it("leave out probes and what a caller's trace does not sample", async () => {
+  it("omit health checks and unsampled traces of callers", async () => {
     const { url, spans, requests } = await collector();
     const { app, get, post } = await testServer({ input: [wordScanner("x")] }, traced(url));
     for (const path of ["/healthz", "/readyz", "/"]) await get(path, { traceparent });
@@ -161,7 +161,7 @@ describe("traces", () => {
     expect([spans(), requests]).toEqual([[], []]);
   });
 
-  it("begin anew where the caller's trace cannot be read", async () => {
+  it("start a new trace if the caller's trace is malformed", async () => {
     const { url, spans } = await collector();
     const { app, post } = await testServer({}, traced(url));
     await post("/scan/prompt", { prompt: "x" }, { traceparent: "00-0-0-01", "x-amzn-trace-id": `Root=1-0-${TRACE}` });
@@ -170,7 +170,7 @@ describe("traces", () => {
     expect(named(spans(), "POST /scan/prompt").traceId).not.toBe(TRACE);
   });
 
-  it("end when a client goes away", async () => {
+  it("end when a client disconnects", async () => {
     const { url: endpoint, spans } = await collector();
     const { scanner, started, aborted } = waitingScanner();
     const { url, close } = await startServer({
@@ -193,7 +193,7 @@ describe("traces", () => {
     expect(named(spans(), "scanner Waiting").attributes).toMatchObject({ "error.type": "GUARD_ABORTED" });
   });
 
-  it("of two servers keep apart", async () => {
+  it("of two servers are separate", async () => {
     const collectors = [await collector(), await collector()] as const;
     for (const [index, { url }] of collectors.entries()) {
       const config = { ...traced(url), app: { name: `server ${index}` } };
@@ -207,7 +207,7 @@ describe("traces", () => {
     }
   });
 
-  it("go where OTEL_EXPORTER_OTLP_ENDPOINT says, with the name and attributes of the environment", async () => {
+  it("go to OTEL_EXPORTER_OTLP_ENDPOINT, with the name and attributes of the environment", async () => {
     const { url, spans, resources } = await collector();
     withVariables({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/behind/a/proxy`,
@@ -230,7 +230,7 @@ describe("traces", () => {
     expect(requests).toEqual([]);
   });
 
-  it("go to the address as it is where it has a path", async () => {
+  it("go to the endpoint itself if it has a path", async () => {
     const { url, requests } = await collector();
     const { app, post } = await testServer({}, traced(`${url}/tenant/v1/traces?key=1`));
     await post("/scan/prompt", { prompt: "x" });
@@ -238,7 +238,7 @@ describe("traces", () => {
     expect(requests.map(({ path }) => path)).toEqual(["/tenant/v1/traces?key=1"]);
   });
 
-  it("of xray have ids that begin with the time, and continue those of AWS", async () => {
+  it("of xray have ids that begin with the time, and continue traces of AWS", async () => {
     const { url, spans } = await collector();
     const { app, post } = await testServer({}, traced(url, "xray"));
     const before = Math.floor(Date.now() / 1000);
@@ -297,7 +297,7 @@ describe("metrics", () => {
     expect(bytes().includes("CANARY")).toBe(false);
   });
 
-  it("come at the interval of the environment", async () => {
+  it("are exported at the interval of the environment", async () => {
     withVariables({ OTEL_METRIC_EXPORT_INTERVAL: "50" });
     const { url, requests } = await collector();
     await testServer({}, { metrics: { exporter: "otel_http", endpoint: url } });
@@ -317,7 +317,7 @@ describe("metrics", () => {
 });
 
 describe("a collector", () => {
-  it("that refuses everything is counted and named once", async () => {
+  it("that rejects everything is counted and logged once", async () => {
     withVariables({ OTEL_BSP_SCHEDULE_DELAY: "10", OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "1" });
     const { url, requests } = await collector({ status: 400 });
     const { get, post, log } = await testServer({}, traced(url));
@@ -331,7 +331,7 @@ describe("a collector", () => {
     expect(warnings).toMatchObject([{ level: 40, signal: "traces", reason: "export_failed", error: "Bad Request" }]);
   });
 
-  it("that never answers holds up no request, and is given up when the server closes", async () => {
+  it("that never responds delays no request, and is abandoned when the server closes", async () => {
     withVariables({
       OTEL_BSP_MAX_QUEUE_SIZE: "4",
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "2",
@@ -341,7 +341,7 @@ describe("a collector", () => {
     const { app, get, post, log } = await testServer({}, traced(url));
     const replies = await Promise.all(Array.from({ length: 20 }, () => post("/scan/prompt", { prompt: "x" })));
     expect(replies.map(({ statusCode }) => statusCode)).toEqual(replies.map(() => 200));
-    // Two are being sent and four wait behind them; there is no room for the others.
+    // Two batches are being sent and four wait. There is no room for the others.
     expect((await get("/metrics")).body).toMatch(/guard_telemetry_lost_total{signal="traces",reason="queue_full"} \d+/);
     await app.close();
     expect(log.join("")).toContain('"reason":"export_failed"');

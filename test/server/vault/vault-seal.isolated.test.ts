@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Deanonymize as a file configures it. */
+/** Deanonymize, created from a file. */
 const restoring = () => buildScanners(parseConfig("output_scanners: [{type: Deanonymize}]")).output;
 const vaultServer = (config: ConfigInput = {}, input: Scanner[] = [maskingScanner()]) =>
   testServer({ input, output: restoring() }, config);
@@ -50,7 +50,7 @@ describe("a vault", () => {
     expect(await restore(server, "Dear [VALUE_2], ask [VALUE_1].", vault)).toBe("Dear Zoë 😀, ask Ann.");
   });
 
-  it("is not there where nothing was replaced, nothing is rewritten, or nothing is asked", async () => {
+  it("is absent if nothing was replaced, on /scan routes, and on /analyze/output", async () => {
     const { post } = await vaultServer();
     expect((await post("/analyze/prompt", { prompt: "nobody", vault: null })).json()).not.toHaveProperty("vault");
     expect((await post("/scan/prompt", { prompt: "<Ann>" })).json()).not.toHaveProperty("vault");
@@ -75,7 +75,7 @@ describe("a vault", () => {
     expect(first.sanitized_prompt).toBe("I am [VALUE_1]");
     const second = await turn("<Bob> knows <Ann>", first.vault);
     expect(second.sanitized_prompt).toBe("[VALUE_2] knows [VALUE_1]");
-    // A client has to keep only the latest vault, even after a turn that added nothing.
+    // A client keeps only the latest vault, even after a turn that added nothing.
     const third = await turn("Go on", second.vault);
     expect(await restore(server, "[VALUE_1] [VALUE_2]", third.vault)).toBe("Ann Bob");
     expect(await restore(server, "[VALUE_1] [VALUE_2]", first.vault)).toBe("Ann [VALUE_2]");
@@ -105,7 +105,7 @@ describe("a vault", () => {
     );
   });
 
-  it("gets what is replaced in any message, and nothing from the window", async () => {
+  it("receives replaced values of any message, and none of the window", async () => {
     const input = [
       maskingScanner({ conversation: { window: true } }),
       maskingScanner({ name: "Tool", conversation: { window: true, sources: ["user", "tool"] } }),
@@ -121,14 +121,14 @@ describe("a vault", () => {
     expect(await restore(server, "[VALUE_1][VALUE_2][VALUE_3]", vault)).toBe("earlylatetool");
   });
 
-  it("is sealed anew every time, and says nothing of its content but its length", async () => {
+  it("is sealed with a new nonce each time, and reveals only the length of its content", async () => {
     const server = await vaultServer();
     const tokens = await Promise.all(
       ["<Ann>", "<Ann>", "<Bob>"].map(async (prompt) => (await mask(server, prompt)).vault),
     );
     expect(new Set(tokens).size).toBe(3);
     expect(new Set(tokens.map(({ length }) => length)).size).toBe(1);
-    // A text that repeats itself gives a token as long as one that does not, because nothing is compressed.
+    // Nothing is compressed, so a repetitive text gives a token as long as a random one.
     const [same, other] = await Promise.all([
       mask(server, `<${"a".repeat(999)}>`),
       mask(server, `<${randomBytes(500).toString("hex").slice(1)}>`),
@@ -152,7 +152,7 @@ describe("a vault", () => {
     );
   });
 
-  it("opens for the credential that it was made for, and for no other", async () => {
+  it("opens for the credential that it was made for only", async () => {
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const key = (name: string) => ({ "x-api-key": name });
     const one = { type: "http_bearer", token: "token-1" };
@@ -174,7 +174,7 @@ describe("a vault", () => {
       for (const [other, headers] of callers.entries())
         expect(await opens(before, vault, headers)).toBe(other === index);
     }
-    // Other entries and another order change nothing, nor does the hash in place of the secret. A named entry may get another secret.
+    // Other entries, another order, or the hash in place of the secret change nothing. A named entry may get another secret.
     const hashed = { type: "http_bearer", token: `sha256:${createHash("sha256").update("token-1").digest("hex")}` };
     const added = { type: "http_bearer", token: "token-3" };
     const swapped = { type: "api_key", keys: ["key-0", "key-2", "key-1"] };
@@ -184,13 +184,13 @@ describe("a vault", () => {
       for (const headers of [...then, key("key-0"), bearer("token-3")])
         expect(await opens(after, vault, headers)).toBe(headers === then[index]);
     }
-    // A service without credentials has one caller, and none of these.
+    // A server without authentication has one anonymous caller, and none of these.
     const open = await vaultServer();
     for (const vault of vaults) expect(await opens(open, vault, {})).toBe(false);
     expect(await opens(after, (await mask(open, "<Ann>")).vault, then[0] as Record<string, string>)).toBe(false);
   });
 
-  it("holds any pairs, in their order, halves of surrogate pairs included", () => {
+  it("holds any pairs in order, also lone surrogates", () => {
     const seal = new VaultSeal([randomVaultKey()], { lifetimeMs: 60_000, maxLength: 100_000 });
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
@@ -205,7 +205,7 @@ describe("a vault", () => {
     );
   });
 
-  it("is nothing to a scanner that has no use for it, and no vault restores nothing", async () => {
+  it("is ignored by scanners that do not use it, and restores nothing if absent", async () => {
     const { post } = await testServer({ output: [new BanSubstrings({ substrings: ["x"] }), ...restoring()] });
     const reply = await post("/analyze/output", { prompt: "x", output: "[VALUE_1]", details: true });
     expect(reply.json()).toMatchObject({
@@ -215,7 +215,7 @@ describe("a vault", () => {
     });
   });
 
-  it("is described", async () => {
+  it("is in the OpenAPI document", async () => {
     const { paths } = dereferenced((await (await vaultServer()).get("/openapi.json")).json());
     const schemas = (path: string) => {
       const { requestBody, responses } = paths[path].post;
@@ -236,7 +236,7 @@ describe("Anonymize and Deanonymize", () => {
     output_scanners: [{type: Deanonymize}]`;
   const anonymizing = () => testServer(buildScanners(parseConfig(file)));
 
-  it("hand values through the vault, over the turns of a conversation", async () => {
+  it("pass values through the vault, over the turns of a conversation", async () => {
     const server = await anonymizing();
     const first = await mask(server, "Я ivan@example.com, карта 4111 1111 1111 1111 😀");
     expect(first.sanitized_prompt).toBe("Я [REDACTED_EMAIL_ADDRESS_1], карта [REDACTED_CREDIT_CARD_1] 😀");
@@ -250,7 +250,7 @@ describe("Anonymize and Deanonymize", () => {
     for (const value of ["ivan@", "4111", "li@example"]) expect(log).not.toContain(value);
   });
 
-  it("give no vault to who has nothing to hide, and none to those who only ask", async () => {
+  it("return no vault without replaced values, and none on /scan routes", async () => {
     const { post } = await anonymizing();
     expect((await post("/analyze/prompt", { prompt: "Hello" })).json()).not.toHaveProperty("vault");
     expect((await post("/scan/prompt", { prompt: "ann@example.com" })).json()).toEqual({
@@ -291,7 +291,7 @@ describe("a vault that cannot be opened", () => {
     ],
   };
 
-  /** Every route that takes a vault refuses this one, with the same words, and logs nothing of it. */
+  /** Every route with a vault rejects this one with the same message, and logs nothing of it. */
   async function expectRefused({ post, log }: TestServer, vault: string, urls?: string[]) {
     const body = { prompt: "x", output: "[VALUE_1]", messages: [{ role: "user", content: "x" }], vault };
     const all = ["analyze", "scan"].flatMap((kind) =>
@@ -305,12 +305,12 @@ describe("a vault that cannot be opened", () => {
     if (vault.length > 20) expect(log.join("")).not.toContain(vault.slice(0, 20));
   }
 
-  it("because something of it was changed, wherever it was", async () => {
+  it("because a bit of it was changed, anywhere", async () => {
     const server = await vaultServer();
     const { vault } = await mask(server, "<Ann>");
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (let at = 0; at < vault.length; at++) {
-      // The lowest bit and the highest: the last character has bits that hold nothing.
+      // The lowest and the highest bit. The last character has unused bits.
       for (const bit of [1, 32]) {
         const other = alphabet[alphabet.indexOf(vault.charAt(at)) ^ bit];
         await expectRefused(server, vault.slice(0, at) + other + vault.slice(at + 1), ["/analyze/output"]);
@@ -319,7 +319,7 @@ describe("a vault that cannot be opened", () => {
     expect(await restore(server, "[VALUE_1]", vault)).toBe("Ann");
   });
 
-  it("because it is no vault at all", async () => {
+  it("because it is not a vault", async () => {
     const server = await vaultServer();
     const { vault } = await mask(server, "<Ann>");
     const other = (await mask(server, "<Bob>")).vault;
@@ -348,7 +348,7 @@ describe("a vault that cannot be opened", () => {
     await expectRefused(await vaultServer(), vault);
   });
 
-  it("because its time is up, which every answer puts off", async () => {
+  it("because it has expired; each response renews it", async () => {
     const start = Date.UTC(2030, 0, 1);
     const hours = (count: number) => vi.setSystemTime(start + count * 3_600_000);
     hours(0);
@@ -370,7 +370,7 @@ describe("a vault that cannot be opened", () => {
     await expectRefused(brief, vault);
   });
 
-  it("because it is too long, and none such is handed out", async () => {
+  it("because it is too long, which the server never issues", async () => {
     const prompt = Array.from({ length: 200 }, (_, index) => `<value ${index}>`).join(" ");
     const { vault } = await mask(await vaultServer(), prompt);
     expect(vault.length).toBeGreaterThan(4096);
@@ -384,7 +384,7 @@ describe("a vault that cannot be opened", () => {
     }
   });
 
-  it("is not mistaken for what has the wrong type", async () => {
+  it("differs from a vault of the wrong type", async () => {
     const { post } = await vaultServer();
     const reply = await post("/analyze/output", { prompt: "x", output: "y", vault: 5 });
     expect([reply.statusCode, reply.json().errors[0].pointer]).toEqual([422, "/vault"]);
@@ -400,14 +400,14 @@ describe("GUARD_VAULT_KEY", () => {
     ["base64url", bytes.toString("base64url")],
     ["hexadecimal", bytes.toString("hex")],
     ["hexadecimal in capitals, with spaces around", ` ${bytes.toString("hex").toUpperCase()} `],
-  ])("is read in %s", async (_how, text) => {
+  ])("accepts %s", async (_how, text) => {
     useKeys(bytes.toString("hex"));
     const { vault } = await mask(await vaultServer(), "<Ann>");
     useKeys(text);
     expect(await restore(await vaultServer(), "[VALUE_1]", vault)).toBe("Ann");
   });
 
-  it("is changed without losing a vault: the first key seals, all open", async () => {
+  it("rotates without losing a vault: the first key seals, all keys open", async () => {
     const [old, next] = [key(), key()];
     useKeys(old);
     const before = await mask(await vaultServer(), "<Ann>");
@@ -442,7 +442,7 @@ describe("GUARD_VAULT_KEY", () => {
   });
 
   it.each([undefined, "", " "])(
-    "is one of this process alone when it is %j, which is said where it matters",
+    "is a random key of this process if it is %j, and a warning says so if it matters",
     async (text) => {
       vi.stubEnv("GUARD_VAULT_KEY", text);
       const [one, other] = [await vaultServer(), await vaultServer()];
@@ -464,7 +464,7 @@ describe("an output with placeholders and without a vault", () => {
   const warning = "has no vault";
   const output = "Dear [REDACTED_PERSON_1]";
 
-  it("is warned of once, where Deanonymize would restore it", async () => {
+  it("is warned of once if Deanonymize would restore it", async () => {
     const server = await vaultServer();
     const { vault } = await mask(server, "<Ann>");
     await restore(server, "Dear [VALUE_1], [REDACTED] [REDACTED_PERSON]", undefined);
@@ -475,14 +475,14 @@ describe("an output with placeholders and without a vault", () => {
     expect(server.log.join("")).not.toContain("REDACTED_PERSON_1");
   });
 
-  it("is nothing to warn of without Deanonymize", async () => {
+  it("is not warned of without Deanonymize", async () => {
     const server = await testServer({ output: [scannerOf("Any", async (value) => passed(value))] });
     await restore(server, output, undefined);
     expect(server.log.join("")).not.toContain(warning);
   });
 });
 
-describe("two callers at once", () => {
+describe("two concurrent callers", () => {
   it("never see each other's values", async () => {
     const server = await startServer({
       config: { app: { queueSize: 1000, maxQueueTime: 600, logLevel: "silent" } },
@@ -498,8 +498,8 @@ describe("two callers at once", () => {
     };
     await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200);
 
-    // Everybody's placeholders are the same; only the values differ. Everybody masks, restores and tries the vaults of others at
-    // the same time, in three turns of a conversation.
+    // All callers have the same placeholders, with different values. All of them mask, restore and try the vaults of others
+    // concurrently, in three turns of a conversation.
     const callers = 40;
     const perTurn = 4;
     const placeholders = (turns: number) =>
@@ -540,14 +540,14 @@ describe("two callers at once", () => {
     expect(stolen).toBeGreaterThan(callers);
   });
 
-  it("never share a scanner's own vault: the server takes none", async () => {
+  it("never share a scanner's own vault, because the server rejects one", async () => {
     const output = [new BanSubstrings({ substrings: ["x"] }), new Deanonymize({ vault: new Vault() })];
     await expect(testServer({ output })).rejects.toMatchObject({ path: "scanners.output.1" });
   });
 });
 
 describe("the log", () => {
-  it.each([false, true])("never has a vault (log_content: %s)", async (logContent) => {
+  it.each([false, true])("never contains a vault (log_content: %s)", async (logContent) => {
     const server = await vaultServer({ app: { logContent } });
     const { vault } = await mask(server, "<Ann Canary>");
     const next = await mask(server, "Hello", vault);
