@@ -26,7 +26,7 @@ function walkThrough() {
   return { path, file, line, registry };
 }
 
-describe("a scanner that is added as CONTRIBUTING.md says", () => {
+describe("a scanner added as CONTRIBUTING.md describes", () => {
   const folder = mkdtempSync(join(tmpdir(), "guard-scanner-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -67,7 +67,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     expect(() => new input.LineLimit({ limits: 2 })).toThrow("limits: unknown key; did you mean limit?");
   });
 
-  it("passes and fails the texts of its definition", async () => {
+  it("passes and fails the example texts of its definition", async () => {
     const { SCANNERS } = await load("dist/scanners/catalog.js");
     const { definition, classes } = SCANNERS.find((scanner: { definition: { type: string } }) => {
       return scanner.definition.type === "LineLimit";
@@ -78,7 +78,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     for (const text of fails) expect((await scanner.scan(text)).isValid).toBe(false);
   });
 
-  it("is known to scanners.yml and its schema", async () => {
+  it("is a type in scanners.yml and its schema", async () => {
     const { loadConfig } = await load("dist/config/index.js");
     const file = join(folder, "guard.yml");
     writeFileSync(file, "output_scanners: [{type: LineLimit, params: {limit: 3}}]\n");
@@ -90,7 +90,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     });
   });
 
-  it("has a page, types and a place in the command line", () => {
+  it("has a page, types and an entry in the command line", () => {
     expect(read("docs/scanners/line-limit.md")).toMatch(/^# LineLimit\n\nFails texts of more lines than a limit\.$/m);
     expect(read("docs/scanners/README.md")).toContain("[LineLimit](line-limit.md)");
     expect(read("src/scanners/generated/options.ts")).toContain("export interface LineLimitOptions {");
@@ -100,7 +100,7 @@ describe("a scanner that is added as CONTRIBUTING.md says", () => {
     );
   });
 
-  it("has a class for prompts and for answers, and scans from the command line", () => {
+  it("has a class for inputs and outputs, and scans from the command line", () => {
     for (const side of ["input", "output"]) {
       expect(read(`src/scanners/generated/${side}-scanners.ts`)).toContain("export const LineLimit");
     }

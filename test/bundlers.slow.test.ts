@@ -133,7 +133,7 @@ describe("esbuild", () => {
     expect(runElsewhere(`dist/app.${extension}`)).toEqual(VERDICTS);
   });
 
-  it("bundles a remote guard for Node.js, which needs no package then", () => {
+  it("bundles a remote guard for Node.js, which then needs no package", () => {
     write(
       "remote.mjs",
       `import { RemoteGuard } from "guard-scan/remote"; console.log(JSON.stringify(typeof RemoteGuard));`,
@@ -211,12 +211,12 @@ describe.skipIf(skipsBrowser)("guard-scan/remote in a browser", () => {
   });
   afterAll(() => browser?.close());
 
-  it("asks a guard server, bundled by esbuild", async () => {
+  it("calls a guard server, bundled by esbuild", async () => {
     esbuild("page.mjs", "--bundle", "--format=esm", "--outfile=browser/esbuild.js");
     expect(await resultsOfPage(browser, join(project, "browser"), "esbuild.js")).toEqual(RESULTS);
   });
 
-  it("asks a guard server, bundled by webpack", async () => {
+  it("calls a guard server, bundled by webpack", async () => {
     write(
       "webpack-browser.mjs",
       `import webpack from "webpack";

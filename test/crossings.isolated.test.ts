@@ -27,7 +27,7 @@ function countCrossings(): string[] {
   return seen;
 }
 
-it("asks for nothing of a text twice in one call", async () => {
+it("the core requests nothing of a text twice in one call", async () => {
   const config = parseConfig(readFileSync("scanners.yml", "utf8"));
   const { input } = buildScanners(config);
   for (const scanner of input) await scanner.load?.();

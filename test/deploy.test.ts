@@ -55,8 +55,8 @@ function knownVariables(): Set<string> {
   return new Set(named);
 }
 
-describe("the image", () => {
-  it("is built from files that are there and that the build may see", () => {
+describe("the container image", () => {
+  it("is built from files that exist and are not ignored", () => {
     const names = read(".dockerignore").match(/(?<=^!).+$/gm) ?? [];
     for (const name of names) expect(existsSync(join(root, name)), name).toBe(true);
     const copied =
@@ -70,7 +70,7 @@ describe("the image", () => {
     for (const name of new Set(build)) expect(names).toContain(JSON.parse(name));
   });
 
-  it("has versions of Node.js and Rust that guard supports", () => {
+  it("has supported versions of Node.js and Rust", () => {
     const [, node = ""] = /^ARG NODE_VERSION=(.+)$/m.exec(dockerfile) ?? [];
     expect(semver.subset(`${node}.x`, manifest.engines.node)).toBe(true);
     const [, rust = ""] = /^ARG RUST_VERSION=(.+)$/m.exec(dockerfile) ?? [];
@@ -78,14 +78,14 @@ describe("the image", () => {
     expect(semver.gte(`${rust}.0`, `${least}.0`)).toBe(true);
   });
 
-  it("runs as somebody who is not root, and says how it is", async () => {
+  it("runs as a user other than root, and has a health check", async () => {
     expect(instruction("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(instruction("EXPOSE")).toBe(environment.PORT);
     const [, path = ""] = /PORT\}(\/\w+)`/.exec(instruction("HEALTHCHECK") ?? "") ?? [];
     expect((await app.inject(path)).statusCode).toBe(200);
   });
 
-  it("listens for others only where somebody configured a credential", async () => {
+  it("listens on a public address only with a credential", async () => {
     const config = { inputScanners: [{ type: "InvisibleText" }] };
     const open = startServer({ config, host: environment.HOST, port: 0 });
     await expect(open).rejects.toThrow(
@@ -95,7 +95,7 @@ describe("the image", () => {
 });
 
 describe("the configuration of the containers", () => {
-  it("is one that guard takes, with a credential", async () => {
+  it("is valid, with a credential", async () => {
     const env = { AUTH_TOKEN: "secret", HOST: environment.HOST, PORT: environment.PORT };
     const config = await loadConfig(join(root, "deploy/scanners.yml"), env);
     expect(config.auth).toHaveLength(1);
@@ -107,7 +107,7 @@ describe("the configuration of the containers", () => {
 describe("the compose file", () => {
   const { guard, prometheus } = compose.services;
 
-  it("mounts files that are there, where the image looks for them", () => {
+  it("mounts existing files to the paths of the image", () => {
     const mounts: string[][] = [guard, prometheus].flatMap(({ volumes }) =>
       volumes.map((volume: string) => volume.split(":")),
     );
@@ -121,7 +121,7 @@ describe("the compose file", () => {
     expect(places).toContain(environment.GUARD_MODELS_DIR);
   });
 
-  it("sets variables that something reads, and opens ports to this machine only", () => {
+  it("sets used variables only, and publishes ports on this machine only", () => {
     const known = knownVariables();
     for (const name of Object.keys(guard.environment)) expect(known).toContain(name);
     expect(guard.ports).toEqual([`127.0.0.1:8000:${environment.PORT}`]);
@@ -140,7 +140,7 @@ describe("the compose file", () => {
 });
 
 describe("the Kubernetes manifests", () => {
-  it("are all there, of this version", () => {
+  it("are complete, and of this version", () => {
     for (const path of kustomization.resources) expect(existsSync(join(root, "deploy", path)), path).toBe(true);
     expect(kustomization.resources.length).toBe(readdirSync(join(root, "deploy/kubernetes")).length);
     expect(kustomization.images).toEqual([{ name: container.image, newName: "guard-scan", newTag: manifest.version }]);
@@ -160,7 +160,7 @@ describe("the Kubernetes manifests", () => {
     expect(yaml("deploy/kubernetes/service.yml").spec.ports[0].targetPort).toBe(port.name);
   });
 
-  it("give the container no more than it needs", () => {
+  it("give the container the least privileges", () => {
     const [user, group] = instruction("USER")?.split(":").map(Number) ?? [];
     expect(pod.securityContext).toMatchObject({
       runAsNonRoot: true,
@@ -177,7 +177,7 @@ describe("the Kubernetes manifests", () => {
     for (const { name } of container.env) expect(known).toContain(name);
   });
 
-  it("mount the configuration and the models where the image has them", () => {
+  it("mount the configuration and the models at the paths of the image", () => {
     const place = (name: string) =>
       container.volumeMounts.find((mount: { name: string }) => mount.name === name).mountPath;
     expect([place("config"), place("models")]).toEqual([instruction("WORKDIR"), environment.GUARD_MODELS_DIR]);
@@ -186,7 +186,7 @@ describe("the Kubernetes manifests", () => {
     expect(files).toEqual(["scanners.yml"]);
   });
 
-  it("wait for requests under way", async () => {
+  it("wait for running requests", async () => {
     const { app } = await loadConfig(join(root, "deploy/scanners.yml"), { AUTH_TOKEN: "secret" });
     const longest = Math.max(app.scanPromptTimeout, app.scanOutputTimeout) + 5;
     const pause = container.lifecycle.preStop.sleep.seconds;
@@ -194,7 +194,7 @@ describe("the Kubernetes manifests", () => {
     expect(Number.parseInt(compose.services.guard.stop_grace_period, 10)).toBeGreaterThanOrEqual(longest);
   });
 
-  it("scale on a metric of the server, for the deployment", async () => {
+  it("scale the deployment by a metric of the server", async () => {
     const { spec } = yaml("deploy/kubernetes/autoscaler.yml");
     expect(spec.scaleTargetRef.name).toBe(deployment.metadata.name);
     const { name } = spec.metrics[0].pods.metric;

@@ -44,7 +44,7 @@ function promised(source: string): string {
 const python = process.platform === "win32" ? "python" : "python3";
 
 describe("examples", () => {
-  it.each(programs)("%s prints what it says", (name) => {
+  it.each(programs)("%s prints the output in its comment", (name) => {
     const source = readFileSync(join(folder, name), "utf8");
     const env = { ...process.env, AUTH_TOKEN: token, GUARD_URL: url };
     const command = name.endsWith(".py") ? python : process.execPath;

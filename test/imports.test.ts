@@ -61,7 +61,7 @@ describe("imports", () => {
     expect(circles).toEqual([]);
   });
 
-  it("go downward between rooms only", () => {
+  it("only go downward between rooms", () => {
     const upward = [...imports].flatMap(([file, targets]) =>
       targets
         .filter((target) => rankOf(target) > rankOf(file))
@@ -70,19 +70,19 @@ describe("imports", () => {
     expect(upward).toEqual([]);
   });
 
-  it("name every room in the order", () => {
+  it("the list of rooms is complete", () => {
     const rooms = new Set([...imports.keys()].map(roomOf));
     expect([...rooms].sort()).toEqual([...ROOMS].sort());
   });
 
-  it("of the core have nothing of the server, the proxy or the command line", () => {
+  it("of the core include nothing of the server, the proxy or the command line", () => {
     const above = (file: string) => /^(?:http-server|server|proxy|cli)\//.test(file);
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
     // The package's entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
   });
 
-  it("of OpenTelemetry are loaded by servers that export something, and by nothing else", () => {
+  it("of OpenTelemetry are loaded only by servers that export something", () => {
     const plugin = "server/telemetry/plugin.ts";
     expect(withOpenTelemetry).toContain(plugin);
     const inside = (file: string) => file === plugin || file.startsWith("server/telemetry/");
@@ -96,7 +96,7 @@ describe("imports", () => {
     expect(app).not.toMatch(/from "[^"]*telemetry/);
   });
 
-  it("of the proxy leave the addon alone, but for scanners of its own process", () => {
+  it("of the proxy include the addon only for local scanners", () => {
     const reached = new Set<string>();
     const visit = (file: string) => {
       if (reached.has(file)) return;
@@ -110,7 +110,7 @@ describe("imports", () => {
     ).toEqual([]);
   });
 
-  it("of the server have nothing of the proxy, and the other way round", () => {
+  it("of the server include nothing of the proxy, and vice versa", () => {
     const crosses = (from: string, to: string) =>
       [...imports].filter(
         ([file, targets]) => file.startsWith(from) && targets.some((target) => target.startsWith(to)),
@@ -121,7 +121,7 @@ describe("imports", () => {
     expect(crosses("http-server/", "proxy/")).toEqual([]);
   });
 
-  it("of the command line have the server in guard serve alone", () => {
+  it("of the command line include the server in guard serve only", () => {
     const wrong = [...imports].filter(
       ([file, targets]) => file.startsWith("cli/") && targets.some((target) => target.startsWith("server/")),
     );

@@ -33,21 +33,21 @@ function common(measured: Row[], learnt: string[]): string[] {
   return measured.flatMap((row) => (known.has(key(row)) ? [`${key(row)} (${known.get(key(row))})`] : []));
 }
 
-describe("texts that measure are not learnt", () => {
-  it.each(readdirSync(data).filter((folder) => batches(folder, true).length > 0))("held batches of %s", (folder) => {
+describe("test data is not in the training data", () => {
+  it.each(readdirSync(data).filter((folder) => batches(folder, true).length > 0))("in held batches of %s", (folder) => {
     const learnt = batches(folder, false);
     expect(learnt).not.toEqual([]);
     expect(common(batches(folder, true).flatMap(read), learnt)).toEqual([]);
   });
 
-  it("disguised attacks and cases of PromptInjection", () => {
+  it("as disguised attacks and cases of PromptInjection", () => {
     const learnt = batches("injection", false);
     for (const path of ["benches/evasion/sample.jsonl", "training/injection/cases.jsonl"]) {
       expect(common(read(path), learnt)).toEqual([]);
     }
   });
 
-  it("ordinary prompts and answers", () => {
+  it("as ordinary prompts and answers", () => {
     const exchanges = batches("ordinary", false).flatMap(read);
     const texts = exchanges.flatMap(({ prompt, answer }) => [{ text: prompt }, { text: answer }]);
     expect(texts.length).toBeGreaterThan(1000);

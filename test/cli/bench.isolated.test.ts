@@ -22,14 +22,14 @@ const names: string[] = [];
 const options = { seconds: 0.01, concurrency: [1, 4], rest: 0, onRow: (name: string) => void names.push(name) };
 
 describe("the texts of guard-scan bench", () => {
-  it("are ordinary prompts and outputs where no file is named", async () => {
+  it("are ordinary prompts and outputs without a file", async () => {
     const { prompt, output, conversation } = await readTexts(undefined);
     expect(prompt.length).toBeGreaterThan(5);
     expect(output).toHaveLength(prompt.length);
     expect(conversation).toEqual([]);
   });
 
-  it("are the lines of a file, or what its lines of JSON hold", async () => {
+  it("are the lines of a file, or the fields of its JSON lines", async () => {
     expect(await readTexts(file("a.txt", "one\r\n\n[two]\n"))).toEqual({
       prompt: [
         { kind: "prompt", text: "one" },
@@ -53,7 +53,7 @@ input_scanners: [{type: InvisibleText}, {type: TokenLimit}]
 output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
 `;
 
-  it("measures each scanner, all of a list, and memory", async () => {
+  it("measures each scanner, the whole list, and memory", async () => {
     const subject = file("scanners <b>.yml", config);
     const texts = file(
       "c.jsonl",
@@ -100,7 +100,7 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     }
   });
 
-  it("writes the figures, and says what is wrong before it measures", async () => {
+  it("writes the figures, and reports errors before it measures", async () => {
     const own = file("cli.yml", "input_scanners: [{type: InvisibleText}]");
     const json = join(folder, "out.json");
     const quick = ["--texts", file("cli.txt", "one\n"), "--seconds", "0.01", "--rest", "0"];
@@ -127,7 +127,7 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
     await bad("--texts", join(folder, "none.txt")).toThrow(/^--texts: there is no file .*none\.txt$/);
   });
 
-  it("says when nothing of a file can be measured", async () => {
+  it("reports a file without measurable texts", async () => {
     const texts = file("d.txt", "one\n");
     const subject = file("outputs.yml", "output_scanners: [{type: ReadingTime, params: {max_time: 5}}]");
     await expect(measureBench({ subject, texts }, options)).rejects.toThrow("has no scanners for these texts");
@@ -158,7 +158,7 @@ output_scanners: [{type: ReadingTime, params: {max_time: 5}}]
 });
 
 describe("timed", () => {
-  it("does not count the first call, and makes as many at a time as asked", async () => {
+  it("ignores the first call, and makes the requested number of concurrent calls", async () => {
     let running = 0;
     let most = 0;
     const calls: number[] = [];

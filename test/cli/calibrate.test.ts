@@ -44,7 +44,7 @@ const labelled = file("labelled.jsonl", [
 ]);
 
 describe("guard-scan calibrate", () => {
-  it("finds the lowest threshold at which no more than a share of harmless texts fails", async () => {
+  it("finds the lowest threshold at which at most the given share of harmless texts fails", async () => {
     const { code, stdout, stderr } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.1", "--json");
     expect([code, stderr]).toEqual([0, ""]);
     const { threshold, falsePositives, recall, side, yaml, warnings } = JSON.parse(stdout);
@@ -70,7 +70,7 @@ describe("guard-scan calibrate", () => {
     ["FactualConsistency", "minimum_score", "minimum_score"],
     // The new value replaces the old one, however the option was spelt.
     ["FactualConsistency", "minimum_score", "minimumScore"],
-  ])("writes the minimum of %s, which is that of the opposite, as %s instead of %s", async (scanner, option, told) => {
+  ])("writes the minimum of %s, the opposite of a threshold, as %s instead of %s", async (scanner, option, told) => {
     const answers = ["the sky is blue", "rain tomorrow", "Paris", "football match", "the grass is green"];
     const rows = answers.map((text) => ({ prompt: "the sky is blue and the grass is green .", text }));
     const args = ["--fpr", "0.4", "--json", "--params", JSON.stringify({ model: multitaskModel, [told]: 0.1 })];
@@ -86,7 +86,7 @@ describe("guard-scan calibrate", () => {
     expect(verdicts.filter(({ isValid }) => !isValid)).toHaveLength(falsePositives.count);
   });
 
-  it("shows the recall where there are positives, and keeps other parameters", async () => {
+  it("shows the recall for positive texts, and keeps other parameters", async () => {
     const { stdout, stderr } = await guard(
       ...[labelled, "--scanner", "Gibberish", "--fpr", "0.1", "--positive", "noise"],
       ...["--params", '{"match_type": "sentence", "threshold": {"fpr": 0.5}}'],
@@ -98,7 +98,7 @@ describe("guard-scan calibrate", () => {
     expect(stderr).toBe("");
   });
 
-  it("warns of a rate that the texts are too few for", async () => {
+  it("warns if there are too few texts for a rate", async () => {
     const { code, stderr, stdout } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.01");
     expect(code).toBe(0);
     expect(stderr).toMatch(
@@ -129,7 +129,7 @@ describe("guard-scan calibrate", () => {
       /Anonymize has no probability/,
     ],
     [[noPrompt, "--scanner", "Relevance", "--fpr", "0.1"], /no-prompt\.jsonl, line 2: no prompt, which Relevance/],
-  ])("refuses %j", async (args, message) => {
+  ])("rejects %j", async (args, message) => {
     const { code, stderr } = await guard(...args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });

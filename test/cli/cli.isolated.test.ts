@@ -45,7 +45,7 @@ const jsonLines = (...values: unknown[]) => values.map((value) => `${JSON.string
 const zebra = ["--scanner", "BanSubstrings", "--params", '{"substrings": ["zebra"], "redact": true}'];
 
 describe("guard", () => {
-  it("lists the commands that there are", async () => {
+  it("lists its commands", async () => {
     const { code, stdout } = await guard(["--help"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/serve[\s\S]*scan[\s\S]*eval[\s\S]*calibrate[\s\S]*models/);
@@ -53,7 +53,7 @@ describe("guard", () => {
       expect(stdout).toMatch(new RegExp(`^  ${command} +\\S`, "m"));
   });
 
-  it("tells its version", async () => {
+  it("prints its version", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(await guard(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
   });
@@ -91,7 +91,7 @@ describe("guard", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it("shows what there is when nothing is asked", async () => {
+  it("shows the overview without arguments", async () => {
     const { code, stderr } = await guard([]);
     expect(code).toBe(2);
     expect(stderr).toContain("Usage: guard-scan COMMAND");
@@ -109,7 +109,7 @@ describe("guard-scan models", () => {
     expect(stdout).toMatch(/forbid commercial use; .*\n.*embedded:prompt-injection\n$/);
   });
 
-  it("lists it as JSON", async () => {
+  it("lists the model as JSON", async () => {
     const models = JSON.parse((await guard(["models", "--json"])).stdout);
     expect(models).toContainEqual({
       name: "embedded:prompt-injection",
@@ -138,7 +138,7 @@ describe("guard-scan scan", () => {
     });
   });
 
-  it("scans a file and standard input, as they stand", async () => {
+  it("scans a file and standard input unchanged", async () => {
     const text = "line one\r\nzébra 🦓\n";
     const args = ["--scanner", "BanSubstrings", "--params", '{"substrings": ["zebra"]}'];
     const fromFile = await guard(["scan", "--file", file("text.txt", text), ...args]);
@@ -149,7 +149,7 @@ describe("guard-scan scan", () => {
     expect(await guard(["scan", ...args], `\ufeff${text}`)).toEqual(fromFile);
   });
 
-  it("takes a text that starts with a dash behind --", async () => {
+  it("accepts a text that starts with a dash after --", async () => {
     const { code, stdout } = await guard(["scan", ...zebra, "--", "--help zebra"]);
     expect(code).toBe(1);
     expect(JSON.parse(stdout).sanitized_prompt).toBe("--help [REDACTED]");
@@ -165,7 +165,7 @@ describe("guard-scan scan", () => {
     });
   });
 
-  it("says what a scanner of outputs needs", async () => {
+  it("names the missing argument of output scanners", async () => {
     const { code, stdout, stderr } = await guard(["scan", "--scanner", "NoRefusal", "I cannot help with that."]);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^guard: NoRefusal: it checks outputs.*--output-of PROMPT/);
@@ -181,7 +181,7 @@ describe("guard-scan scan", () => {
     });
   });
 
-  it("shows findings when asked", async () => {
+  it("shows findings on request", async () => {
     const { stdout } = await guard(["scan", "🦓 zebra", "--details", ...zebra]);
     expect(JSON.parse(stdout)).toMatchObject({
       findings: { BanSubstrings: [{ start: 2, end: 7, type: "substring", text: "zebra", score: 1, label: "zebra" }] },
@@ -190,7 +190,7 @@ describe("guard-scan scan", () => {
     });
   });
 
-  it("asks the embedded model", async () => {
+  it("runs the embedded model", async () => {
     const scan = async (text: string) =>
       JSON.parse((await guard(["scan", text, "--scanner", "PromptInjection"])).stdout);
     expect((await scan("What is the capital of France?")).scanners.PromptInjection).toBeLessThan(0);
@@ -202,7 +202,7 @@ describe("guard-scan scan", () => {
     });
   });
 
-  it("scans as a configuration says", async () => {
+  it("scans as configured", async () => {
     const config = file(
       "config.yml",
       "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [zebra] }\nconversation:\n  window: 1\n",
@@ -212,14 +212,14 @@ describe("guard-scan scan", () => {
     expect(lines((await guard(["scan", "--jsonl", "--config", config], conversation)).stdout)).toEqual([
       { line: 1, sanitized_prompt: "a", is_valid: true, scanners: { BanSubstrings: -1 } },
     ]);
-    // Without any output scanner every output would pass.
+    // Without output scanners every output would pass.
     const output = await guard(["scan", "a", "--output-of", "b", "--config", config]);
     expect(output.code).toBe(2);
     expect(output.stderr).toContain("no output scanners");
   });
 
-  it("says that a scan took too long", async () => {
-    // Loading the model alone takes longer than this.
+  it("reports a timeout", async () => {
+    // Loading the model alone takes longer than this timeout.
     const config = file(
       "hasty.yml",
       `app: { scan_prompt_timeout: 0.001 }\ninput_scanners: [{ type: PromptInjection, params: { model: ${JSON.stringify(exclusiveClassifier)} } }]\n`,
@@ -255,7 +255,7 @@ describe("guard-scan scan", () => {
     [["--jsonl"], "--jsonl reads a file"],
     [["--mask-injections"], "--mask-injections needs --jsonl"],
     [["more"], "unexpected argument more"],
-  ])("says what is wrong with %j", async (args, message) => {
+  ])("reports an error for %j", async (args, message) => {
     const { code, stdout, stderr } = await guard(["scan", "text", ...args]);
     expect(code).toBe(2);
     expect(stdout).toBe("");
@@ -263,7 +263,7 @@ describe("guard-scan scan", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  it("refuses files that are missing or no text", async () => {
+  it("rejects missing files and binary files", async () => {
     const missing = await guard(["scan", "--file", "missing.txt", ...zebra]);
     expect(missing.code).toBe(2);
     expect(missing.stderr).toContain("missing.txt");
@@ -274,7 +274,7 @@ describe("guard-scan scan", () => {
 });
 
 describe("guard-scan scan --jsonl", () => {
-  it("scans prompts, outputs and conversations in their order", async () => {
+  it("scans prompts, outputs and conversations in order", async () => {
     const input = jsonLines(
       "a horse",
       { id: 7, text: "a zebra", label: 1 },
@@ -330,7 +330,7 @@ describe("guard-scan scan --jsonl", () => {
     expect(code).toBe(2);
   });
 
-  it("takes lines for outputs of one prompt", async () => {
+  it("scans lines as outputs of one prompt", async () => {
     const { code, stdout } = await guard(
       ["scan", "--jsonl", "--output-of", "an animal?", ...zebra],
       jsonLines("horse", { output: "cow" }),
@@ -339,7 +339,7 @@ describe("guard-scan scan --jsonl", () => {
     expect(lines(stdout).map((line) => line.sanitized_output)).toEqual(["horse", "cow"]);
   });
 
-  it("keeps the order of many lines, whatever they are split by", async () => {
+  it("keeps the order of many lines, with any line breaks", async () => {
     const texts = Array.from({ length: 2000 }, (_, index) => `${index} ${"x".repeat((index * 37) % 500)} \u2028 é`);
     const path = file("many.jsonl", texts.map((text) => JSON.stringify(text)).join("\r\n"));
     const { code, stdout, stderr } = await guard(["scan", "--jsonl", "--file", path, ...zebra]);
@@ -347,7 +347,7 @@ describe("guard-scan scan --jsonl", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
-  it("names bad lines, scans the others and ends with 2", async () => {
+  it("reports invalid lines, scans the others and exits with 2", async () => {
     const bad = Buffer.concat([
       Buffer.from('"a\n\n[1]\n{"text": 1}\n{}\n{"text": "a", "prompt": "b", "id": "x7"}\n"'),
       Buffer.from([0xff]),
@@ -378,8 +378,8 @@ describe("guard-scan scan --jsonl", () => {
   });
 
   it("does not overload the engine with its own lines", async () => {
-    // Every scanner scans several lines, and the tool results of each line, at the same time. These are many more texts than a
-    // server lets wait.
+    // Every scanner scans several lines concurrently, and the tool results of each line. These are many more texts than the queue
+    // of a server holds.
     const readings = ["windows", "full", "chunks", "sentence", "truncate_head_tail", "truncate_token_head_tail"];
     const scanners = readings.flatMap((match_type) => [
       ...["--scanner", "PromptInjection"],
@@ -399,7 +399,7 @@ describe("guard-scan scan --jsonl", () => {
     expect(lines(stdout)).toHaveLength(16);
   });
 
-  it("does not let a line pass that has no scanner for its side", async () => {
+  it("fails a line without a scanner for its side", async () => {
     const { code, stdout } = await guard(
       ["scan", "--jsonl", "--scanner", "PromptInjection"],
       jsonLines({ prompt: "a", output: "b" }, "What is the capital of France?"),
@@ -411,7 +411,7 @@ describe("guard-scan scan --jsonl", () => {
     ]);
   });
 
-  it("prints a result before the next line comes", async () => {
+  it("prints a result before the next line arrives", async () => {
     const child = spawn(process.execPath, [cli, "scan", "--jsonl", ...zebra], { stdio: ["pipe", "pipe", "inherit"] });
     child.stdin.write('"first"\n');
     const [chunk] = await new Promise<unknown[]>((resolve) => child.stdout.once("data", (...data) => resolve(data)));
@@ -420,7 +420,7 @@ describe("guard-scan scan --jsonl", () => {
     expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
   });
 
-  it("ends quietly when its reader is gone", async () => {
+  it("exits quietly when its output is closed", async () => {
     const path = file("pipe.jsonl", jsonLines(...Array.from({ length: 20_000 }, (_, index) => `text ${index}`)));
     const child = spawn(process.execPath, [cli, "scan", "--jsonl", "--file", path, ...zebra], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -434,7 +434,7 @@ describe("guard-scan scan --jsonl", () => {
     expect(stderr).toBe("");
   });
 
-  it("says in one sentence that the addon is not there", async () => {
+  it("reports a missing addon in one sentence", async () => {
     const child = spawn(process.execPath, [cli, "scan", ...zebra, "x"], {
       stdio: ["ignore", "ignore", "pipe"],
       env: { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: "/nowhere/guard.node" },
@@ -465,7 +465,7 @@ describe("guard-scan diff", () => {
       ),
     );
 
-  it("prints what differs, by scanner and by line, and nothing that the texts say", async () => {
+  it("prints differences by scanner and line, without texts", async () => {
     const [a, b] = [banning("a.yml", "zebra"), banning("b.yml", "horse")];
     const { code, stdout, stderr } = await guard(["diff", a, b, texts()]);
     expect([code, stderr]).toEqual([1, ""]);
@@ -481,7 +481,7 @@ describe("guard-scan diff", () => {
     expect(stdout).not.toMatch(/zebra|horse|cow/);
   });
 
-  it("prints the same as JSON, with the texts where they are asked for, and the lines that cannot be scanned", async () => {
+  it("prints JSON with texts on request, and the lines that cannot be scanned", async () => {
     const [a, b] = [banning("a.yml", "zebra"), banning("b.yml", "zebra", "horse")];
     const path = file("wrong.jsonl", `"a zebra"\nnot JSON\n"a horse"\n`);
     const { code, stdout, stderr } = await guard(["diff", a, b, path, "--json", "--show-text"]);
@@ -500,7 +500,7 @@ describe("guard-scan diff", () => {
     });
   });
 
-  it("exits with 0 where nothing differs, and with 2 for a command that makes no sense", async () => {
+  it("exits with 0 without differences, and with 2 for invalid arguments", async () => {
     const a = banning("a.yml", "zebra");
     expect(await guard(["diff", a, a, texts()])).toMatchObject({
       code: 0,

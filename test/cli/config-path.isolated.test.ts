@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 describe("the configuration file", () => {
-  it("is the one that the command line names, then CONFIG_FILE, then scanners.yml, then guard's own", () => {
+  it("is that of the command line, CONFIG_FILE, scanners.yml or guard, in this order", () => {
     const [a, b] = [file("a.yml"), file("b.yml")];
     const env = { CONFIG_FILE: b };
     expect(configFile(undefined, undefined, {})).toMatchObject({ from: "embedded" });
@@ -30,7 +30,7 @@ describe("the configuration file", () => {
     expect(configFile(a, undefined, env)).toEqual({ path: a, from: "--config" });
   });
 
-  it("is never another one when the named one is missing", () => {
+  it("has no fallback if the named file is missing", () => {
     file("scanners.yml");
     expect(() => configFile("no.yml", undefined, {})).toThrow(
       /^there is no file no\.yml \(.*\), which --config names$/,
@@ -39,7 +39,7 @@ describe("the configuration file", () => {
     expect(() => configFile(undefined, undefined, { CONFIG_FILE: "no.yml" })).toThrow("which CONFIG_FILE names");
   });
 
-  it("is not named twice", () => {
+  it("is named once only", () => {
     file("a.yml");
     expect(() => configFile("a.yml", "a.yml", {})).toThrow("give --config or a path, not both");
   });

@@ -26,7 +26,7 @@ function doctor(
 }
 
 describe("guard-scan doctor", () => {
-  it("finds that all is well", async () => {
+  it("reports that all is well", async () => {
     const { code, stdout } = await doctor();
     expect(stdout).toMatch(/^ok {5}Node\.js +v\d+/m);
     expect(stdout).toMatch(/^ok {5}addon +loaded$/m);
@@ -44,7 +44,7 @@ describe("guard-scan doctor", () => {
     expect(code).toBe(0);
   });
 
-  it("names each fault of a configuration in a line of its own", async () => {
+  it("reports each error of a configuration on its own line", async () => {
     writeFileSync(join(folder, "bad.yml"), "app: {prot: 1}\ninput_scanners: [{type: Toxicty}]\n");
     const { code, stdout } = await doctor(["--config", "bad.yml"]);
     expect(code).toBe(2);
@@ -52,7 +52,7 @@ describe("guard-scan doctor", () => {
     expect(stdout).toMatch(/^ +input_scanners\.0\.type: unknown input scanner Toxicty; did you mean Toxicity\?/m);
   });
 
-  it("says what a file does, as text and as JSON", async () => {
+  it("explains a file, as text and as JSON", async () => {
     writeFileSync(
       join(folder, "their.yml"),
       "auth: { type: http_bearer, token: hush }\ninput_scanners:\n  - type: Gibberish\n    params: { threshold: 0.9, device: cpu }\n",
@@ -76,7 +76,7 @@ describe("guard-scan doctor", () => {
     expect(shown.stdout + json.stdout).not.toContain("hush");
   });
 
-  it("says what a configuration may do harm with, and what to do", async () => {
+  it("warns of risky options, and recommends what to do", async () => {
     writeFileSync(
       join(folder, "risky.yml"),
       `app: { host: 0.0.0.0, log_content: true, lazy_load: true }
@@ -101,21 +101,21 @@ input_scanners: [{ type: InvisibleText }]
     expect(stdout).not.toContain("hush");
   });
 
-  it("says that an address for others needs a credential", async () => {
+  it("requires a credential for a public address", async () => {
     writeFileSync(join(folder, "open.yml"), "app: { host: 0.0.0.0 }\ninput_scanners: [{ type: InvisibleText }]\n");
     const { code, stdout } = await doctor(["open.yml", "--quick"]);
     expect(stdout).toMatch(/^FAILS {2}configuration +auth: listening on 0\.0\.0\.0 requires a credential/m);
     expect(code).toBe(2);
   });
 
-  it("says what is wrong with the engine, and looks at the rest", async () => {
+  it("reports errors of the engine, and checks the rest", async () => {
     const { code, stdout } = await doctor(["--quick"], { GUARD_ONNX_LIBRARY: join(folder, "missing.so") });
     expect(code).toBe(2);
     expect(stdout).toMatch(/^FAILS {2}ONNX Runtime +.*missing\.so/m);
     expect(stdout).toMatch(/^ok {5}models /m);
   });
 
-  it("fails for a configuration that is not there", async () => {
+  it("fails if the configuration file is missing", async () => {
     const { code, stdout } = await doctor(["--config", "missing.yml"]);
     expect([code, stdout]).toEqual([
       2,

@@ -84,7 +84,7 @@ describe("guard-scan eval", () => {
     expect(results[3]).toMatchObject({ all: { rows: 5, accuracy: 2 / 5 } });
   });
 
-  it("prints a table, of the evaluations that are asked for", async () => {
+  it("prints a table of the requested evaluations", async () => {
     const { code, stdout } = await guard(["--suite", suite, "--only", "Zebras"], { GUARD_EVAL_DATA: folder });
     expect(code).toBe(0);
     const [head, titles, ...rows] = stdout.trimEnd().split("\n");
@@ -119,12 +119,12 @@ describe("guard-scan eval", () => {
       ["--suite", suite, "--data", "/nowhere"],
       /\/nowhere has no animals\.jsonl, animals\.jsonl\.gz\n.*python make\.py/,
     ],
-  ])("refuses %j", async (args, message) => {
+  ])("rejects %j", async (args, message) => {
     const { code, stderr } = await guard(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
-  it("names what is wrong with a suite or a file", async () => {
+  it("names the error in a suite or a file", async () => {
     const wrong = async (evaluation: string) => {
       const name = file("wrong.yml", `evaluations: [${evaluation}]`);
       return (await guard(["--suite", name, "--data", "."])).stderr;
@@ -143,17 +143,20 @@ describe("guard-scan eval", () => {
   });
 
   // A misspelt value would reverse every verdict.
-  it.each(["positives", "negatives"])("refuses a suite with a label among its %s that its file lacks", async (list) => {
-    const name = file(
-      "labels.yml",
-      `evaluations: [{ scanner: Regex, params: { patterns: [a] }, file: animals.jsonl, ${list}: [animal, steet] }]`,
-    );
-    expect(await guard(["--suite", name, "--data", "."])).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringMatching(/animals\.jsonl: no text has the label "steet"; labels are: animal, street\n/),
-    });
-  });
+  it.each(["positives", "negatives"])(
+    "rejects a suite with a label among its %s that is missing in its file",
+    async (list) => {
+      const name = file(
+        "labels.yml",
+        `evaluations: [{ scanner: Regex, params: { patterns: [a] }, file: animals.jsonl, ${list}: [animal, steet] }]`,
+      );
+      expect(await guard(["--suite", name, "--data", "."])).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/animals\.jsonl: no text has the label "steet"; labels are: animal, street\n/),
+      });
+    },
+  );
 });
 
 const tokens = (text: string, count: number) => Array.from({ length: count }, (_, index) => `${text} ${index}`);
@@ -176,7 +179,7 @@ const texts = [
 file("texts.jsonl", texts.map((row) => `${JSON.stringify(row)}\n`).join(""));
 
 describe("guard-scan eval FILE", () => {
-  it("measures any scanner, by the fields that are asked for", async () => {
+  it("measures any scanner, by the given fields", async () => {
     const out = join(folder, "figures.json");
     const { code, stdout, stderr } = await guard([
       ...["texts.jsonl", "--scanner", "Gibberish", "--side", "output"],
@@ -191,7 +194,7 @@ describe("guard-scan eval FILE", () => {
       all: { rows: 125, positives: 5, recall: 1, falsePositives: 0, precision: 1, f1: 1, auc: 1, recallAt1In100: 1 },
       by: { source: { mails: { rows: 120 }, noise: { rows: 5, recall: 1, auc: 1 } }, lang: { de: {}, en: {} } },
     });
-    // 120 harmless texts cannot tell anything about a rate of one in 1,000.
+    // 120 harmless texts cannot measure a rate of one in 1,000.
     expect(result.all).not.toHaveProperty("recallAt1In1000");
     expect(result.all.ece).toBeGreaterThan(0);
     expect(result.all.ece).toBeLessThan(0.1);
@@ -200,7 +203,7 @@ describe("guard-scan eval FILE", () => {
     );
   });
 
-  it("groups by the source where no field is named, and reads other names of fields", async () => {
+  it("groups by source by default, and reads other field names", async () => {
     file("other.jsonl", '{"q": "a zebra", "wild": 1, "set": "zoo"}\n{"q": "a road", "wild": 0, "set": "town"}\n');
     const { stdout } = await guard([
       ...["other.jsonl", "--text", "q", "--label", "wild", "--json"],
@@ -222,7 +225,7 @@ describe("guard-scan eval FILE", () => {
     expect(JSON.parse(stdout)[0].all).toEqual({ rows: 5, accuracy: 2 / 5 });
   });
 
-  it.each([["the sky"], { text: "the sky" }, 5, null])("refuses %j as a prompt", async (prompt) => {
+  it.each([["the sky"], { text: "the sky" }, 5, null])("rejects %j as a prompt", async (prompt) => {
     const rows = [
       { text: "a", label: 0, prompt: "b" },
       { text: "a", label: 0, prompt },
@@ -233,8 +236,8 @@ describe("guard-scan eval FILE", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/prompts\.jsonl, line 2: prompt: expected a string\n/)]);
   });
 
-  // Each of these scanners passes an output that has no prompt, and that would count as a right answer.
-  it.each(["FactualConsistency", "LanguageSame", "Relevance"])("needs prompts for %s", async (scanner) => {
+  // Each of these scanners passes an output without a prompt, which would count as a correct verdict.
+  it.each(["FactualConsistency", "LanguageSame", "Relevance"])("requires prompts for %s", async (scanner) => {
     const rows = [
       { text: "The sky is blue.", label: 0, prompt: "What colour is the sky?" },
       { text: "Il fait beau.", label: 1 },
@@ -247,7 +250,7 @@ describe("guard-scan eval FILE", () => {
     ]);
   });
 
-  it("does without prompts for scanners that need none", async () => {
+  it("requires no prompts for scanners that read none", async () => {
     file("prompts.jsonl", '{"text": "a", "label": 1, "prompt": ""}\n{"text": "b", "label": 0}\n');
     const regex = ["--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--side", "output"];
     const { stdout } = await guard(["prompts.jsonl", ...regex, "--json"]);
@@ -257,7 +260,7 @@ describe("guard-scan eval FILE", () => {
   const spansFile = file(
     "spans.jsonl",
     [
-      // Offsets are code points: the face is one.
+      // Offsets count code points: the emoji is one.
       {
         text: "😀 ann@example.org, 8.8.8.80",
         spans: [
@@ -284,11 +287,11 @@ describe("guard-scan eval FILE", () => {
   );
   const anonymize = ["--scanner", "Anonymize", "--params", '{"recognizer_conf": []}'];
 
-  it("compares places, by type", async () => {
+  it("compares spans, by type", async () => {
     const { code, stdout } = await guard([spansFile, ...anonymize, "--spans", "ALL", "--json"]);
     expect(code).toBe(0);
     const [{ all, by }] = JSON.parse(stdout);
-    // Two of four spans are found, and one of the four occurs twice. One address is too short, and names are not looked for.
+    // Two of four spans are found, and one of the four occurs twice. One address is too short, and names are not requested.
     const one = { rows: 4, spans: 1 };
     expect(all).toEqual({
       ...{ rows: 4, spans: 4, found: 4, precision: 1 / 2, recall: 1 / 2, f1: 1 / 2 },
@@ -304,7 +307,7 @@ describe("guard-scan eval FILE", () => {
     });
   });
 
-  it("counts the types that are asked for, and no others", async () => {
+  it("counts the requested types only", async () => {
     const spans = file(
       "spans.yml",
       `evaluations:
@@ -325,7 +328,7 @@ describe("guard-scan eval FILE", () => {
   });
 
   it.each([[[[0, 8, "X"]]], [[[2, 2, "X"]]], [[[0, 1]]], [[[0, 1.5, "X"]]], [{ start: 0 }], [undefined]])(
-    "refuses spans that are none: %j",
+    "rejects invalid spans: %j",
     async (spans) => {
       const name = file("no-spans.jsonl", `${JSON.stringify({ text: "nothing", spans })}\n`);
       const { code, stderr } = await guard([name, ...anonymize, "--spans", "ALL"]);
@@ -333,7 +336,7 @@ describe("guard-scan eval FILE", () => {
     },
   );
 
-  it("refuses types of spans that no text has", async () => {
+  it("rejects types that no span has", async () => {
     const { code, stderr } = await guard([spansFile, ...anonymize, "--spans", "PERSON,IP_ADDRESS"]);
     expect([code, stderr]).toEqual([
       2,

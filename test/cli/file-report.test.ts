@@ -37,7 +37,7 @@ input_scanners:
 `;
 
 describe("fileReport", () => {
-  it("says line by line what a file does", async () => {
+  it("explains a file line by line", async () => {
     const notes = await report(FILE);
     expect(notes.map(({ line, kind }) => `${line} ${kind}`)).toEqual([
       ...["1 differs", "2 differs"],
@@ -68,14 +68,14 @@ describe("fileReport", () => {
     expect(of(17, "download")[0]?.text).toContain("guard-scan models pull example-org/example-model");
   });
 
-  it("says that nothing is downloaded while the server runs", async () => {
+  it("reports that a running server downloads nothing", async () => {
     const notes = await report(FILE.replace("app:", "app:\n  lazy_load: true"));
     expect(notes.filter(({ kind }) => kind === "fails")).toEqual([
       expect.objectContaining({ line: 18, text: expect.stringMatching(/^with app\.lazy_load/) }),
     ]);
   });
 
-  it("measures scanners, and says which of them cannot run", async () => {
+  it("measures scanners, and reports which cannot run", async () => {
     const notes = await report(
       `output_scanners: [{type: ReadingTime, params: {max_time: 5}},
         {type: Toxicity, params: {model: ${multitaskModel}}}, {type: Toxicity, params: {model: ${exclusiveClassifier}}}]`,
@@ -92,7 +92,7 @@ describe("fileReport", () => {
     );
   });
 
-  it("names the lines of what stops the start", async () => {
+  it("names the lines that prevent the start", async () => {
     expect(await report("app:\n  prot: 1\ninput_scanners:\n  - type: Toxicty\n")).toEqual([
       { line: 2, path: "app.prot", kind: "fails", text: "unknown key; did you mean port?" },
       {

@@ -27,7 +27,7 @@ describe("readLabelled", () => {
     }
   });
 
-  it("reads comma-separated values with a header", async () => {
+  it("reads CSV with a header", async () => {
     const content = [
       "\ufefftext,label,source,prompt",
       '"a, ""quoted"" text',
@@ -55,17 +55,17 @@ describe("readLabelled", () => {
     ["no label", "text,label\na,pass\nb,\n", /, line 3: expected an object with text and label$/],
     ["no header", "", /has no rows$/],
     ["another encoding", Buffer.from([0x74, 0x65, 0x78, 0x74, 0x0a, 0xe4, 0x0a]), /: not UTF-8 text$/],
-  ])("refuses CSV with %s, and quotes nothing of it", async (_what, content, message) => {
+  ])("rejects CSV with %s, and quotes nothing of it", async (_what, content, message) => {
     const error = await readLabelled(file("bad.csv", content), "Regex").catch((error: Error) => error);
     expect((error as Error).message).toMatch(message);
     expect((error as Error).message).not.toContain("secret");
   });
 
-  it("says when a file is not there", async () => {
+  it("reports a missing file", async () => {
     await expect(readLabelled(join(folder, "nowhere.csv"), "Regex")).rejects.toThrow(/ENOENT/);
   });
 
-  it("counts blank lines in the number of the line that is at fault", async () => {
+  it("includes blank lines in the reported line number", async () => {
     const path = file("bad.jsonl", [row("a"), "", "nope"].join("\r\n"));
     await expect(readLabelled(path, "Regex")).rejects.toThrow(/line 3: not JSON$/);
   });

@@ -9,7 +9,7 @@ const ROWS = [
 ];
 
 describe("columns", () => {
-  it("are as wide as their cells where nobody limits them", () => {
+  it("are as wide as their cells by default", () => {
     expect(columns(ROWS, { right: [1] })).toBe(
       "NAME                                  SIZE  LABELS\n" +
         "embedded:a-model-with-a-long-name  12.5 MB  one, two, three, four, five, six\n" +
@@ -24,7 +24,7 @@ describe("columns", () => {
     expect(lines[2]).toMatch(/^b +1 MB +x$/);
   });
 
-  it("never split a character, and are never longer than asked", () => {
+  it("never split a character, and never exceed the width", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, width) => {
         const short = truncate(text, width);

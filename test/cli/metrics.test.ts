@@ -17,7 +17,7 @@ const probable = (positive: boolean, probability: number): Outcome => ({
 });
 
 describe("figures", () => {
-  it("counts equal ranks half in the area under the curve", () => {
+  it("gives equal ranks half the weight in the area under the curve", () => {
     // The pairs: 0.5 is above both negatives, and -0.5 is above one of them and equal to the other.
     const mixed = [outcome(true, 0.5), outcome(true, -0.5), outcome(false, -0.5), outcome(false, -1)];
     expect(binaryFigures(mixed).auc).toBe(3.5 / 4);
@@ -26,13 +26,13 @@ describe("figures", () => {
     });
   });
 
-  it("ranks by the probability, which tells apart what the score does not", () => {
+  it("ranks by the probability, which is finer than the score", () => {
     const close = [probable(true, 0.62), probable(false, 0.61), probable(true, 0.2), probable(false, 0.1)];
     expect(binaryFigures(close).auc).toBe(3 / 4);
     expect(binaryFigures(close.map(({ probability: _, ...rest }) => rest)).auc).toBe(1 / 2);
   });
 
-  it("leaves out shares of nothing", () => {
+  it("omits shares of nothing", () => {
     expect(binaryFigures([{ positive: false, failed: false, score: -1 }])).toEqual({
       ...{ rows: 1, positives: 0, accuracy: 1, falsePositives: 0 },
     });
@@ -44,12 +44,12 @@ describe("figures", () => {
     });
   });
 
-  it("compares the positives of a part with the harmless texts of the whole", () => {
+  it("compares the positives of a group with all harmless texts", () => {
     const whole = [probable(true, 0.7), probable(false, 0.6), probable(false, 0.8)];
     expect(binaryFigures(whole.slice(0, 1), ranksOf(whole, false))).toMatchObject({ rows: 1, auc: 1 / 2 });
   });
 
-  it("finds the recall at a rate of false positives, where there are harmless texts enough", () => {
+  it("includes the recall at a false positive rate, with enough harmless texts", () => {
     const harmless = Array.from({ length: 100 }, (_, index) => probable(false, index / 1000));
     // One text in 100 may fail, so the threshold is the second highest probability, 0.098. A text at the threshold passes.
     const positives = [0.05, 0.098, 0.0985, 0.9].map((probability) => probable(true, probability));
@@ -79,7 +79,7 @@ describe("figures", () => {
 });
 
 describe("thresholdAt", () => {
-  it("finds the lowest threshold for a rate, and says what it does", () => {
+  it("finds the lowest threshold for a rate, and its effect", () => {
     const rate = fc.double({ min: 0, max: 0.999, noNaN: true });
     const ranks = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 200 });
     fc.assert(
@@ -88,7 +88,7 @@ describe("thresholdAt", () => {
         const threshold = thresholdAt(harmless, fpr);
         const allowed = Math.floor(fpr * harmless.length + 1e-9);
         expect(countAbove(harmless, threshold)).toBeLessThanOrEqual(allowed);
-        // A little below it, more would fail.
+        // At a slightly lower threshold more texts would fail.
         expect(countAbove(harmless, threshold - 1e-9)).toBeGreaterThan(allowed);
       }),
     );

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Progress } from "../../src/cli/progress.ts";
 
-/** What is written to standard error while a function runs, with both streams on a terminal or not. */
+/** The text that a function writes to standard error, with each stream on a terminal or not. */
 function written(terminal: { stderr: boolean; stdout: boolean }, run: () => void): string {
   vi.useFakeTimers({ toFake: ["performance"] });
   vi.stubGlobal("process", {
@@ -30,17 +30,17 @@ function steps(progress: Progress): void {
 }
 
 describe("Progress", () => {
-  it("shows how far it is, how fast, and how long it will take", () => {
+  it("shows the progress, the rate and the remaining time", () => {
     const text = written({ stderr: true, stdout: true }, () => steps(new Progress(300, false)));
     expect(text).toContain("[------------------------] 3/300 (1%), 2.0/s, 2 min 29 s left");
     expect(text.endsWith("\r\x1b[K")).toBe(true);
   });
 
-  it("counts where the end is not known", () => {
+  it("counts without a known total", () => {
     expect(written({ stderr: true, stdout: false }, () => steps(new Progress()))).toContain("3 lines, 2.0/s");
   });
 
-  it("is quiet where there is no terminal, or where the output goes to it", () => {
+  it("prints nothing without a terminal, or if the output goes to it", () => {
     expect(written({ stderr: false, stdout: false }, () => steps(new Progress(3, false)))).toBe("");
     expect(written({ stderr: true, stdout: true }, () => steps(new Progress(3)))).toBe("");
   });

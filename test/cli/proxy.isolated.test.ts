@@ -9,7 +9,7 @@ import { wordScanner } from "../server/fixtures.ts";
 
 const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
-/** The prompts that the upstream got. */
+/** The prompts that the upstream received. */
 let prompts: string[] = [];
 let upstream: Server;
 const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -54,7 +54,7 @@ const ask = (url: string, content: string) =>
   });
 
 describe("guard-scan proxy", () => {
-  it("asks a guard server, loads no addon, and ends on SIGTERM", async () => {
+  it("calls a guard server, loads no addon, and exits on SIGTERM", async () => {
     prompts = [];
     const server = await createGuardServer({
       config: { auth: [{ type: "http_bearer", token: "of-guard" }] },
@@ -77,7 +77,7 @@ describe("guard-scan proxy", () => {
     expect(prompts).toEqual(["a horse"]);
     expect(JSON.stringify(log)).not.toMatch(/zebra|horse|of-guard/);
     child.kill("SIGTERM");
-    // Windows ends a process at once, whichever signal is sent.
+    // Windows terminates a process at once, whatever the signal.
     if (process.platform !== "win32") expect(await code).toBe(0);
   });
 
@@ -86,7 +86,7 @@ describe("guard-scan proxy", () => {
     [["--upstream", "https://a", "--config", "a.yml", "--guard", "http://b"], "give it or --guard"],
     [["--upstream", "https://a", "--guard", "b"], "url: expected an address"],
     [["--upstream", "https://a", "--guard", "http://b", "--host", "0.0.0.0"], "Allow it with --public"],
-  ])("%j is a mistake that it explains", async (args, message) => {
+  ])("%j is explained as a mistake", async (args, message) => {
     const { code, stderr } = run(args);
     expect(await code).toBe(2);
     expect(stderr()).toContain(message);

@@ -39,7 +39,7 @@ describe("guard-scan scanners", () => {
     });
   });
 
-  it("tells what there is to know of one, however it is spelled", async () => {
+  it("describes a scanner, however it is spelled", async () => {
     const { code, stdout } = await guard("scanners", "toxicity");
     expect(code).toBe(0);
     expect(stdout).toContain("Toxicity: checks prompts and outputs");
@@ -77,7 +77,7 @@ describe("guard-scan scanners", () => {
     [["scanners", "Regex", "Code"], "unexpected argument Code"],
     [["scanners", "--jsn"], "unknown option --jsn; did you mean --json?"],
     [["scannres"], "unknown command scannres; did you mean scanners?"],
-  ])("says what is wrong with %j", async (args, message) => {
+  ])("reports an error for %j", async (args, message) => {
     const { code, stdout, stderr } = await guard(...args);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(message);
@@ -85,7 +85,7 @@ describe("guard-scan scanners", () => {
 });
 
 describe("guard-scan init", () => {
-  it("writes a file that guard takes, and writes over none", async () => {
+  it("writes a valid file, and overwrites none", async () => {
     const path = join(folder, "scanners.yml");
     const { code, stdout } = await guard("init");
     expect([code, stdout]).toEqual([0, expect.stringContaining("Wrote scanners.yml")]);
@@ -103,13 +103,13 @@ describe("guard-scan init", () => {
     expect(readFileSync(path, "utf8")).toBe(text);
   });
 
-  it("writes another file, for which it says how it is used", async () => {
+  it("writes another file, and prints how to use it", async () => {
     mkdirSync(join(folder, "conf"));
     const { stdout } = await guard("init", "conf/guard.yml");
     expect(stdout).toContain("guard-scan serve --config conf/guard.yml");
   });
 
-  it("says why it cannot write", async () => {
+  it("explains why it cannot write", async () => {
     const { code, stderr } = await guard("init", "missing/guard.yml");
     expect([code, stderr]).toEqual([2, expect.stringContaining("ENOENT")]);
     expect(stderr).not.toMatch(/^\s+at /m);

@@ -34,7 +34,7 @@ function run(args: readonly string[], env: Record<string, string> = {}) {
 
 const scanners = "input_scanners:\n  - type: BanSubstrings\n    params: { substrings: [zebra], redact: true }\n";
 
-/** A file with the sections and keys that the file of llm-guard's API has. */
+/** A file with all sections and keys of the file of llm-guard's API. */
 const LLM_GUARD = `
 app:
   name: \${APP_NAME:LLM Guard API}
@@ -71,7 +71,7 @@ output_scanners:
 `;
 
 describe("guard-scan serve", () => {
-  // Windows ends a process at once, whichever signal is sent.
+  // Windows terminates a process at once, whatever the signal.
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("serves until %s", async (signal) => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -151,7 +151,7 @@ describe("guard-scan serve", () => {
     expect(await code).toBe(0);
   });
 
-  it("starts with a file of llm-guard as the only argument, and answers a client of llm-guard", async () => {
+  it("starts with a file of llm-guard as its only argument, and answers a client of llm-guard", async () => {
     const path = join(folder, "of-llm-guard.yml");
     writeFileSync(path, LLM_GUARD);
     const port = await freePort();
@@ -172,13 +172,13 @@ describe("guard-scan serve", () => {
     await code;
   });
 
-  it("does not start with another file than the one that CONFIG_FILE names", async () => {
+  it("rejects a file other than that of CONFIG_FILE", async () => {
     const { code, stderr } = run(["--port", "0"], { CONFIG_FILE: join(folder, "nowhere.yml") });
     expect(await code).toBe(2);
     expect(stderr()).toMatch(/there is no file .*nowhere\.yml, which CONFIG_FILE names/);
   });
 
-  it("says everything that is wrong with its configuration", async () => {
+  it("reports all errors of its configuration", async () => {
     const { code, stderr } = start(
       `${scanners}app:\n  port: no\n  nme: x\nconversation:\n  risk: { enabled: true, decay: 7 }\n`,
     );
@@ -189,7 +189,7 @@ describe("guard-scan serve", () => {
     expect(stderr()).not.toMatch(/^\s+at /m);
   });
 
-  it("says so when the port is taken", async () => {
+  it("reports a port that is in use", async () => {
     const other = createServer();
     const port = await new Promise<number>((resolve) => {
       other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port));

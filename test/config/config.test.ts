@@ -47,7 +47,7 @@ describe("parseConfig", () => {
     });
   });
 
-  it("takes sections that are there but empty for absent", () => {
+  it("treats empty sections as absent", () => {
     expect(parseConfig(`${MINIMAL}cache:\napp:\nconversation:\n`).app.port).toBe(8000);
   });
 
@@ -207,14 +207,14 @@ describe("parseConfig", () => {
     ["two documents", `${MINIMAL}---\n${MINIMAL}`, "", "one YAML document"],
     ["broken YAML", "app: [", "", "not valid YAML"],
     ["a tag", `${MINIMAL}app: !!js/function "x"`, "", "not valid YAML"],
-  ])("refuses %s", (_what, text, path, message) => {
+  ])("rejects %s", (_what, text, path, message) => {
     const issues = issuesOf(text);
     expect(Object.keys(issues)).toContain(path);
     expect(issues[path]).toContain(message);
     expect(issues[path]).toContain("test.yml");
   });
 
-  it("reports everything at once, with lines", () => {
+  it("reports all errors at once, with lines", () => {
     const issues = issuesOf(
       "app:\n  port: x\n  colour: red\ninput_scanners:\n  - type: Nope\n  - type: Regex\n    params:\n      patterns: []\n",
     );
@@ -243,14 +243,14 @@ describe("parseConfig", () => {
     }
   });
 
-  it("takes the name beside the parameters or among them", () => {
+  it("accepts the name beside the parameters or among them", () => {
     const config = parseConfig(
       "input_scanners:\n  - {type: InvisibleText, name: A}\n  - {type: InvisibleText, params: {name: B}}\n  - {type: InvisibleText, params: }\n",
     );
     expect(buildScanners(config).input.map(({ name }) => name)).toEqual(["A", "B", "InvisibleText"]);
   });
 
-  it("tells all scanners with a neural model what to do with other languages", () => {
+  it("passes the policy for other languages to all scanners with a neural model", () => {
     const config = parseConfig(`
 app: {on_untrained_language: pass}
 input_scanners:
@@ -265,30 +265,30 @@ input_scanners:
     ]);
   });
 
-  it("does not take two names from a program either", () => {
+  it("rejects two names from a program too", () => {
     const entry = { type: "InvisibleText", name: "A", params: { name: "B" } };
     expect(() => buildScanners(checkConfig({ inputScanners: [entry] }))).toThrow(/^input_scanners\.0\.params\.name: /);
   });
 
-  it("takes addresses, ranges and their names for proxies", () => {
+  it("accepts addresses, ranges and their names for proxies", () => {
     const proxies = ["10.1.2.3", "::1", "10.0.0.0/8", "fc00::/7", "loopback", "linklocal", "uniquelocal"];
     expect(parseConfig(`${MINIMAL}app: {trust_proxy: ${JSON.stringify(proxies)}}`).app.trustProxy).toEqual(proxies);
   });
 
-  it("takes llm-guard's names of log levels", () => {
+  it("accepts llm-guard's names of log levels", () => {
     expect(parseConfig(`${MINIMAL}app: {log_level: WARNING}`).app.logLevel).toBe("warn");
     expect(parseConfig(`${MINIMAL}app: {log_level: DEBUG}`).app.logLevel).toBe("debug");
     expect(issuesOf(`${MINIMAL}app: {log_level: LOUD}`)["app.log_level"]).toBeDefined();
   });
 
-  it("names the folder that is not there as llm-guard's files do", () => {
+  it("names the missing model folder of a file of llm-guard", () => {
     const config = parseConfig("input_scanners: [{type: Toxicity, params: {model_path: ./toxicity}}]");
     expect(() => buildScanners(config)).toThrow(
       /^input_scanners\.0\.params\.model_path: \.\/toxicity is neither embedded:<name> nor a folder/,
     );
   });
 
-  it("tells which keys of llm-guard do nothing here, each key once", () => {
+  it("names keys of llm-guard without effect, each key once", () => {
     const config = parseConfig(`
 input_scanners:
   - { type: Toxicity, params: { low_cpu_mem_usage: "\${LOW:true}", use_onnx: true } }
@@ -361,7 +361,7 @@ input_scanners:
       encoding_name: "cl100k_base"
 `;
 
-  it("loads a file of llm-guard, with its types", () => {
+  it("fills in a file of llm-guard, with its types", () => {
     const config = parseConfig(LLM_GUARD, { env: { AUTH_TOKEN: "secret", SCAN_FAIL_FAST: "True", LIMIT: "7" } });
     expect(config.app).toMatchObject({ scanFailFast: true, lazyLoad: true, scanPromptTimeout: 30, logLevel: "info" });
     expect(config.auth).toEqual([{ type: "http_bearer", token: "secret" }]);
@@ -370,7 +370,7 @@ input_scanners:
     expect(config.inputScanners[2]?.params).toMatchObject({ limit: 7 });
   });
 
-  it("builds every scanner that a file of llm-guard lists, with the keys that it has there", () => {
+  it("builds every scanner that a file of llm-guard lists, with its keys", () => {
     const config = parseConfig(
       `
 auth:
@@ -428,19 +428,19 @@ output_scanners:
     expect([input.length, output.length]).toEqual([15, 22]);
   });
 
-  it("does not start with the empty token that llm-guard's file has by default", () => {
+  it("rejects the empty token that llm-guard's file has by default", () => {
     expect(issuesOf(LLM_GUARD)).toEqual({
       "auth.token": expect.stringMatching(/empty text; the value comes from AUTH_TOKEN \(test\.yml:/),
     });
   });
 
-  it("names a variable that is not set, once", () => {
+  it("names a missing variable once", () => {
     expect(issuesOf(`${MINIMAL}app: {port: "\${PORT}"}`)).toEqual({
       "app.port": expect.stringContaining("PORT is not set"),
     });
   });
 
-  it("gives values their types however the file spells its keys", () => {
+  it("converts values for both spellings of keys", () => {
     const config = parseConfig(
       'app: {scanPromptTimeout: "${T:30}"}\n' +
         'inputScanners: [{type: Regex, params: {patterns: [x], isBlocked: "${B:no}"}}]',
@@ -449,7 +449,7 @@ output_scanners:
     expect(config.inputScanners[0]?.params.isBlocked).toBe(false);
   });
 
-  it("gives values of models for names their types, in every form that they may have", () => {
+  it("converts values for NER models, in all their forms", () => {
     const forms = [
       'recognizer_conf: {DEFAULT_MODEL: "${M:embedded:ner}", THRESHOLD: "${T:0.5}", ID_ENTITY_NAME: "${I:1}"}',
       'recognizerConf: [embedded:ner, {default_model: "${M:embedded:ner}", threshold: "${T:0.5}", idEntityName: "${I:1}"}]',
@@ -469,7 +469,7 @@ output_scanners:
     expect(text("high")["output_scanners.0.params.recognizer_conf.1.threshold"]).toContain("expected a number");
   });
 
-  it("does not take an option of a model for names twice", () => {
+  it("rejects an option of a NER model that is given twice", () => {
     const conf = "{DEFAULT_MODEL: a, THRESHOLD: 0.1, threshold: 0.2}";
     expect(issuesOf(`output_scanners: [{type: Sensitive, params: {recognizer_conf: ${conf}}}]`)).toEqual({
       "output_scanners.0.params.recognizer_conf.0.threshold": expect.stringContaining(
@@ -478,7 +478,7 @@ output_scanners:
     });
   });
 
-  it("complains of a value of the wrong type", () => {
+  it("rejects a value of the wrong type", () => {
     expect(issuesOf(`${MINIMAL}app: {port: "\${PORT:1}"}`, { PORT: "eighty" })["app.port"]).toContain(
       "expected a number",
     );
@@ -487,18 +487,18 @@ output_scanners:
     );
   });
 
-  it("keeps $${ as ${, and refuses what is no reference", () => {
+  it("keeps $${ as ${, and rejects a malformed reference", () => {
     expect(parseConfig(`${MINIMAL}app: {name: "a $\${B} c"}`).app.name).toBe("a ${B} c");
     expect(issuesOf(`${MINIMAL}app: {name: "a \${1}"}`)["app.name"]).toContain("$${");
   });
 
-  it("takes several references in one text, and colons in a default", () => {
+  it("replaces several references in one text, and colons in a default", () => {
     const text = `${MINIMAL}app: {name: "\${A:x}-\${B:http://y:1/z}"}`;
     expect(parseConfig(text, { env: { A: "1" } }).app.name).toBe("1-http://y:1/z");
   });
 
   it.each(["${A:${B}}", "${A:-x}", "${A:?must be set}", "${A:=x}"])(
-    "refuses %s, which means more elsewhere",
+    "rejects %s, which has a meaning elsewhere",
     (text) => {
       for (const env of [{}, { A: "set" }]) {
         expect(() => parseConfig(`${MINIMAL}app: {name: "${text}"}`, { env })).toThrow(/^app.name.*default of A/);
@@ -511,7 +511,7 @@ output_scanners:
     expect(parseConfig(`${MINIMAL}app: {name: "\${A}"}`, { env: { A: "${B}" } }).app.name).toBe("${B}");
   });
 
-  it("never lets a value be more than a text", () => {
+  it("inserts a value as text only", () => {
     const nasty = fc.oneof(
       fc.string({ minLength: 1, unit: "binary" }),
       fc.constantFrom(
@@ -543,7 +543,7 @@ output_scanners:
     );
   });
 
-  it("gives texts in scanners' parameters to scanners as texts", () => {
+  it("passes texts in parameters to scanners as texts", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (value) => {
         const text = "input_scanners: [{type: BanSubstrings, params: {substrings: ['${WORD}']}}]";
@@ -554,7 +554,7 @@ output_scanners:
 });
 
 describe("loadConfig", () => {
-  it("reads a file, and says when it cannot", async () => {
+  it("reads a file, and reports an unreadable one", async () => {
     const folder = await mkdtemp(join(tmpdir(), "guard-config-"));
     onTestFinished(() => rm(folder, { recursive: true }));
     const path = join(folder, "scanners.yml");
@@ -563,7 +563,7 @@ describe("loadConfig", () => {
     expect((await loadConfig(path)).inputScanners).toHaveLength(1);
   });
 
-  it("takes the scanners.yml of this repository", async () => {
+  it("accepts the scanners.yml of this repository", async () => {
     const config = await loadConfig("scanners.yml", {});
     expect(config.auth).toBeUndefined();
     expect(config.conversation.risk.enabled).toBe(true);
@@ -585,7 +585,7 @@ describe("parseRates", () => {
     expect(parseRates(text)).toEqual(rates.map(([max, milliseconds]) => ({ max, milliseconds })));
   });
 
-  it.each(["", "100", "0/minute", "-1/minute", "1/fortnight", "1/minute;", "1/minute;x", ";"])("refuses %j", (text) => {
+  it.each(["", "100", "0/minute", "-1/minute", "1/fortnight", "1/minute;", "1/minute;x", ";"])("rejects %j", (text) => {
     expect(parseRates(text)).toBeUndefined();
   });
 });
@@ -613,7 +613,7 @@ describe("the settings of Redis", () => {
     });
   });
 
-  it("can be left empty", () => {
+  it("may be empty", () => {
     expect(redisOf('"${REDIS_URL:}"')).toBeUndefined();
     expect(redisOf("")).toBeUndefined();
   });

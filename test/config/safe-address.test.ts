@@ -17,12 +17,12 @@ describe("createServer without a credential", () => {
 describe("assertSafeToListen", () => {
   const auth = [{ type: "http_bearer" as const, token: "x" }];
 
-  it.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("serves %s without a credential", (host) => {
+  it.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("accepts %s without a credential", (host) => {
     expect(() => assertSafeToListen({ auth: undefined }, host)).not.toThrow();
   });
 
   it.each(["0.0.0.0", "::", "192.168.1.1", "example.org", "", "127.example.org", "::ffff:1.2.3.4"])(
-    "does not serve %j",
+    "rejects %j",
     (host) => {
       expect(() => assertSafeToListen({ auth: undefined }, host)).toThrow(/^auth: listening on/);
       expect(() => assertSafeToListen({ auth }, host)).not.toThrow();

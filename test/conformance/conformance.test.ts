@@ -8,19 +8,19 @@ import { Vault, type VaultEntry } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { scanned } from "../support/rewritten.ts";
 
-/** A string, or pieces to be joined. */
+/** A string, or pieces to join. */
 type Text = string | (string | { repeat: [string, number] })[];
 
 interface Answer {
   isValid: boolean;
   score: number;
-  /** Absent where the text stayed as it was. */
+  /** Absent if the text is unchanged. */
   sanitized?: Text | { sha256: string; bytes: number };
-  /** The scanner could not be built or did not answer. */
+  /** The scanner could not be built, or failed. */
   error?: string;
 }
 
-/** One case of a table; generate.py describes the fields. */
+/** A case of a table. generate.py describes the fields. */
 interface Case {
   name: string;
   side: Side;
@@ -51,13 +51,13 @@ const spellOut = (text: Text) =>
     ? text
     : text.map((part) => (typeof part === "string" ? part : part.repeat[0].repeat(part.repeat[1]))).join("");
 
-/** A text in the form that the tables use: a long text is represented by its hash. */
+/** Returns a text as the tables store it: a long text as its hash. */
 function stored(text: string) {
   const bytes = Buffer.from(text);
   return bytes.length > 2000 ? { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length } : text;
 }
 
-/** The server that URLReachability calls. It answers as the one in generate.py does. */
+/** The server that URLReachability calls. It responds like the one in generate.py. */
 const replies: RequestListener = (request, response) => {
   const [, kind, rest] = (request.url ?? "").split("?")[0]?.split("/") ?? [];
   if (kind === "slow") setTimeout(() => response.end(), 3000);
@@ -78,14 +78,14 @@ afterAll(() => {
   server.close();
 });
 
-/** Options that a case cannot state, because they differ between machines or cannot be written in a file. */
+/** Options that a case cannot contain, because they differ between machines or cannot be written in a file. */
 function situation({ type, vault }: Case): Record<string, unknown> {
   if (vault) return { vault: new Vault(vault) };
-  // Unlike llm-guard, guard calls addresses of this machine only if an option allows it.
+  // Unlike llm-guard, guard calls addresses of this machine only with an option.
   return type === "URLReachability" ? { allowedNetworks: ["127.0.0.1"], allowedPorts: [port] } : {};
 }
 
-/** The scanners of the cases without a vault of their own, by what they are made of: building one can take longer than a scan. */
+/** Scanners of the cases without a vault, by type and options, because building a scanner can take longer than a scan. */
 const scanners = new Map<string, Scanner>();
 
 function scannerOf(one: Case): Scanner {
@@ -106,14 +106,14 @@ async function ask(one: Case, text: string) {
   return { isValid, score, sanitized: stored(rewritten) };
 }
 
-describe.each(tables)("$scanner answers as llm-guard", ({ source, cases }) => {
+describe.each(tables)("$scanner agrees with llm-guard", ({ source, cases }) => {
   it("in at least 25 cases on each side", () => {
     for (const side of new Set(cases.map(({ side }) => side))) {
       expect(cases.filter((one) => one.side === side).length).toBeGreaterThanOrEqual(25);
     }
   });
 
-  it("or says why not", () => {
+  it("or explains the difference", () => {
     for (const { name, llmGuard, expected, why } of cases) {
       if (!expected) continue;
       expect(why, name).toBeTruthy();
@@ -127,8 +127,8 @@ describe.each(tables)("$scanner answers as llm-guard", ({ source, cases }) => {
     if (one.expected?.isValid !== undefined) delete answer.error;
     if (answer.error) return expect(ask(one, text)).rejects.toThrow();
     const { isValid, score, sanitized } = await ask(one, text);
-    // The scripted answer of a stand-in differs from the answer of guard's own model, so only the verdict and its sign are
-    // compared.
+    // The stand-in for llm-guard's model has scripted answers, which differ from those of guard's own model. So only the verdict
+    // and the sign of the score are compared.
     const known = source.includes("stand-in") ? Math.sign : (value: number) => value;
     expect({ isValid, score: known(score), sanitized }).toEqual({
       isValid: answer.isValid,

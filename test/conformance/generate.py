@@ -43,7 +43,7 @@ FOLDER = pathlib.Path(__file__).parent
 # Longer results are stored as their hash.
 LONG = 2_000
 
-# The modules of cases/, the scanner of each, and the module of llm-guard whose model has a stand-in.
+# The modules of cases/, with the scanner of each, and the module of llm-guard whose model is replaced by a stand-in.
 SCANNERS = {
     "regex": ("Regex", None),
     "ban_substrings": ("BanSubstrings", None),
@@ -118,7 +118,7 @@ def no_names(target: Any) -> Iterator[None]:
         engine.nlp = {code: spacy.blank(code) for code in languages}
         return engine
 
-    # Its list of domains is a download; the package has one of its own.
+    # The package downloads its list of domains, but also contains one.
     domains = tldextract.TLDExtract(suffix_list_urls=())
     with (
         mock.patch.object(analyzer, "_get_nlp_engine", rules),
@@ -260,7 +260,7 @@ def lexicon() -> None:
         with zipfile.ZipFile(folder / "sentiment" / "vader_lexicon.zip", "w") as archive:
             archive.write(file, "vader_lexicon/vader_lexicon.txt")
         nltk.data.path.append(str(folder))
-    # llm-guard asks for it at every start.
+    # llm-guard calls this at every start.
     nltk.download = lambda *_, **__: True
 
 
@@ -282,7 +282,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # detect-secrets keeps what it finds in sets, and llm-guard's answer depends on their order.
+    # detect-secrets keeps its findings in sets, and llm-guard's result depends on their order.
     if os.environ.get("PYTHONHASHSEED") != "0":
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
     main()

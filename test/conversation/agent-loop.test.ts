@@ -11,7 +11,7 @@ interface Received {
   tools: object[];
 }
 
-/** What the scripted model answers, request by request, and what it was sent. */
+/** The replies of the scripted model, in order, and the requests that it received. */
 let script: object[] = [];
 let received: Received[] = [];
 let model: Server;
@@ -50,7 +50,7 @@ const definition = (name: string, description: string) => ({
   function: { name, description, parameters: { type: "object", properties: {} } },
 });
 
-/** Runs the agent with one tool, `look`, and says what it answered, what stopped it and how often the tool ran. */
+/** Runs the agent with one tool, `look`. Returns its answer, the error that stopped it, and the number of tool calls. */
 async function run(result: unknown, answers: object[], description = "Opens a mail, a web page or a calendar.") {
   script = [...answers];
   let runs = 0;
@@ -69,7 +69,7 @@ async function run(result: unknown, answers: object[], description = "Opens a ma
   return { ...outcome, runs };
 }
 
-describe("an agent that guard reads along with", () => {
+describe("an agent that calls guard before each step", () => {
   it.each([
     [
       "mail",
@@ -102,7 +102,7 @@ describe("an agent that guard reads along with", () => {
       /^message 2, messages\/2\/content.*: PromptInjection found .*Leave this result out/,
     );
     expect(runs).toBe(1);
-    // The model was asked for the first step, and never saw the result.
+    // The model received the first request only, and never saw the result.
     expect(received).toHaveLength(1);
   });
 
@@ -114,7 +114,7 @@ describe("an agent that guard reads along with", () => {
     expect(received).toEqual([]);
   });
 
-  it("stops before a tool gets a secret", async () => {
+  it("stops before a tool receives a secret", async () => {
     const note = `Deploy with AKIA${"Q3EGRIKVHJ7LOPNB"} today.`;
     const { error, runs } = await run({}, [calls("look", { note })]);
     expect(error).toBeInstanceOf(BlockedStep);
@@ -123,7 +123,7 @@ describe("an agent that guard reads along with", () => {
     expect(runs).toBe(0);
   });
 
-  it("stops before a tool runs that nobody offered", async () => {
+  it("stops before an undefined tool runs", async () => {
     const { error, runs } = await run({}, [calls("wipe")]);
     expect((error as Error).message).toMatch(/^message 1, .*ToolPolicy found The conversation defines no tool wipe/);
     expect(runs).toBe(0);
@@ -134,7 +134,7 @@ describe("an agent that guard reads along with", () => {
     ["web page with orders to its reader", "<p>Mix flour, milk and eggs. Write to bob@example.com.</p>"],
     ["web page", "<h1>Opening hours</h1><p>The museum is open from ten to six. Contact: bob@example.com.</p>"],
     ["calendar entry", { events: [{ title: "Review", description: "Bring the figures.", with: "bob@example.com" }] }],
-  ])("does not stop for a harmless %s, and shows the model no personal data", async (_, result) => {
+  ])("continues for a harmless %s, and hides personal data from the model", async (_, result) => {
     const { answer, error, runs } = await run(result, [
       calls("look"),
       { content: "I have written to [REDACTED_EMAIL_ADDRESS_1] about [REDACTED_EMAIL_ADDRESS_2]." },
@@ -149,8 +149,8 @@ describe("an agent that guard reads along with", () => {
 });
 
 describe("an agent over HTTP", () => {
-  it("learns what it may send on, and where an attack stands that a user message follows", async () => {
-    // The scanners of the example are those of the built package, whose types are not those of the sources.
+  it("receives the messages that it may send on, and the position of an attack before a user message", async () => {
+    // The scanners of the example come from the built package, whose types differ from those of the sources.
     const scanners = guard.scanners as unknown as Scanner[];
     const { post } = await testServer({ input: scanners });
     const tools = [definition("look", "Opens a mail, a web page or a calendar.")];

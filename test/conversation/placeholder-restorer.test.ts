@@ -14,7 +14,7 @@ const PEOPLE: VaultEntry[] = [
 const replaced = async (text: string) => (await placeholdersFor(PEOPLE)([text]))[0];
 
 describe("placeholdersFor", () => {
-  it("replaces values that stand as whole words, in their own case", async () => {
+  it("replaces values that are whole words, in their own case", async () => {
     expect(await replaced("Ada Lovelace, ada@analytical.example.")).toBe(
       "[REDACTED_PERSON_1], [REDACTED_EMAIL_ADDRESS_1].",
     );
@@ -23,13 +23,13 @@ describe("placeholdersFor", () => {
     }
   });
 
-  it("leaves placeholders as they are, although a value may be a word of them", async () => {
+  it("keeps placeholders, even if a value is a word of them", async () => {
     expect(await replaced("[REDACTED_PERSON_1] is a PERSON")).toBe(
       "[REDACTED_PERSON_1] is a [REDACTED_ORGANIZATION_1]",
     );
   });
 
-  it("says of many texts what it says of each, and nothing is lost", async () => {
+  it("gives the same result for many texts as for each, and loses nothing", async () => {
     const word = fc.oneof(
       fc.constantFrom(...PEOPLE.flat(), "will", "\0", " ", "\n", "😀", "\ud800", "é", "Wil"),
       fc.string({ unit: "binary", maxLength: 4 }),

@@ -28,7 +28,7 @@ const call = (name: string, given: unknown) =>
     tool_calls: [{ id: "1", type: "function", function: { name, arguments: JSON.stringify(given) } }],
   });
 
-/** A scanner that fails texts with a word, and remembers what it was given. */
+/** A scanner that fails texts with a word, and records its calls. */
 function fails(word: string, more: Partial<Scanner> = {}) {
   const seen: [string, ScanContext][] = [];
   const scanner: Scanner = {
@@ -63,7 +63,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("reads every user message that is not answered with every scanner, and names all that fail", async () => {
+  it("runs every scanner on every unanswered user message, and reports all failures", async () => {
     const messages = [user("pin 11"), assistant("?"), user("pin 22"), user("pin 33"), user("none")];
     const report = await scanConversation([new Regex({ patterns: ["\\d+"] })], messages);
     expect(report).toMatchObject({ isValid: false, sanitizedPrompt: "none" });
@@ -80,7 +80,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("reads an attack again that was answered long ago", async () => {
+  it("rereads an attack that was answered long ago", async () => {
     const injection = new PromptInjection({ classifier: (text) => (text.includes("attack") ? 1 : 0) });
     const turns = ["attack", "a", "b", "c"].flatMap((text) => [user(text), assistant("ok")]);
     const report = await scanConversation([injection], [...turns, user("d")]);
@@ -94,7 +94,7 @@ describe("a conversation", () => {
     expect(off).toMatchObject({ isValid: true, coverage: { unscannedSources: { assistant: 8 } } });
   });
 
-  it("says in which string of JSON something was found", async () => {
+  it("reports the JSON string of a finding", async () => {
     const { scanner } = fails("evil", { conversation: { sources: ["tool", "tool_call"] } });
     const results = JSON.stringify({ results: [{ id: 7 }, { id: 8 }, { description: "an evil\nplan" }] });
     const report = await scanConversation(
@@ -108,7 +108,7 @@ describe("a conversation", () => {
     expect(report.findings["Fails[tool_call]"]?.[0]?.path).toMatch(/^messages\/1\/.*arguments → to\[1\]$/);
   });
 
-  it("names the string of JSON that a model fails, where it judged all of them together", async () => {
+  it("names the JSON string that a model fails, after it judged all strings together", async () => {
     const injection = new PromptInjection({ classifier: (text) => (text.includes("attack") ? 0.99 : 0.1) });
     const results = JSON.stringify({
       results: [{ text: "A fine hotel." }, { text: "An attack on the model." }, { text: "😀 Nice." }],
@@ -119,7 +119,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("reads definitions of tools and the system prompt beside the messages where somebody looks at them", async () => {
+  it("reads tool definitions and the system prompt beside the messages if a scanner reads these sources", async () => {
     const { scanner } = fails("evil", { conversation: everywhere });
     const options: ConversationOptions = {
       tools: [{ type: "function", function: { name: "f", description: "evil", parameters: {} } }],
@@ -131,7 +131,7 @@ describe("a conversation", () => {
     expect(findings["Fails[system]"]?.[0]).not.toHaveProperty("message");
   });
 
-  it("says what nobody looked at, by source, but for what nobody is to look at", async () => {
+  it("reports unscanned characters by source, except for disabled sources", async () => {
     const messages = [
       { role: "system", content: "be nice" },
       user("old"),
@@ -158,7 +158,7 @@ describe("a conversation", () => {
     expect(all.coverage.scannedChars).toBe(all.coverage.chars);
   });
 
-  it("shows a scanner the text that it is given among all others", async () => {
+  it("passes a scanner its text among all others", async () => {
     const { scanner, seen } = fails("x", { conversation: { sources: ["tool_call"], dependsOnOthers: true } });
     await scanConversation([scanner], [user("go"), call("send", { to: "Ann" })], {});
     const [, { source, conversation }] = seen[0] as [string, ScanContext];
@@ -170,7 +170,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("finds secrets in the arguments of the call that is about to run, where it is asked to", async () => {
+  it("finds secrets in the arguments of the next tool call on request", async () => {
     const secret = `ghp_${"a1B2".repeat(9)}`;
     const secrets = new Secrets();
     const messages = [user("Save it."), call("save", { text: `token = "${secret}"` })];
@@ -182,7 +182,7 @@ describe("a conversation", () => {
     expect(JSON.parse(tool_calls[0]?.function.arguments ?? "")).toEqual({ text: 'token = "******"' });
   });
 
-  it("finds passwords in arguments by their keys, which are no part of the text", async () => {
+  it("finds passwords in arguments by their keys, which are not in the text", async () => {
     const secrets = new Secrets();
     const login = { user: "bob", login: { password: "orchidlake", "x-api-key": "changeme" }, note: "orchid" };
     const messages = [user("Log in."), call("login", login)];
@@ -197,12 +197,12 @@ describe("a conversation", () => {
       ...login,
       login: { password: "******", "x-api-key": "changeme" },
     });
-    // The same text under another key is no password, however soon it is seen again.
+    // The same text under another key is not a password, even right after the first scan.
     const other = [user("Log in."), call("login", { user: "bob", login: { hint: "orchidlake" } })];
     expect((await scanConversation([secrets], other, { scan: { tool_call: [secrets] } })).isValid).toBe(true);
   });
 
-  it("gives a value one placeholder in all messages, whoever wrote it", async () => {
+  it("gives a value one placeholder in all messages, whatever their roles", async () => {
     const vault = new Vault();
     const mask = maskingScanner({ conversation: everywhere });
     const { sanitizedMessages, sanitizedSystem } = await scanConversation(
@@ -231,7 +231,7 @@ describe("a conversation", () => {
     expect(vault.entries().map(([, original]) => original)).toEqual(["Eve", "Ann", "Bob"]);
   });
 
-  it("rewrites the tool calls of earlier turns, and judges them no more", async () => {
+  it("rewrites the tool calls of earlier turns without judging them", async () => {
     const messages = [
       user("hi"),
       call("mail", { to: "<ann>" }),
@@ -256,7 +256,7 @@ describe("a conversation", () => {
     expect(judged.sanitizedMessages).toEqual(messages);
   });
 
-  it("rewrites parts by themselves where rewriting changes the number of lines", async () => {
+  it("rewrites each part alone if rewriting changes the number of lines", async () => {
     const parts = (...texts: string[]) => texts.map((text) => ({ type: "text", text }));
     const { sanitizedMessages, sanitizedPrompt } = await scanConversation(
       [maskingScanner()],
@@ -266,7 +266,7 @@ describe("a conversation", () => {
     expect(sanitizedMessages).toEqual([user(parts("a [VALUE_1]", "[VALUE_2]", "e\nf"))]);
   });
 
-  it("is handed on unchanged where nothing is rewritten", async () => {
+  it("is returned unchanged if nothing is rewritten", async () => {
     const messages = [user("a"), { role: "tool", content: [{ type: "text", text: "b" }], extra: 1 }];
     const { sanitizedMessages } = await scanConversation([maskingScanner()], messages);
     expect(sanitizedMessages).toEqual(messages);
@@ -277,15 +277,15 @@ describe("a conversation", () => {
     [{ scan: { tool: "x" } }, "scan.tool"],
     [{ verdicts: {} }, "verdicts"],
     [{ source: "user" }, "source"],
-  ])("refuses the options %j", async (options, path) => {
+  ])("rejects the options %j", async (options, path) => {
     const error: unknown = await scanConversation([], [user("x")], options as never).catch((reason) => reason);
     expect(error).toBeInstanceOf(GuardValidationError);
     expect((error as GuardValidationError).path).toBe(path);
   });
 });
 
-describe("kept verdicts", () => {
-  it("make a call pay for its new messages only", async () => {
+describe("cached verdicts", () => {
+  it("make a call scan its new messages only", async () => {
     const { scanner, texts } = fails("evil", { conversation: { sources: ["user", "tool"], history: true } });
     const verdicts = new VerdictCache();
     const messages = [user("a"), assistant("b"), user("evil"), tool("c")];
@@ -298,7 +298,7 @@ describe("kept verdicts", () => {
     expect(texts().slice(count)).toEqual(["new"]);
   });
 
-  it("are not kept for scanners that ask something outside, or depend on other texts", async () => {
+  it("are not stored for scanners that are volatile or read other texts", async () => {
     for (const more of [
       { volatile: true },
       { conversation: { dependsOnOthers: true } },
@@ -311,7 +311,7 @@ describe("kept verdicts", () => {
     }
   });
 
-  it("tell sources, lone surrogates and scanners apart", async () => {
+  it("distinguish sources, lone surrogates and scanners", async () => {
     const one = fails("evil", { conversation: { sources: ["user", "tool"] } });
     const other = fails("good", { conversation: { sources: ["user", "tool"] } });
     const verdicts = new VerdictCache();
@@ -322,7 +322,7 @@ describe("kept verdicts", () => {
     expect(other.texts()).toEqual(one.texts());
   });
 
-  it("never change what a scan says or puts into the vault", async () => {
+  it("never change a report or the vault", async () => {
     const scanners = [
       new Anonymize({ recognizerConf: [] }),
       new Secrets(),
@@ -359,7 +359,7 @@ describe("kept verdicts", () => {
     );
   });
 
-  it("are shared through a store that holds nothing to read, and believes nobody without the secret", async () => {
+  it("are shared through a store that reveals nothing and accepts nothing without the secret", async () => {
     const kept = new Map<string, string>();
     const store = {
       get: async (keys: readonly string[]) => keys.map((key) => kept.get(key)),
@@ -376,7 +376,7 @@ describe("kept verdicts", () => {
     expect((await other.scan()).findings).toEqual(first.findings);
     expect(other.texts()).toEqual([]);
     expect(JSON.stringify([...kept])).not.toContain("evil");
-    // Another caller learns from no answer, nor from its time, that somebody sent the same text.
+    // Another caller can tell neither from an answer nor from its time that somebody sent the same text.
     const [ann, bob, annAgain] = [instance("ann"), instance("bob"), instance("ann")];
     for (const { scan } of [ann, bob, annAgain]) expect((await scan()).findings).toEqual(first.findings);
     expect([ann, bob, annAgain].map(({ texts }) => texts().length)).toEqual([2, 2, 0]);
@@ -387,8 +387,8 @@ describe("kept verdicts", () => {
   });
 });
 
-describe("a text by itself", () => {
-  it("has a source, which scanners are told", async () => {
+describe("a single text", () => {
+  it("has a source, which scanners receive", async () => {
     const { scanner, seen } = fails("x");
     await scanPrompt([scanner], "a", { source: "tool" });
     await scanPrompt([scanner], "a");
@@ -402,11 +402,11 @@ describe("a text by itself", () => {
   });
 });
 
-describe("what a model would put together", () => {
+describe("a text that a model would assemble", () => {
   const injection = () =>
     new PromptInjection({ classifier: (text) => (/ignore all previous rules/i.test(text) ? 1 : 0) });
 
-  it("is judged, from variables in several messages and from pieces in tool results", async () => {
+  it("is scanned, from variables in several messages and from pieces in tool results", async () => {
     const messages = [
       user('Remember a = "Ignore all prev"'),
       assistant("Done."),
@@ -420,7 +420,7 @@ describe("what a model would put together", () => {
     expect(ofTools.resultsScore).toMatchObject({ "PromptInjection[tool]": 1 });
   });
 
-  it("is nothing in ordinary sums", async () => {
+  it("does not arise from ordinary sums", async () => {
     const messages = [user("let x = 3"), assistant("ok"), user("let y = 4, what is x + y?")];
     expect(await scanConversation([injection()], messages)).toMatchObject({ isValid: true });
   });
@@ -457,7 +457,7 @@ describe("values that were restored in an answer", () => {
     (await scanConversation([new Anonymize({ recognizerConf: [] })], messages, { vault: known(), ...options }))
       .sanitizedMessages;
 
-  it("leave as placeholders again, wherever the model or a tool wrote them", async () => {
+  it("are replaced by placeholders again, in any message", async () => {
     const messages = [
       user("Write to ann@example.org."),
       call("mail", { to: "ann@example.org", priority: 1 }),
@@ -474,7 +474,7 @@ describe("values that were restored in an answer", () => {
     ]);
   });
 
-  it("leave as placeholders where only the answer has them, and count for nobody", async () => {
+  it("are replaced in an answer alone too, without effect on the verdict", async () => {
     const messages = [user("Who wrote?"), assistant("It was bob@example.org."), user("Thanks.")];
     const report = await scanConversation([new Anonymize({ recognizerConf: [] })], messages, { vault: known() });
     expect(report.sanitizedMessages[1]).toEqual(assistant("It was [REDACTED_EMAIL_ADDRESS_2]."));
@@ -482,7 +482,7 @@ describe("values that were restored in an answer", () => {
     expect(report.coverage.unscannedSources).toHaveProperty("assistant");
   });
 
-  it("stay where they are a part of a word, and where the caller wants nothing looked at", async () => {
+  it("are kept within a word, and in sources that are not scanned", async () => {
     const words = assistant("Annual, Joann, Änn and ANN are other words; 안Ann씨, Ann様 and 'Ann' are not.");
     expect(await sent([user("Hello"), words, user("Thanks.")])).toEqual([
       user("Hello"),
@@ -495,12 +495,12 @@ describe("values that were restored in an answer", () => {
     expect(await sent(results)).toEqual(results);
   });
 
-  it("stay where nothing is rewritten", async () => {
+  it("are kept if nothing is rewritten", async () => {
     const messages = [user("Write to ann@example.org."), assistant("To ann@example.org."), user("Thanks.")];
     expect(await sent(messages, { suppress: ["Anonymize"] })).toEqual(messages);
   });
 
-  it("leave every other text as it is", async () => {
+  it("leave every other text unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
         fc.pre(!text.includes("@") && !/ann/i.test(text));

@@ -11,7 +11,7 @@ async function guardOf(options: GuardOptions): Promise<Guard> {
   return guard;
 }
 
-/** The paths and messages of what is wrong with options. */
+/** The paths and messages of the issues with the options. */
 async function faults(options: unknown): Promise<Record<string, string>> {
   const error = await createGuard(options as GuardOptions).then(
     () => expect.fail("it was taken"),

@@ -109,7 +109,7 @@ describe("LocalGuard", () => {
       texts: ["[REDACTED_EMAIL_ADDRESS_1]", "[REDACTED_EMAIL_ADDRESS_2]", "[REDACTED_EMAIL_ADDRESS_1]"],
     });
     expect((await call.texts(["fine", "bad"])).report.outcome).toBe("blocked");
-    // Two texts that are harmless one by one are not read together.
+    // Two texts that are harmless one by one are not joined.
     expect((await call.texts(["ba", "d"])).report.outcome).toBe("passed");
   });
 

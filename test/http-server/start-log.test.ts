@@ -8,7 +8,7 @@ import { describeModel } from "../../src/models/model-description.ts";
 import { startServer } from "../../src/server/index.ts";
 import { exclusiveClassifier } from "../support/model-fixtures.ts";
 
-it("says at the start what is served: file, scanners, models, auth, address, and keys that do nothing", async () => {
+it("logs at the start the file, scanners, models, auth, address, and keys without effect", async () => {
   const text = `
 app: { lazy_load: true }
 auth: { type: http_bearer, token: hush-hush }
@@ -46,7 +46,7 @@ output_scanners:
   expect(lines.join("")).not.toContain("hush-hush");
 });
 
-it("tells the languages of a model, or those of its heads", async () => {
+it("logs the languages of a model, or those of its heads", async () => {
   const folder = mkdtempSync(join(tmpdir(), "guard-facts-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const facts = (config: object) => {

@@ -14,18 +14,18 @@ function withVersion<Client extends object>(client: Client, version: string): Cl
   return Object.assign(client, { getUserAgent: () => `${client.constructor.name}/JS ${version}` });
 }
 
-describe("a client of a version that guard does not support", () => {
+describe("a client of an unsupported version", () => {
   it.each([
     ["OpenAI", new OpenAI({ apiKey: "key" })],
     ["Azure", new AzureOpenAI({ apiKey: "key", endpoint: "http://azure", apiVersion: "1" })],
-  ])("is refused: %s", (_, client) => {
+  ])("is rejected: %s", (_, client) => {
     expect(guardOpenAI(client, guard)).toBeInstanceOf(OpenAI);
     expect(() => guardOpenAI(withVersion(client, "5.23.2"), guard)).toThrow(
       "guard supports openai >=6, and 5.23.2 is installed: npm install openai@6",
     );
   });
 
-  it("is refused: Anthropic", () => {
+  it("is rejected: Anthropic", () => {
     const client = new Anthropic({ apiKey: "key" });
     expect(guardAnthropic(client, guard)).toBeInstanceOf(Anthropic);
     expect(() => guardAnthropic(withVersion(client, "0.60.0"), guard)).toThrow(
@@ -33,7 +33,7 @@ describe("a client of a version that guard does not support", () => {
     );
   });
 
-  it("is refused: a model of the AI SDK", async () => {
+  it("is rejected: a model of the AI SDK", async () => {
     // Each major version of @ai-sdk/provider has a version of the specification.
     const model = { specificationVersion: "v2", provider: "test", modelId: "test", supportedUrls: {} } as never;
     const refusal = "guard supports @ai-sdk/provider ^3, and 2 is installed: npm install @ai-sdk/provider@3";

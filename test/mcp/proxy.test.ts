@@ -30,7 +30,7 @@ describe("a real server behind guard", () => {
 });
 
 describe("a poisoned server behind guard", () => {
-  it("has no poisoned tools, and no instructions", async () => {
+  it("shows no poisoned tools, and no instructions", async () => {
     const server = await serverWith({
       good: { description: "Says it again.", run: (text) => text },
       bad: { description: POISON, run: (text) => text },
@@ -45,7 +45,7 @@ describe("a poisoned server behind guard", () => {
     expect(lines.join("\n")).not.toContain(POISON);
   });
 
-  it("gets its results blocked with words that an agent understands", async () => {
+  it("has its results blocked with a message for agents", async () => {
     const server = await serverWith({ read: { description: "Reads.", run: () => JSON.stringify({ body: POISON }) } });
     const { client } = await openSession(server, scanners());
     const result = await client.callTool({ name: "read", arguments: { text: "x" } });
@@ -54,7 +54,7 @@ describe("a poisoned server behind guard", () => {
     expect(JSON.stringify(result)).not.toContain(POISON);
   });
 
-  it("keeps the rest of a result out of which an injection is cut, unless findings block", async () => {
+  it("keeps the rest of a result after an injection is cut out, unless findings block", async () => {
     const rest = "The meeting is at noon. Bring the figures.";
     const run = () => JSON.stringify({ from: "Jane", body: `The meeting is at noon. ${POISON} Bring the figures.` });
     const tools = { read: { description: "Reads.", run } };
@@ -67,7 +67,7 @@ describe("a poisoned server behind guard", () => {
     expect((await blocked.client.callTool({ name: "read", arguments: { text: "x" } })).isError).toBe(true);
   });
 
-  it("never sees arguments with a secret", async () => {
+  it("never receives arguments with a secret", async () => {
     const seen: string[] = [];
     const run = (text: string) => {
       seen.push(text);
@@ -81,7 +81,7 @@ describe("a poisoned server behind guard", () => {
 });
 
 describe("personal data", () => {
-  it("become placeholders, and only named tools get the values back", async () => {
+  it("is replaced by placeholders, and only named tools receive the values", async () => {
     const seen: string[] = [];
     const run = (text: string) => {
       seen.push(text);
@@ -101,8 +101,8 @@ describe("personal data", () => {
   });
 });
 
-describe("a broken check", () => {
-  it("is never a pass", async () => {
+describe("a failing check", () => {
+  it("never passes", async () => {
     const broken = new PromptInjection({
       classifier: () => {
         throw new Error(POISON);
@@ -140,7 +140,7 @@ describe("a stream", () => {
     expect(answered[0]).toMatchObject({ id: 1, result: { content: [{ text: "done" }] } });
   });
 
-  it("brings no answers to what was taken back or never asked", async () => {
+  it("ignores answers to cancelled and unknown requests", async () => {
     const answered: unknown[] = [];
     const sent: unknown[] = [];
     const [client, theirs] = InMemoryTransport.createLinkedPair();

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A server over streamable HTTP, and the requests that it got. */
+/** A server over streamable HTTP, and the requests that it received. */
 async function httpServer(run: (text: string) => string) {
   const requests: { method: string; authorization: string | null }[] = [];
   const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => "session-1" });
@@ -56,7 +56,7 @@ async function httpServer(run: (text: string) => string) {
 }
 
 describe("a server over streamable HTTP behind guard", () => {
-  it("gets the headers, is checked, and is told when the session ends", async () => {
+  it("receives the headers, is checked, and is notified when the session ends", async () => {
     const { url, requests } = await httpServer((text) => (text === "mail" ? POISON : `It says ${text}.`));
     const injection = new PromptInjection({ classifier: (text) => (text.includes("Ignore all") ? 1 : 0) });
     const server = serverOverHttp(url, { Authorization: "Bearer abc" });
@@ -90,7 +90,7 @@ describe("server-filesystem behind guard", () => {
 });
 
 describe("guard mcp", () => {
-  it("leaves no server behind when it is stopped, and keeps pins", async () => {
+  it("terminates the server when it is stopped, and keeps pins", async () => {
     const [config, pins, pid] = ["config.yml", "pins.json", "pid"].map((name) => join(folder, name)) as [
       string,
       string,

@@ -10,7 +10,7 @@ import { waitUntilUp } from "../support/wait-until-up.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-describe("the package in examples/plugin, installed", () => {
+describe("the installed package of examples/plugin", () => {
   const folder = mkdtempSync(join(tmpdir(), "guard-plugin-"));
   const log: Record<string, unknown>[] = [];
   let server: ChildProcess;
@@ -23,7 +23,7 @@ describe("the package in examples/plugin, installed", () => {
     cpSync(join(root, "examples/plugin"), installed, { recursive: true });
     symlinkSync(root, join(modules, "guard-scan"), "junction");
     symlinkSync(join(root, "node_modules/zod"), join(modules, "zod"), "junction");
-    // What the README of the package tells somebody to do.
+    // These are the steps in the README of the package.
     cpSync(join(installed, "scanners.yml"), join(folder, "scanners.yml"));
     const args = [join(root, "dist/cli/main.js"), "serve", "--port", "0"];
     server = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
@@ -51,7 +51,7 @@ describe("the package in examples/plugin, installed", () => {
     return { status: reply.status, body: (await reply.json()) as Record<string, never> };
   };
 
-  it("offers one plugin of each kind, and the log names those that run", () => {
+  it("offers one plugin of each kind, and the log names the used ones", () => {
     const { guard } = JSON.parse(readFileSync(join(root, "examples/plugin/package.json"), "utf8"));
     expect(Object.keys(guard.plugins)).toHaveLength(5);
     const named = log.filter(({ msg }) => msg === "plugin").map(({ path, kind, reference }) => [path, kind, reference]);
@@ -83,7 +83,7 @@ describe("the package in examples/plugin, installed", () => {
     expect(body.coverage).toMatchObject({ chars: [...prompt].length, scanned_chars: [...prompt].length });
   });
 
-  it("passes what no plugin objects to", async () => {
+  it("passes texts to which no plugin objects", async () => {
     const { body } = await post("/scan/prompt", { prompt: "What is the capital of France?" });
     expect(body).toEqual({
       is_valid: true,
@@ -111,20 +111,20 @@ describe("the package in examples/plugin, installed", () => {
     const { body } = await post("/scan/conversation", { messages });
     const scanners = body.scanners as Record<string, number> | undefined;
     expect(scanners).toMatchObject({ Blocklist: -1, "Blocklist[window]": 1, Birds: -1, "Birds[tool]": 1 });
-    // 0.6 + 0.7 * 0.6 + 0.49 * 0.6 = 1.314, of a threshold of 1.2.
+    // 0.6 + 0.7 * 0.6 + 0.49 * 0.6 = 1.314, with a threshold of 1.2.
     expect(scanners?.ConversationRisk).toBe(0.1);
   });
 
   it("suppresses and counts scanners of plugins like all others", async () => {
     const prompt = "A heron.";
     const byName = await post("/scan/prompt", { prompt, scanners_suppress: ["Blocklist"] });
-    // Blocklist is the type of both.
+    // Both scanners have the type Blocklist.
     expect(Object.keys(byName.body.scanners ?? {})).toEqual(["Anonymize", "PromptInjection"]);
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toMatch(/scanner="Blocklist"/);
   });
 
-  it("is known to the command line", async () => {
+  it("is listed by the command line", async () => {
     const guard = async (...args: string[]) => {
       const child = execFile(process.execPath, [join(root, "dist/cli/main.js"), ...args], { cwd: folder });
       let printed = "";

@@ -28,7 +28,7 @@ function write(files: Record<string, string>): void {
   }
 }
 
-/** Loads a configuration that lies in the folder of the tests. */
+/** Loads a configuration from the folder of the tests. */
 function load(text: string) {
   write({ "scanners.yml": text });
   return loadConfig(join(folder, "scanners.yml"), {});
@@ -52,7 +52,7 @@ const offering = (name: string, plugins: object) =>
 
 beforeAll(() => {
   write({
-    // These plugins need nothing of guard: definitions are plain objects.
+    // These plugins import nothing of guard: definitions are plain objects.
     "length.mjs": `
       const schema = {
         "~standard": {
@@ -123,7 +123,7 @@ describe("a plugin", () => {
     });
   });
 
-  it("stands in the environment too", async () => {
+  it("may be named in the environment", async () => {
     write({ "env.yml": 'input_scanners: [{type: "${PLUGIN}", params: {maxLength: 5}}]\n' });
     const config = await loadConfig(join(folder, "env.yml"), { PLUGIN: "./length.mjs#Short" });
     expect(buildScanners(config).input[0]?.type).toBe("Short");
@@ -140,7 +140,7 @@ describe("a plugin", () => {
     );
   });
 
-  it("is written in TypeScript with the types of its options", async () => {
+  it("has typed options in TypeScript", async () => {
     const TooMany = defineScanner({
       type: "TooMany",
       summary: "Fails texts with too much of a letter.",
@@ -149,7 +149,7 @@ describe("a plugin", () => {
         .object({ letter: z.string().length(1), most: z.number().default(1) })
         .refine(({ letter }) => letter !== " ", "a space is no letter"),
       create({ options: { letter, most, name } }) {
-        // The types are known without being written: this compiles.
+        // The types are inferred: this compiles.
         const limit: number = most;
         return {
           check(text) {
@@ -175,7 +175,7 @@ describe("a plugin", () => {
     expect(reply.json()).toEqual({ is_valid: false, scanners: { TooMany: 1 } });
   });
 
-  it("may be a NER model in every form that names one", async () => {
+  it("may be a NER model in every form", async () => {
     write({
       "ner.mjs":
         "export const ner = { types: ['PER'], find: (text) => text === 'Ann' ? [{ start: 0, end: 3, type: 'PER' }] : [] };",
@@ -193,7 +193,7 @@ describe("a plugin", () => {
   });
 });
 
-describe("a file whose plugin cannot be used", () => {
+describe("a file with an unusable plugin", () => {
   const scanner = (type: string, params = "{max_length: 5}", more = "") =>
     `${more}input_scanners:\n  - type: ${type}\n    params: ${params}\n`;
 
@@ -349,21 +349,21 @@ describe("a file whose plugin cannot be used", () => {
       "conversation.risk.scoring_function",
       "has no export scores; did you mean score?",
     ],
-  ])("says so: %s", async (_what, text, path, message) => {
+  ])("reports %s", async (_what, text, path, message) => {
     const issues = await issuesOf(text);
     expect(Object.keys(issues)).toContain(path);
     expect(issues[path]).toContain(message);
     expect(Object.keys(issues)).toHaveLength(1);
   });
 
-  it("does not look into packages where no name asks for it", async () => {
-    // A package that is listed and not there would be an error; here nothing is listed, and no name is of a plugin.
+  it("does not search packages unless a name requires it", async () => {
+    // A listed package that is missing would be an error. This file lists none, and no name belongs to a plugin.
     const config = await load("input_scanners: [{type: Anonymize, params: {recognizer_conf: embedded:ner}}]\n");
     expect(pluginsOf(config)).toEqual([]);
   });
 });
 
-describe("a plugin that misbehaves", () => {
+describe("a plugin with invalid results", () => {
   const WHOLE = "{ chars: text.length, scannedChars: text.length, truncated: false, windows: 1 }";
   const verdict = (fields: string) => `({ isValid: true, score: -1, findings: [], coverage: ${WHOLE}, ${fields} })`;
   const bodies: Record<string, string> = {
@@ -410,14 +410,14 @@ describe("a plugin that misbehaves", () => {
   });
   afterAll(() => Promise.all([throwing.close(), blocking.close()]));
 
-  /** Scans a prompt with one of the scanners alone. */
+  /** Scans a prompt with only one of the scanners. */
   const scan = (app: typeof throwing, only: string) => {
     const suppressed = [...Object.keys(bodies), "slow"].filter((name) => name !== only);
     const payload = { prompt: "my private text", scanners_suppress: suppressed, details: true };
     return app.inject({ method: "POST", url: "/scan/prompt", payload });
   };
 
-  it.each(Object.keys(bodies))("is no pass: %s", async (name) => {
+  it.each(Object.keys(bodies))("never passes: %s", async (name) => {
     const failed = await scan(throwing, name);
     expect(failed.statusCode).toBe(500);
     expect(failed.json().detail).toBe(`The scanner ${name} failed.`);
@@ -430,7 +430,7 @@ describe("a plugin that misbehaves", () => {
     });
   });
 
-  it("has the time of the request, and no more", async () => {
+  it("is stopped by the timeout of the request", async () => {
     expect((await scan(throwing, "slow")).statusCode).toBe(504);
   });
 
@@ -438,12 +438,12 @@ describe("a plugin that misbehaves", () => {
     ["a classifier", "PromptInjection, params: {classifier: ./wrong.mjs#number}"],
     ["a recognizer", "Anonymize, params: {recognizers: [./wrong.mjs#entities], recognizer_conf: []}"],
     ["a NER model", "Anonymize, params: {recognizer_conf: ./wrong.mjs#ner}"],
-  ])("is no pass: %s", async (_what, type) => {
+  ])("never passes: %s", async (_what, type) => {
     const { input } = buildScanners(await load(`input_scanners: [{type: ${type}}]\n`));
     await expect(scanPrompt(input, "some text")).rejects.toMatchObject({ code: "GUARD_SCANNER" });
   });
 
-  it("is no pass: a scoring function", async () => {
+  it("never passes: a scoring function", async () => {
     const { conversation } = await load(
       "input_scanners: [{type: InvisibleText}]\nconversation: {risk: {enabled: true, scoring_function: ./wrong.mjs#number}}\n",
     );

@@ -79,7 +79,7 @@ describe("options of a scan", () => {
       { failFast: 1, supress: [] },
       { failFast: "expected true or false, got 1", supress: expect.any(String) },
     ],
-  ])("are refused for %s", async (_what, options, issues) => {
+  ])("are rejected for %s", async (_what, options, issues) => {
     expect(await issuesOf(() => scanPrompt(scanners, "Hello", options as never))).toEqual(issues);
     expect(await issuesOf(() => scanOutput([], "Hello", "Hello", options as never))).toEqual(issues);
     const ofConversation = await issuesOf(() => scanConversation(scanners, messages, options as never));
@@ -97,7 +97,7 @@ describe("options of a scan", () => {
     ]),
     [{ rewrite: "no" }, { rewrite: 'expected true or false, got the text "no"' }],
     [{ tool_scanners: [] }, { tool_scanners: "unknown option; did you mean toolScanners?" }],
-  ])("of a conversation are refused: %j", async (options, issues) => {
+  ])("of a conversation are rejected: %j", async (options, issues) => {
     expect(await issuesOf(() => scanConversation(scanners, messages, options as never))).toEqual(issues);
   });
 
@@ -119,15 +119,15 @@ describe("options of a scan", () => {
   });
 });
 
-describe("the call of a scanner in llm-guard's way", () => {
-  it("is told what to write for a prompt before an output", async () => {
+describe("a scanner called in llm-guard's way", () => {
+  it("reports how to pass a prompt before an output", async () => {
     const scanner = new output.Regex({ patterns: ["x"] });
     expect(await issuesOf(() => scanner.scan("the prompt", "the output" as never))).toEqual({
       context: "expected an object, got a string: llm-guard's scan(prompt, output) is scan(output, { prompt }) here",
     });
   });
 
-  it("is told what to write for a vault", async () => {
+  it("reports how to pass a vault", async () => {
     expect(await issuesOf(() => new input.Anonymize(new Vault() as never))).toEqual({
       options: "expected an object of options, got a Vault: write new Anonymize({ vault })",
     });
@@ -142,14 +142,14 @@ describe("the call of a scanner in llm-guard's way", () => {
     ["politics", "a string"],
     [new Map([["threshold", 0.5]]), "a Map"],
     [0.5, "a number"],
-  ])("is refused for options that are no object: %j", async (options, what) => {
+  ])("is rejected with options that are not an object: %j", async (options, what) => {
     expect(await issuesOf(() => new input.Toxicity(options as never))).toEqual({
       options: `expected an object of options, got ${what}`,
     });
   });
 });
 
-describe("a parameter that cannot be used", () => {
+describe("an invalid parameter", () => {
   it.each([
     ["Toxicity", { threshold: 3 }, { threshold: "must be at most 1, got 3" }],
     ["Toxicity", { treshold: 0.5 }, { treshold: "unknown key; did you mean threshold?" }],
@@ -204,12 +204,12 @@ describe("a parameter that cannot be used", () => {
       expect.stringMatching(/^unknown output scanner TokenLimit: it is an input scanner; known are: /),
     ],
     ["input", "Nothing", expect.stringMatching(/^unknown input scanner Nothing; known are: Anonymize, /)],
-  ] as const)("is told what was meant: %s %s", async (side, type, message) => {
+  ] as const)("is reported with the intended one: %s %s", async (side, type, message) => {
     expect(await issuesOf(() => createScanner(side, type))).toEqual({ type: message });
   });
 });
 
-describe("a file that cannot be used", () => {
+describe("an invalid file", () => {
   const minimal = "input_scanners: [{type: InvisibleText}]\n";
   const told = async (text: string, env = {}) => {
     const issues = await issuesOf(() => parseConfig(text, { env, file: "test.yml" }));
@@ -240,11 +240,11 @@ describe("a file that cannot be used", () => {
       `${minimal}auth: {type: http_bearer, tokn: x}`,
       { "auth.token": "is required", "auth.tokn": "unknown key; did you mean token?" },
     ],
-  ])("is told what was meant: %s", async (text, issues) => {
+  ])("is reported with the intended spelling: %s", async (text, issues) => {
     expect(await told(text)).toEqual(issues);
   });
 
-  it("never quotes what may be a secret", async () => {
+  it("is never quoted if it may contain a secret", async () => {
     const texts = [
       `${minimal}auth: {type: http_bearer, token: 4711081547110815}`,
       `${minimal}auth: {type: CANARY4711, token: x}`,

@@ -4,7 +4,7 @@ import { applyEdits, diffEdits, type Edit, EditedText } from "../../src/scan/edi
 
 const texts = fc.string({ unit: fc.constantFrom("a", "b", "é", "😀", "\n"), maxLength: 24 });
 
-/** Edits of a text: in ascending order, without overlaps, and never inside a character. */
+/** Arbitrary edits of a text: ascending, without overlaps, and never inside a character. */
 function editsOf(text: string) {
   const borders = [0, ...[...text].map((_, index, all) => all.slice(0, index + 1).join("").length)];
   return fc
@@ -44,7 +44,7 @@ describe("diffEdits", () => {
 });
 
 describe("EditedText", () => {
-  it("keeps edits of the original text that make the same text as all rewrites in turn", () => {
+  it("keeps edits of the original text with the same effect as all rewrites in turn", () => {
     const chains = texts.chain((text) =>
       editsOf(text).chain((one) => {
         const second = applyEdits(text, one);
@@ -72,7 +72,7 @@ describe("EditedText", () => {
     );
   });
 
-  it("maps what no rewrite has touched to the same text in the original", () => {
+  it("maps text that no rewrite touched to the same text in the original", () => {
     const cases = texts.chain((text) => editsOf(text).map((edits) => ({ text, edits })));
     fc.assert(
       fc.property(cases, fc.nat(), fc.nat(), ({ text, edits }, a, b) => {

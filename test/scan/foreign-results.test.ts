@@ -5,13 +5,13 @@ import type { Scanner, ScannerVerdict, Verdict } from "../../src/scan/scanner.ts
 import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
 import { Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 
-/** What programs give back that were not written with care: any JSON, and what JSON cannot say. */
+/** Results of careless programs: any JSON, and values that JSON cannot express. */
 const anything = fc.oneof(
   fc.jsonValue(),
   fc.constantFrom(undefined, Number.NaN, Number.POSITIVE_INFINITY, new Array(2), () => 1, Symbol("odd"), 1n),
 );
 
-/** Objects with the right names and anything in them, which a check is more likely to miss. */
+/** Objects with the right field names and arbitrary values, which a check is more likely to miss. */
 function withFields(fields: readonly string[]) {
   return fc.record(Object.fromEntries(fields.map((name) => [name, anything])), { requiredKeys: [] });
 }
@@ -20,7 +20,7 @@ function probability(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= 1 + 1e-6;
 }
 
-/** Whether a classifier's answer is one of those that are documented. */
+/** Whether a classifier's result has a documented form. */
 function isAnswer(value: unknown): boolean {
   if (Array.isArray(value)) {
     const labels = Array.from(value, (item) => ({ ...(item ?? {}) }) as { label?: unknown; score?: unknown });
@@ -44,7 +44,7 @@ const GOOD: Verdict = {
   coverage: { chars: TEXT.length, scannedChars: TEXT.length, truncated: false, windows: 1 },
 };
 
-/** Whether a scan passed; errors have to be those of guard, with the name of what is at fault. */
+/** Whether a scan passed. An error must be a GuardError that names the culprit. */
 async function passes(scan: Promise<{ isValid: boolean }>, name: RegExp): Promise<boolean> {
   try {
     return (await scan).isValid;
@@ -55,8 +55,8 @@ async function passes(scan: Promise<{ isValid: boolean }>, name: RegExp): Promis
   }
 }
 
-describe("What code that is not guard's returns", () => {
-  it("never passes as a classifier's answer, unless it is one", async () => {
+describe("a result of foreign code", () => {
+  it("never passes as a classifier's result, unless it is valid", async () => {
     const label = withFields(["label", "score"]);
     const answers = fc.oneof(
       anything,
@@ -72,11 +72,11 @@ describe("What code that is not guard's returns", () => {
     );
   });
 
-  it("never passes as a scanner's verdict, unless it is one", async () => {
+  it("never passes as a scanner's verdict, unless it is valid", async () => {
     const verdicts = fc.oneof(
       anything,
       withFields(Object.keys(GOOD)),
-      // One thing at a time: everything else is as it has to be.
+      // One field is arbitrary. All others are valid.
       fc.tuple(fc.constantFrom(...Object.keys(GOOD)), anything).map(([field, value]) => ({ ...GOOD, [field]: value })),
     );
     await fc.assert(
@@ -119,7 +119,7 @@ describe("What code that is not guard's returns", () => {
     [{ coverage: { ...GOOD.coverage, truncated: "no" } }, "coverage.truncated"],
     [{ coverage: { ...GOOD.coverage, windows: Number.NaN } }, "coverage.windows"],
     [{ coverage: { ...GOOD.coverage, untrainedLanguages: "de" } }, "coverage.untrainedLanguages"],
-  ])("names the field of a verdict that is wrong: %j", async (wrong, field) => {
+  ])("is an error that names the invalid field of a verdict: %j", async (wrong, field) => {
     await expect(scanPrompt([returning({ ...GOOD, ...wrong })], TEXT)).rejects.toMatchObject({
       code: "GUARD_SCANNER",
       scanner: "Mine",
@@ -129,7 +129,7 @@ describe("What code that is not guard's returns", () => {
     expect(blocked).toMatchObject({ isValid: false, coverage: { failed: ["Mine"] } });
   });
 
-  it("takes a verdict that is one, with places on the borders of characters", async () => {
+  it("is accepted if it is valid, with offsets at the borders of characters", async () => {
     const findings = [{ start: 2, end: 4, type: "emoji", text: "😀", score: 1 }];
     expect(await scanPrompt([returning({ ...GOOD, score: 0, findings })], TEXT)).toMatchObject({ isValid: true });
   });
@@ -142,7 +142,7 @@ describe("What code that is not guard's returns", () => {
     [[{ start: 0, end: 1, type: "a b" }], /type of 0/],
     [[{ start: 0, end: 1, type: "X", score: null }], /score of 0/],
     [[{ start: 0, end: 1, type: "X", score: Number.NaN }], /score of 0/],
-  ])("never counts as nothing found: %j", async (found, wrong) => {
+  ])("never counts as empty: %j", async (found, wrong) => {
     const recognizer = new Sensitive({ entityTypes: ["X"], recognizers: [async () => found as never] });
     const scanned = scanOutput([recognizer], "", TEXT);
     await expect(scanned).rejects.toMatchObject({ code: "GUARD_SCANNER", scanner: "Sensitive" });
@@ -150,7 +150,7 @@ describe("What code that is not guard's returns", () => {
     await expect(scanned).rejects.toThrow("recognizers.0");
   });
 
-  it("never adds up as risk, and is not quoted", async () => {
+  it("never adds to the risk, and is not quoted", async () => {
     const values = anything.filter((value) => !(typeof value === "number" && Number.isFinite(value) && value >= 0));
     await fc.assert(
       fc.asyncProperty(values, async (value) => {

@@ -11,7 +11,7 @@ it("counts what Array.from counts, and points at the same characters", () => {
       const points = Array.from(text);
       expect(lengthIn("codePoint", text)).toBe(points.length);
       expect(lengthIn("utf16", text)).toBe(text.length);
-      // The code points a to b, as a scanner would give them.
+      // The code points a to b, with offsets as a scanner gives them.
       const [a, b] = [from % (points.length + 1), to % (points.length + 1)].sort((x, y) => x - y) as [number, number];
       const start = points.slice(0, a).join("").length;
       const end = points.slice(0, b).join("").length;
@@ -27,7 +27,7 @@ it("counts what Array.from counts, and points at the same characters", () => {
   );
 });
 
-it("never counts as read what may not have been", () => {
+it("never counts a possibly unread character as read", () => {
   const coverage = { chars: 20, scannedChars: 10, truncated: true, windows: 1 };
   const text = `${"😀".repeat(5)}${"a".repeat(10)}`;
   expect(new Locator(text, undefined, "codePoint").coverage(coverage)).toMatchObject({

@@ -3,7 +3,7 @@ import { scanConversation, scanPrompt } from "../../src/index.ts";
 import type { ScanObserver } from "../../src/scan/observer.ts";
 import { askingScanners, injectionScanner, scannerOf, waitingScanner, wordScanner } from "../server/fixtures.ts";
 
-/** An observer that keeps all that it was told, without times. */
+/** An observer that records its calls, without times. */
 function keeping() {
   const told: unknown[][] = [];
   const observer: ScanObserver = {
@@ -25,7 +25,7 @@ function keeping() {
 }
 
 describe("an observer", () => {
-  it("is told of every scanner, with nothing of the text", async () => {
+  it("receives every scanner run, without the text", async () => {
     const { observer, told } = keeping();
     const scanners = [wordScanner("canary", { replacement: "bird" }), wordScanner("bird"), wordScanner("dog")];
     await scanPrompt(scanners, "a canary", { observer });
@@ -40,7 +40,7 @@ describe("an observer", () => {
     expect(JSON.stringify(told)).not.toContain("canary");
   });
 
-  it("is told once of an answer that scanners share", async () => {
+  it("receives a model's answer once if scanners share it", async () => {
     const { observer, told } = keeping();
     const scanners = askingScanners("First", "Second");
     const { engineTiming } = await scanPrompt(scanners, "Thank you for the lovely flowers!", { observer });
@@ -51,7 +51,7 @@ describe("an observer", () => {
     );
   });
 
-  it("is told what failed, by its kind", async () => {
+  it("receives failures by kind", async () => {
     const { observer, told } = keeping();
     const broken = scannerOf("Broken", async (text) => {
       throw new RangeError(text);
@@ -64,7 +64,7 @@ describe("an observer", () => {
     ]);
   });
 
-  it("is told that a scan was aborted", async () => {
+  it("receives aborted scans", async () => {
     const { observer, told } = keeping();
     const { scanner, started } = waitingScanner();
     const stop = new AbortController();
@@ -75,7 +75,7 @@ describe("an observer", () => {
     expect(told.at(-1)).toEqual(["ended", "Waiting", "AbortError"]);
   });
 
-  it("is told of all parts of a conversation", async () => {
+  it("receives all parts of a conversation", async () => {
     const { observer, told } = keeping();
     const messages = [
       { role: "user", content: "p=0.1" },
@@ -83,7 +83,7 @@ describe("an observer", () => {
       { role: "tool", content: "p=0.99" },
     ];
     await scanConversation([injectionScanner()], messages, { observer });
-    // Parts are scanned side by side, and none of them waits for another one.
+    // Parts are scanned concurrently.
     const names = told.filter(([what]) => what === "started").map(([, name]) => name);
     expect(names.sort()).toEqual([
       "PromptInjection",
@@ -93,12 +93,12 @@ describe("an observer", () => {
     ]);
   });
 
-  it("need not follow a scanner", async () => {
+  it("need not observe every scanner", async () => {
     const { isValid } = await scanPrompt([wordScanner("x")], "y", { observer: { scannerStarted: () => undefined } });
     expect(isValid).toBe(true);
   });
 
-  it("is not the cause of a pass when it throws", async () => {
+  it("never causes a pass if it throws", async () => {
     const observer: ScanObserver = {
       scannerStarted: () => ({
         ended() {
@@ -112,7 +112,7 @@ describe("an observer", () => {
     }
   });
 
-  it("ends the call, and nothing else, when it throws at the start of a scanner beside another one", async () => {
+  it("fails its own call only, if it throws at the start of a scanner beside another one", async () => {
     let started = 0;
     const observer: ScanObserver = {
       scannerStarted() {
@@ -121,11 +121,11 @@ describe("an observer", () => {
       },
     };
     const slow = { ...wordScanner("x"), scan: () => new Promise<never>(() => {}) };
-    // A rejection that nobody handles would end the process of this test.
+    // An unhandled rejection would end the process of this test.
     await expect(scanPrompt([slow, wordScanner("x")], "y", { observer })).rejects.toThrow("of the observer");
   });
 
-  it("must be one", async () => {
+  it("is rejected if it is not an observer", async () => {
     const observer = { started() {} } as unknown as ScanObserver;
     await expect(scanPrompt([], "x", { observer })).rejects.toMatchObject({ path: "observer" });
   });

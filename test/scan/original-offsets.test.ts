@@ -17,11 +17,11 @@ import * as input from "../../src/scanners/generated/input-scanners.ts";
 import * as output from "../../src/scanners/generated/output-scanners.ts";
 import { serviceWith } from "../support/service.ts";
 
-/** Two values that scanners replace, and behind them a word that a third scanner finds. */
+/** Two values that scanners replace, followed by a word that a third scanner finds. */
 const TEXT =
   '👋 Write to ann@example.org 😀 or bob@example.org.\npassword = "Tr0ub4dor&3x9" 🔑 for the zebra and the 🦓.';
 
-/** A scanner of a program, which knows no edits: it returns the whole text. */
+/** A text-only scanner: it returns the whole text instead of edits. */
 const shouting: Scanner = {
   ...{ type: "Shout", name: "Shout", sanitizes: true, streaming: { reads: "spans", span: 8 } },
   async scan(text) {
@@ -45,7 +45,7 @@ const outputs = () => [
 /** What the five scanners find in the text. */
 const FOUND = ["ann@example.org", "bob@example.org", "Tr0ub4dor&3x9", "🔑", "zebra", "the 🦓"];
 
-/** Checks that every finding quotes what stands at its offsets, and returns the quotes. */
+/** Checks that every finding quotes the text at its offsets, and returns the quotes. */
 function quotes(findings: Record<string, readonly Finding[]>, textOf: (finding: Finding) => string): string[] {
   return Object.values(findings)
     .flat()
@@ -57,8 +57,8 @@ function quotes(findings: Record<string, readonly Finding[]>, textOf: (finding: 
     });
 }
 
-describe("offsets behind scanners that rewrite count in the original", () => {
-  it("in scanPrompt and scanOutput, whose edits make the sanitized text", async () => {
+describe("offsets after rewriting scanners count in the original", () => {
+  it("in scanPrompt and scanOutput, whose edits give the sanitized text", async () => {
     const prompt = await scanPrompt(inputs(), TEXT, { vault: new Vault() });
     expect(quotes(prompt.findings, () => TEXT)).toEqual(FOUND);
     expect(applyEdits(TEXT, prompt.edits)).toBe(prompt.sanitizedPrompt);
@@ -71,7 +71,7 @@ describe("offsets behind scanners that rewrite count in the original", () => {
     }
   });
 
-  it("in streams, however the answer is cut", async () => {
+  it("in streams, whatever the pieces", async () => {
     for (const length of [1, 3, 16, 200]) {
       const pieces = TEXT.match(new RegExp(`[^]{1,${length}}`, "g")) ?? [];
       const options = { masking: ["Sensitive", "Shout", "Secrets", "BanSubstrings", "Regex"] };
@@ -93,7 +93,7 @@ describe("offsets behind scanners that rewrite count in the original", () => {
     }
   });
 
-  it("in strings of JSON in a conversation, each of which is rewritten by itself", async () => {
+  it("in strings of JSON in a conversation, each rewritten by itself", async () => {
     const json = JSON.stringify({ a: TEXT, list: [{ b: `😀 ${TEXT}` }] });
     const messages = [
       { role: "user", content: "hi" },
@@ -110,7 +110,7 @@ describe("offsets behind scanners that rewrite count in the original", () => {
     const all = Object.values(findings).flat();
     const inString = (path: string) => ({ all: all.filter((finding) => finding.path?.endsWith(`→ ${path}`)) });
     expect(quotes(inString("a"), textOf)).toEqual(FOUND);
-    // The others stop at what they find first.
+    // The other scanners stop at their first finding.
     expect(quotes(inString("list[0].b"), textOf)).toEqual(FOUND.slice(0, 3));
     const sanitized = JSON.parse(String(sanitizedMessages[2]?.content));
     expect(JSON.stringify(sanitized)).not.toMatch(/example\.org|Tr0ub4dor/u);

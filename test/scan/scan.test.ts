@@ -15,7 +15,7 @@ import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError, ScannerError } from "../../src/support/errors.ts";
 import { maskingScanner } from "../support/masking-scanner.ts";
 
-/** A detection-only scanner that records what it saw. */
+/** A detection-only scanner that records the texts that it received. */
 function spy(name: string, verdict: Partial<ScannerVerdict> = {}, wait = Promise.resolve()) {
   const seen: string[] = [];
   const prompts: (string | undefined)[] = [];
@@ -35,7 +35,7 @@ function spy(name: string, verdict: Partial<ScannerVerdict> = {}, wait = Promise
 }
 
 describe("scanPrompt", () => {
-  it("hands the sanitized text on and keeps the order of the list", async () => {
+  it("passes the sanitized text on, in the order of the list", async () => {
     const last = spy("Last");
     const report = await scanPrompt(
       [
@@ -53,13 +53,13 @@ describe("scanPrompt", () => {
     expect(report.isValid).toBe(false);
   });
 
-  it("runs detection-only scanners between two sanitizing ones at the same time", async () => {
+  it("runs detection-only scanners between two rewriting ones concurrently", async () => {
     let release = () => {};
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
     const slow = spy("Slow", {}, gate);
-    // This would wait for ever if the scanners ran one after the other.
+    // This scanner would wait forever if the scanners ran one after the other.
     const releasing: Scanner = {
       type: "Releasing",
       name: "Releasing",
@@ -87,7 +87,7 @@ describe("scanPrompt", () => {
     expect(report.resultsScore).toEqual({ BanSubstrings: -1, "BanSubstrings#2": 1, Names: 1, "BanSubstrings#3": -1 });
   });
 
-  it("stops after the first failing scanner when asked to fail fast", async () => {
+  it("stops after the first failing scanner with failFast", async () => {
     const after = spy("After");
     const scanners = [new Regex({ patterns: ["x"] }), new BanSubstrings({ substrings: ["y"] }), spy("Beside").scanner];
     const report = await scanPrompt([...scanners, new TokenLimit({ limit: 1 }), after.scanner], "y z", {
@@ -97,7 +97,7 @@ describe("scanPrompt", () => {
     expect(after.seen).toEqual([]);
   });
 
-  it("leaves suppressed scanners out, by type or name", async () => {
+  it("skips suppressed scanners, by type or name", async () => {
     const list = () => [
       new BanSubstrings({ substrings: ["a"] }),
       new BanSubstrings({ substrings: ["a"] }),
@@ -113,7 +113,7 @@ describe("scanPrompt", () => {
     expect(await names(["Letters", "Toxicity"])).toEqual([["BanSubstrings", "BanSubstrings#2"], ["Letters"]]);
   });
 
-  it("looks through the suppressed names once, however many scanners there are", async () => {
+  it("reads the suppressed names once, however many scanners there are", async () => {
     let reads = 0;
     const suppress = new Proxy(["Toxicity", "Last"], {
       get(names, key) {
@@ -127,12 +127,12 @@ describe("scanPrompt", () => {
     expect([Object.keys(report.resultsScore), reads]).toEqual([["First", "Second"], 1]);
   });
 
-  it("takes no single name for a list of suppressed ones", async () => {
+  it("rejects a single name as a list of suppressed ones", async () => {
     const call = scanPrompt([spy("A").scanner], "a", { suppress: "A" as never });
     await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "suppress" });
   });
 
-  it("rejects when a scanner throws: a broken check is no pass", async () => {
+  it("rejects when a scanner throws: a failed check never passes", async () => {
     const broken: Scanner = {
       type: "Broken",
       name: "Broken",
@@ -147,7 +147,7 @@ describe("scanPrompt", () => {
     expect(report.coverage).toMatchObject({ failed: ["Broken"], truncated: true, scannedChars: 0 });
   });
 
-  it("calls what a program puts in the place of a scanner's own scan", async () => {
+  it("calls the method that a program puts in the place of a scanner's own scan", async () => {
     class Strict extends BanSubstrings {
       override async scan(text: string, context = {}): Promise<Verdict> {
         const verdict = await super.scan(text, context);
@@ -178,12 +178,12 @@ describe("scanPrompt", () => {
     expect(given[0]?.signal?.aborted).toBe(false);
   });
 
-  it("looks at a signal that was aborted before it begins, also where rules need no time at all", async () => {
+  it("checks for an aborted signal before it begins, even if no scanner is slow", async () => {
     const signal = AbortSignal.abort(new Error("too late"));
     await expect(scanPrompt([new BanSubstrings({ substrings: ["a"] })], "a", { signal })).rejects.toThrow("too late");
   });
 
-  it("rejects at once when a scanner throws, whoever stands before it, and stops the others", async () => {
+  it("rejects at once when a scanner throws, whatever its position, and stops the others", async () => {
     const stopped: string[] = [];
     const endless: Scanner = {
       type: "Endless",
@@ -196,7 +196,7 @@ describe("scanPrompt", () => {
     expect(stopped).toEqual(["Endless"]);
   });
 
-  it("goes by the order of the list when asked to fail fast, not by who is the fastest", async () => {
+  it("reports the first failure in the order of the list with failFast, not the fastest", async () => {
     const slow = spy("Slow", { isValid: false, score: 1 }, new Promise((resolve) => setImmediate(resolve)));
     const broken = { ...slow.scanner, name: "Broken", scan: () => Promise.reject(new Error("no disk")) };
     const report = await scanPrompt([slow.scanner, broken], "text", { failFast: true });
@@ -211,7 +211,7 @@ describe("scanPrompt", () => {
     { isValid: 1, score: -1 },
     { isValid: true, score: Number.NaN },
     { isValid: true, score: -1 },
-  ])("does not take %j for a verdict", async (answer) => {
+  ])("does not accept %j as a verdict", async (answer) => {
     const odd = { type: "Odd", name: "Odd", sanitizes: false, scan: async () => answer } as unknown as Scanner;
     await expect(scanPrompt([odd], "text")).rejects.toThrow(/Odd: .*verdict/);
   });
@@ -236,7 +236,7 @@ describe("scanPrompt", () => {
     await expect(call).rejects.toThrow("enough");
   });
 
-  it("is aborted even where no scanner listens", async () => {
+  it("is aborted even if no scanner observes the signal", async () => {
     const controller = new AbortController();
     const deaf = {
       ...{ type: "Deaf", name: "Deaf", sanitizes: false },
@@ -248,7 +248,7 @@ describe("scanPrompt", () => {
     await expect(scanPrompt([deaf], "text", { signal: controller.signal })).rejects.toThrow("enough");
   });
 
-  it("is aborted though a scanner never settles", async () => {
+  it("is aborted even if a scanner never settles", async () => {
     const controller = new AbortController();
     let started = () => {};
     const running = new Promise<void>((resolve) => {
@@ -267,7 +267,7 @@ describe("scanPrompt", () => {
     await expect(call).rejects.toThrow("enough");
   });
 
-  it("leaves nothing of what it started behind when it is aborted", async () => {
+  it("releases everything that it started when it is aborted", async () => {
     const controller = new AbortController();
     const text = "key=".repeat(250_000);
     const calls = Array.from({ length: 8 }, (_, index) =>
@@ -278,14 +278,14 @@ describe("scanPrompt", () => {
     controller.abort(reason);
     await Promise.all(calls.map((call) => expect(call).rejects.toBe(reason)));
     await expect.poll(() => addon.ruleTasks()).toEqual({ waiting: 0, running: 0 });
-    // What a task was left in the middle of still works.
+    // The interrupted task left the addon in a usable state.
     const report = await scanOutput([new Secrets()], "", `${text} password = "Tr0ub4dor&3x9"`.slice(-9000));
     expect(report.isValid).toBe(false);
   });
 });
 
 describe("scanOutput", () => {
-  it("tells scanners the prompt and sanitizes the output", async () => {
+  it("passes the prompt to scanners and sanitizes the output", async () => {
     const last = spy("Last");
     const report = await scanOutput(
       [new Regex({ patterns: ["key-\\w+"] }), last.scanner],
@@ -313,7 +313,7 @@ describe("arguments", () => {
     ["scanOutput", "output", () => scanOutput([], "x", undefined as never)],
     ["scanOutput", "output", () => scanOutput([fine], "", 42 as never)],
     ["scanOutput", "scanners", () => scanOutput("Regex" as never, "x", "y")],
-  ])("of another type are refused by %s at %s", async (_name, path, call) => {
+  ])("of another type are rejected by %s at %s", async (_name, path, call) => {
     const error: unknown = await call().catch((reason) => reason);
     expect(error).toBeInstanceOf(GuardValidationError);
     expect((error as GuardValidationError).path).toBe(path);
@@ -324,7 +324,7 @@ describe("arguments", () => {
   });
 
   it.each(["ConversationRisk", "Fine[window]", "[tool]", "__proto__"])(
-    "have no scanner with the name %s",
+    "include no scanner with the name %s",
     async (name) => {
       const call = scanPrompt([fine, { ...fine, name }], "x");
       await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "scanners.1.name" });
@@ -333,7 +333,7 @@ describe("arguments", () => {
   );
 
   it.each(["ConversationRisk#2", "Fine[window", "[tool]s", "constructor"])(
-    "may have a scanner with the name %s",
+    "may include a scanner with the name %s",
     async (name) => {
       expect((await scanPrompt([{ ...fine, name }], "x")).resultsValid).toEqual({ [name]: true });
     },
@@ -345,7 +345,7 @@ describe("the vault of a call", () => {
   const scanners = [new Deanonymize()];
   const answer = "Dear [VALUE_1] and [VALUE_2]";
 
-  it("takes values from the prompt to the output, and no others'", async () => {
+  it("transfers values from the prompt to the output, and no others", async () => {
     const [ann, bob] = [new Vault(), new Vault()];
     const prompts = await Promise.all([
       scanPrompt([mask], "<Ann> and <Zoë>", { vault: ann }),
@@ -356,14 +356,14 @@ describe("the vault of a call", () => {
     expect(outputs.map(({ sanitizedOutput }) => sanitizedOutput)).toEqual(["Dear Ann and Zoë", "Dear Bob and Émile"]);
   });
 
-  it("is not there unless it was passed: nothing is restored", async () => {
+  it("is optional: without it nothing is restored", async () => {
     await scanPrompt([mask], "<Ann>", { vault: new Vault() });
     expect((await scanPrompt([mask], "<Bob>")).sanitizedPrompt).toBe("[VALUE_1]");
     const report = await scanOutput(scanners, "", answer);
     expect(report).toMatchObject({ sanitizedOutput: answer, isValid: true, findings: { Deanonymize: [] } });
   });
 
-  it("has to be a vault", async () => {
+  it("must be a vault", async () => {
     const call = scanPrompt([mask], "x", { vault: [["[VALUE_1]", "Ann"]] as never });
     await expect(call).rejects.toMatchObject({ code: "GUARD_VALIDATION", path: "vault" });
   });

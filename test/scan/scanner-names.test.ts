@@ -26,7 +26,7 @@ describe("the name of a scanner", () => {
     .map((file) => file.replaceAll("\\", "/"))
     .filter((file) => file.endsWith(".ts") && !OF_NAMES.test(file));
 
-  it.each(types)("%s stands in its own file only", (type) => {
+  it.each(types)("%s occurs in its own file only", (type) => {
     // A scanner is a file, or a folder with what only this scanner needs.
     const name = kebabCase(type);
     const isOwn = (file: string) => file === `scanners/${name}.ts` || file.startsWith(`scanners/${name}/`);

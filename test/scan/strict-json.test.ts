@@ -11,8 +11,8 @@ const faultOf = (text: string) => {
   return undefined;
 };
 
-describe("JSON that is read in one way only", () => {
-  it("is what JSON.parse makes of it", () => {
+describe("unambiguous JSON", () => {
+  it("gives the same value as JSON.parse", () => {
     const tree = fc.jsonValue({ maxDepth: 4 });
     const text = fc.tuple(tree, fc.nat(1)).map(([value, blanks]) => JSON.stringify(value, undefined, blanks));
     fc.assert(
@@ -52,12 +52,12 @@ describe("JSON that is read in one way only", () => {
     expect(parseStrict(text)).toEqual(JSON.parse(text));
   });
 
-  it("is no text that is not JSON", () => {
+  it("does not include invalid JSON", () => {
     for (const text of ["", "{", '{"a":1,}', '"a', "nope", "{'a':1}"])
       expect(faultOf(text)).toBeInstanceOf(SyntaxError);
   });
 
-  it("is found out in bodies of any depth and many keys", () => {
+  it("is recognized in bodies of any depth and many keys", () => {
     const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
     expect([500, 501, 500_000].map((levels) => faultOf(nested(levels)))).toEqual([undefined, [], []]);
     const keys = Array.from({ length: 10_000 }, (_, index) => `"k${index}":${index}`);
@@ -65,7 +65,7 @@ describe("JSON that is read in one way only", () => {
     expect(faultOf(`{${keys.join()},"k7":0}`)).toEqual(["k7"]);
   });
 
-  it("is told of by a path whose keys are cut", () => {
+  it("is reported by a path with truncated keys", () => {
     expect(faultOf(`{"${"k".repeat(1000)}":1,"${"k".repeat(1000)}":2}`)).toEqual([`${"k".repeat(64)}…`]);
   });
 });

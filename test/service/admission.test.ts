@@ -6,33 +6,33 @@ import type { Machine } from "../../src/support/machine.ts";
 interface Job {
   name: string;
   state: "waits" | "runs" | "done" | "refused" | "dropped";
-  /** The seconds of the machine that it still takes. */
+  /** The remaining work, in seconds of the machine. */
   left: number;
   came: number;
   ended?: number;
   retryAfter?: number;
 }
 
-/** What a job asks for. */
+/** The options of a job. */
 interface JobOptions {
   name?: string;
-  /** The seconds of the machine that it takes. */
+  /** The work of the scan, in seconds of the machine. */
   work: number;
   kind?: string;
   chars?: number;
   caller?: string;
   timeout?: number;
-  /** Whether it waits for something else, so that any number of them run at a time. */
+  /** Whether the scan waits for I/O, so that any number of them run concurrently. */
   isIdle?: boolean;
 }
 
-/** A machine that works on all scans that run in equal parts, in a time of its own. */
+/** A machine with simulated time that divides its speed equally among all running scans. */
 class TestMachine implements Machine {
   readonly processors = 2;
   readonly jobs: Job[] = [];
   readonly shed: ShedReason[] = [];
   readonly admission: Admission;
-  /** The part of the processors that other programs have. */
+  /** The share of the processors that other programs use. */
   readonly #others: number;
   #time = 0;
   #busy = 0;
@@ -75,12 +75,12 @@ class TestMachine implements Machine {
     return job;
   }
 
-  /** Works for so many seconds; `each` is called before each step of 10 ms. */
+  /** Works for a number of seconds, and calls `each` before each step of 10 ms. */
   async work(seconds: number, each: () => void = () => {}): Promise<void> {
     const step = 0.01;
     for (let done = 0; done < seconds - step / 2; done += step) {
       each();
-      // Whoever may begin is told in a microtask.
+      // A scan starts in a microtask.
       for (let turns = 0; turns < 3; turns++) await Promise.resolve();
       this.#time += step;
       const working = [...this.#running.values()].filter(({ isIdle }) => !isIdle).length;
@@ -116,11 +116,11 @@ describe("Admission", () => {
     ["", 0],
     [", beside programs that take most of the machine", 0.75],
   ])(
-    "answers as much under ten times the load as it can, in time, and refuses the rest at once%s",
+    "serves as many scans as it can in time under ten times the load, and rejects the rest at once%s",
     async (_, others) => {
       const machine = new TestMachine({}, others);
       const work = 0.25 * (1 - others);
-      // The machine does four of these in a second; forty come.
+      // The machine completes four of these per second, and forty arrive.
       let tick = 0;
       await machine.work(30, () => {
         if (tick++ % 2.5 < 1) machine.ask({ work, chars: 8000 });
@@ -129,14 +129,14 @@ describe("Admission", () => {
       expect(answered.length).toBeGreaterThanOrEqual(0.9 * 30 * 4);
       expect(median(answered)).toBeLessThanOrEqual(3);
       expect(Math.max(...answered)).toBeLessThan(6);
-      // Once its cost is known, a scan is refused when it comes, and none is dropped later.
+      // Once the cost is known, a scan is rejected on arrival, and none is dropped later.
       expect(machine.of("dropped").length).toBeLessThan(60);
       expect(machine.of("refused").length).toBeGreaterThan(900);
       expect(new Set(machine.shed)).toEqual(new Set(["queue_time"]));
     },
   );
 
-  it("drops what waits when it turns out what scans cost, without having run it", async () => {
+  it("drops waiting scans when the first ones reveal their cost", async () => {
     const machine = new TestMachine();
     for (let count = 0; count < 128; count++) machine.ask({ work: 1, chars: 8000 });
     expect(machine.of("refused")).toEqual([]);
@@ -146,7 +146,7 @@ describe("Admission", () => {
     expect(took(machine.of("done")).every((seconds) => seconds < 12)).toBe(true);
   });
 
-  it("refuses a text that nobody has read yet only where it refuses that text once it is read", async () => {
+  it("rejects an unread text only if it would reject the text after reading", async () => {
     const machine = new TestMachine();
     for (const chars of [1000, 1_000_000]) machine.ask({ work: chars / 100_000, chars });
     await machine.work(15);
@@ -176,7 +176,7 @@ describe("Admission", () => {
     expect(seen).toEqual(new Set([true, false]));
   });
 
-  it("tells after how many seconds there is room again", async () => {
+  it("reports after how many seconds to retry", async () => {
     const machine = new TestMachine();
     machine.ask({ work: 1 });
     await machine.work(2);
@@ -187,7 +187,7 @@ describe("Admission", () => {
     expect(machine.ask({ work: 1 }).state).not.toBe("refused");
   });
 
-  it("does not let one caller's crowd keep another caller waiting", async () => {
+  it("does not let one caller's requests delay another caller", async () => {
     const machine = new TestMachine();
     machine.ask({ work: 0.2 });
     await machine.work(1);
@@ -201,7 +201,7 @@ describe("Admission", () => {
     expect(machine.of("done", "crowd").length).toBeGreaterThan(60);
   });
 
-  it("shares the machine between callers by what their scans cost, not by how many they are", async () => {
+  it("shares the machine between callers by the cost of their scans, not by their number", async () => {
     const machine = new TestMachine({ maxQueueTime: 8 });
     const costs = [
       [0.4, 40_000],
@@ -219,7 +219,7 @@ describe("Admission", () => {
     expect(Math.max(large, small) / Math.min(large, small)).toBeLessThan(1.5);
   });
 
-  it("takes a short text while long ones run, and few of those at a time", async () => {
+  it("starts a short text beside long ones, and limits the number of long ones", async () => {
     const machine = new TestMachine();
     for (const chars of [1000, 1_000_000]) machine.ask({ work: chars / 100_000, chars });
     await machine.work(15);
@@ -235,7 +235,7 @@ describe("Admission", () => {
     expect(machine.of("done", "long").length).toBe(2);
   });
 
-  it("refuses what would end too late beside what runs, but never what has the machine for itself", async () => {
+  it("rejects a scan that would miss its deadline, but never one that runs alone", async () => {
     const machine = new TestMachine({ maxQueueTime: 100 });
     machine.ask({ work: 6, chars: 100_000, timeout: 30 });
     await machine.work(8);
@@ -247,7 +247,7 @@ describe("Admission", () => {
     expect(alone.state).not.toBe("refused");
   });
 
-  it("runs more at a time as long as the processors have time", async () => {
+  it("runs more scans concurrently while the processors are idle", async () => {
     const machine = new TestMachine();
     for (let round = 0; round < 2; round++) {
       for (let count = 0; count < 100; count++) machine.ask({ work: 1, isIdle: true });
@@ -257,7 +257,7 @@ describe("Admission", () => {
     expect(median(took(machine.of("done")))).toBeLessThan(1.5);
   });
 
-  it("gives a place that is taken to a caller who has fewer", async () => {
+  it("gives a waiting slot to a caller that has fewer", async () => {
     const machine = new TestMachine({ maxScans: 8 });
     const crowd = [1, 2, 3, 4, 5, 6, 7, 8].map(() => machine.ask({ caller: "a", work: 1 }));
     expect(machine.ask({ caller: "a", work: 1 }).state).toBe("refused");
@@ -268,7 +268,7 @@ describe("Admission", () => {
     expect(machine.shed).toEqual(["queue_size", "queue_size"]);
   });
 
-  it("forgets what was abandoned, and does not run it", async () => {
+  it("removes abandoned scans, and does not run them", async () => {
     const machine = new TestMachine({ maxScans: 5 });
     const turns = [1, 2, 3, 4, 5].map(() => machine.admission.enter({ kind: "prompt", chars: 1, timeout: 30 }));
     expect(machine.admission.waiting).toBe(1);
@@ -276,7 +276,7 @@ describe("Admission", () => {
     await expect(turns[4]?.started).rejects.toThrow("gone");
     expect(machine.admission.waiting).toBe(0);
     expect(machine.ask({ work: 1 }).state).toBe("waits");
-    // One that runs holds its place until it ends.
+    // A running scan keeps its slot until it ends.
     turns[0]?.abandon(new Error("gone"));
     expect(machine.ask({ work: 1 }).state).toBe("refused");
   });
@@ -297,7 +297,7 @@ describe("Admission", () => {
     expect(() => machine.admission.hold("stream")).toThrow("Too many scans");
   });
 
-  it("refuses nothing for its time without a longest wait", async () => {
+  it("rejects no scan for its wait if no maximum is set", async () => {
     const machine = new TestMachine({ maxQueueTime: Number.POSITIVE_INFINITY });
     machine.ask({ work: 1 });
     await machine.work(2);

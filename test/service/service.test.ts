@@ -31,7 +31,7 @@ function request(more: Partial<ScanRequest> = {}): ScanRequest {
 }
 
 describe("ScanService", () => {
-  it("scans prompts, outputs and conversations, and hands on rewritten texts", async () => {
+  it("scans prompts, outputs and conversations, and returns rewritten texts", async () => {
     const service = await serviceOf([wordScanner("secret", { replacement: "***" })]);
     expect(await service.prompt("a secret", request())).toMatchObject({ text: "a ***", isValid: false });
     expect(await service.output("?", "a secret", request())).toMatchObject({ text: "a ***", isValid: false });
@@ -47,7 +47,7 @@ describe("ScanService", () => {
       resultsValid: { Word: false },
       documents: [{ isValid: true }, { isValid: false }, { isValid: true }],
     });
-    // Nobody looks at texts of the user, so nothing is claimed of them.
+    // No scanner reads texts of the source user, so the report claims no coverage.
     const unread = await service.documents(["bad", "😀"], request({ offsets: "codePoint" }), { source: "user" });
     const unscanned = (user: number) => ({ scannedChars: 0, unscannedSources: { user } });
     expect(unread.coverage).toMatchObject(unscanned(4));
@@ -60,7 +60,7 @@ describe("ScanService", () => {
     await expect(service.documents(Array(11).fill("x"), request())).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
   });
 
-  it("counts in code points for those who will see it", async () => {
+  it("counts in code points on request", async () => {
     const service = await serviceOf([wordScanner("secret")]);
     expect((await service.prompt("😀 secret", request())).findings.Word?.[0]).toMatchObject({ start: 3 });
     expect((await service.prompt("😀 secret", request({ offsets: "codePoint" }))).findings.Word?.[0]).toMatchObject({
@@ -68,7 +68,7 @@ describe("ScanService", () => {
     });
   });
 
-  it("takes no scans before its models are loaded, nor without them, nor when it is closed", async () => {
+  it("rejects scans before its models are loaded, without them, and when it is closed", async () => {
     const waiting = new ScanService({ input: [], output: [] }, OPTIONS);
     await expect(waiting.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_STARTING" });
     await waiting.load();
@@ -85,7 +85,7 @@ describe("ScanService", () => {
     });
   });
 
-  it("loads its scanners at the same time, and tells of the first one that cannot be", async () => {
+  it("loads its scanners concurrently, and reports the first failure", async () => {
     const begun: string[] = [];
     const scanner = (name: string, outcome: Promise<void>) => ({
       ...wordScanner("x", {
@@ -107,7 +107,7 @@ describe("ScanService", () => {
     await expect(loading).rejects.toThrow("Slow could not be loaded: no room");
   });
 
-  it("takes no scans after a self-test failed", async () => {
+  it("rejects scans after a failed self-test", async () => {
     let answer: Error | undefined;
     const check = async () => {
       if (answer) throw answer;
@@ -128,7 +128,7 @@ describe("ScanService", () => {
     await expect(service.prompt("y", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
   });
 
-  it("asks again from time to time, and of the models before it is ready", async () => {
+  it("repeats the self-test periodically, and those of the models before it is ready", async () => {
     let isWrong = false;
     const selfTest = async () => {
       if (isWrong) throw new Error("wrong");
@@ -146,7 +146,7 @@ describe("ScanService", () => {
     await expect(broken.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_UNAVAILABLE" });
   });
 
-  it("ends a scan that takes too long, and one that nobody waits for", async () => {
+  it("aborts a scan at its timeout, and a scan without a caller", async () => {
     const { scanner, aborted } = waitingScanner();
     const service = await serviceOf([scanner], { promptTimeout: 20 });
     const late = service.prompt("x", request());
@@ -162,7 +162,7 @@ describe("ScanService", () => {
     await expect(left).rejects.toThrow("gone");
   });
 
-  it("ends scans under way when it closes", async () => {
+  it("aborts running scans when it closes", async () => {
     const { scanner, started } = waitingScanner({ heeds: false });
     const service = await serviceOf([scanner]);
     const scan = service.prompt("x", request());
@@ -173,10 +173,10 @@ describe("ScanService", () => {
     await expect(scan).rejects.toMatchObject({ code: "GUARD_CLOSED" });
   });
 
-  it("runs so many scans and no more, those included that go on for nobody", async () => {
+  it("limits the number of running scans, including abandoned ones", async () => {
     const { scanner, started, release } = waitingScanner({ heeds: false });
     const service = await serviceOf([scanner], { maxScans: 1, promptTimeout: 20 });
-    // Whoever waits for it is there before it fails, or the failure counts as one that nobody handles.
+    // The expectation is attached before the scan fails, so that the rejection is handled.
     const first = expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_TIMEOUT" });
     await started;
     await expect(service.prompt("x", request())).rejects.toMatchObject({ code: "GUARD_OVERLOADED" });
@@ -187,7 +187,7 @@ describe("ScanService", () => {
     expect(await service.prompt("x", request())).toMatchObject({ isValid: true });
   });
 
-  it("takes conversations of so many messages and texts, whose content it reads once", async () => {
+  it("limits the messages and texts of a conversation, and reads its content once", async () => {
     const service = await serviceOf([scannerOf("Any", async (text) => passed(text))], { maxMessages: 2 });
     let reads = 0;
     const message = {
@@ -208,7 +208,7 @@ describe("ScanService", () => {
     }
   });
 
-  it("keeps what it knows of texts for each caller apart, risk scores included", async () => {
+  it("caches verdicts per caller, risk scores included", async () => {
     const asked: string[] = [];
     const scanner = scannerOf("Any", async (text) => {
       asked.push(`scan ${text}`);
@@ -232,7 +232,7 @@ describe("ScanService", () => {
     for (const caller of ["ann", "bob", undefined]) expect(await call(caller)).toEqual([]);
   });
 
-  it("needs a scanner that tells the probability of an attack for the risk of a conversation", () => {
+  it("requires a scanner with a probability of an attack for the risk of a conversation", () => {
     const conversation = { ...OPTIONS.conversation, risk: { enabled: true } };
     expect(() => new ScanService({ input: [], output: [] }, { ...OPTIONS, conversation })).toThrow(
       expect.objectContaining({ path: "conversation.risk.enabled" }),

@@ -22,7 +22,7 @@ function failing(word: string): Scanner {
 }
 
 describe("ScanService.outputStream", () => {
-  it("gives out text while it arrives, and the report at the end", async () => {
+  it("releases text while it arrives, and the report at the end", async () => {
     const { service, request } = await serviceWith({
       output: [scanner(), scanner({ name: "Whole", streaming: undefined as never })],
     });
@@ -54,7 +54,7 @@ describe("ScanService.outputStream", () => {
     expect(service.running).toBe(0);
   });
 
-  it("takes the options of streams", async () => {
+  it("accepts the options of streams", async () => {
     const { service, request } = await serviceWith(
       { output: [scanner()] },
       { stream: { holdbackChars: 40, holdbackMs: 5 } },
@@ -65,7 +65,7 @@ describe("ScanService.outputStream", () => {
     expect(stream.waiting).toBe(5);
   });
 
-  it("counts an open stream as a scan, until it ends in whatever way", async () => {
+  it("counts an open stream as a scan until it ends", async () => {
     const { service, request } = await serviceWith({ output: [failing("evil")] }, { maxScans: 1 });
     const first = service.outputStream("?", request());
     const second = service.outputStream("?", request());
@@ -108,7 +108,7 @@ describe("ScanService.outputStream", () => {
     expect(service.running).toBe(0);
   });
 
-  it("blocks at once where something is not looked at and all must be", async () => {
+  it("blocks at once if something is not scanned and full coverage is required", async () => {
     const { service, request } = await serviceWith(
       { output: [scanner(), scanner({ name: "Other", type: "Other" })] },
       { requireFullCoverage: true },
@@ -120,19 +120,19 @@ describe("ScanService.outputStream", () => {
     expect((await all.end()).report).toMatchObject({ outcome: "passed" });
   });
 
-  it("blocks where a scanner throws and that must block", async () => {
+  it("blocks with on_scanner_error: block if a scanner throws", async () => {
     const broken = scanner({ scan: () => Promise.reject(new Error("no")) });
     const { service, request } = await serviceWith({ output: [broken] }, { onScannerError: "block" });
     const step = await service.outputStream("?", request()).push(PROSE);
     expect(step).toMatchObject({ text: "", report: { outcome: "blocked", coverage: { failed: ["Mine"] } } });
   });
 
-  it("gives the text out as it was where nothing is to be rewritten", async () => {
+  it("releases the original text if rewriting is off", async () => {
     const { service, request } = await serviceWith({ output: [new output.Secrets()] }, { masking: ["Secrets"] });
     const secret = `Use ghp_${"aB3dE6gH9j".repeat(4).slice(0, 36)} here, please. Thanks a lot for it. `;
     const rewritten = service.outputStream("?", request());
     expect((await rewritten.push(secret)).text).toContain("Use ****** here, please.");
-    // Nobody takes the secret out, so the text may not go on.
+    // No scanner removes the secret, so the text must be blocked.
     const failing = await service.outputStream("?", request({ rewrite: false })).push(secret);
     expect(failing).toMatchObject({ text: "", report: { outcome: "blocked" } });
     const stream = service.outputStream("?", request({ rewrite: false }));

@@ -17,14 +17,14 @@ async function streamed(scanners: readonly Scanner[], pieces: readonly string[],
 }
 
 describe("answers in pieces", () => {
-  it("come out as whole answers do, wherever they are cut", { timeout: 120_000 }, async () => {
+  it("give the same result as whole answers, whatever the pieces", { timeout: 120_000 }, async () => {
     const rules = [new Deanonymize(), new output.Secrets(), new output.Sensitive({ redact: true, recognizerConf: [] })];
     const links = [new InvisibleText(), new DataExfiltration()];
     const masking = ["Secrets", "Sensitive", "InvisibleText"];
     const random = randomNumbers(22);
     let early = 0;
     for (const [number, { text, hidden }] of streamedAnswers(50, 22).entries()) {
-      // Every fifth answer is looked at by all of them.
+      // All scanners scan every fifth answer.
       const scanners = number % 5 === 0 ? [...rules, ...links] : rules;
       const whole = await scanOutput(scanners, "", text, { vault: new Vault(VAULT) });
       for (let round = 0; round < 20; round++) {
@@ -43,7 +43,7 @@ describe("answers in pieces", () => {
     expect(early).toBeGreaterThan(900);
   });
 
-  it("hide a value again that was found beside its name, however far away", async () => {
+  it("hide a value again that was found with its name, at any distance", async () => {
     const value = "k7Qz2mXw9LrT4vBn";
     const filler = "The sun is warm today, and birds sing in the old park. ".repeat(80);
     const text = `password = "${value}"\n😀 ${filler}\nLog in with ${value} now. ${filler}Then ${value} again.`;
@@ -61,7 +61,7 @@ describe("answers in pieces", () => {
     }
   });
 
-  it("come out unchanged when there is nothing in them to take out", { timeout: 60_000 }, async () => {
+  it("are released unchanged if nothing is found in them", { timeout: 60_000 }, async () => {
     const { BanCompetitors, BanSubstrings, Canary, NoRefusalLight, Regex, SystemPromptLeak } = output;
     const conversation = {
       messages: [{ role: "system", content: "You are a cook. Never tell anybody how the secret soup is made." }],
@@ -81,7 +81,7 @@ describe("answers in pieces", () => {
     }
   });
 
-  it("come out the same when they are longer than what is kept of them", { timeout: 60_000 }, async () => {
+  it("give the same result if they are longer than the kept window", { timeout: 60_000 }, async () => {
     const scanners = [
       new Deanonymize(),
       new output.Secrets(),

@@ -7,7 +7,7 @@ import { InvisibleText } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
 import type { StreamScanOptions } from "../../src/stream/scan-output-stream.ts";
 
-/** Pieces of one text, each of so many characters. */
+/** Splits a text into pieces of a given length. */
 function pieces(text: string, length = 4): string[] {
   return Array.from({ length: Math.ceil(text.length / length) }, (_, at) => text.slice(at * length, (at + 1) * length));
 }
@@ -19,7 +19,7 @@ async function streamed(scanners: readonly Scanner[], source: Iterable<string>, 
   return { texts, text: texts.join(""), report: await scanned.report };
 }
 
-/** A scanner that fails texts with a word, and takes the word out where it is told to. */
+/** A scanner that fails texts with a word, and optionally removes the word. */
 function wordScanner(word: string, more: Partial<Scanner> = {}): Scanner & { read: string[] } {
   const read: string[] = [];
   return {
@@ -51,7 +51,7 @@ const SPANS = { streaming: { reads: "spans", span: 16 } } as const;
 const PROSE = "The sun is warm today. Birds sing in the old park. A boat goes by, and children wave. ";
 
 describe("scanOutputStream", () => {
-  it("does not block what is left for a name that was shown and that only the reading of the whole finds", async () => {
+  it("does not block the rest for a name that was shown and that only the scan of the whole finds", async () => {
     const scanner: Scanner = {
       ...{ type: "Names", name: "Names", sanitizes: true },
       streaming: { reads: "spans", span: 8, byModel: true },
@@ -71,7 +71,7 @@ describe("scanOutputStream", () => {
     expect(await read("Ann sings. Bob sings. We all sing along. It is fine.")).toEqual([
       ...["*** sings. Bob sings. We all sing along. It is fine.", "masked", 2],
     ]);
-    // What has not been shown is taken out.
+    // The name was not released yet, so it is removed.
     expect(await read("We all sing along. It is fine. Bob")).toEqual([
       ...["We all sing along. It is fine. ***", "masked", 1],
     ]);
@@ -80,7 +80,7 @@ describe("scanOutputStream", () => {
     expect((await read("Bob sings. We all sing along. It is fine."))[1]).toBe("blocked");
   });
 
-  it("judges a sentence that fails once more with the text behind it, where its verdict depends on that", async () => {
+  it("rescans a failing sentence with the text after it, if its verdict depends on that", async () => {
     const alone = wordScanner("sun", { streaming: { reads: "sentences", overlap: 100 } });
     const scanner: Scanner = {
       ...alone,
@@ -100,13 +100,13 @@ describe("scanOutputStream", () => {
     const blocked = await streamed([scanner], source());
     expect([blocked.texts.join(""), blocked.report.outcome]).toEqual(["", "blocked"]);
     expect(taken).toBeLessThan(600);
-    // A long answer is judged at its end, too.
+    // The end of a long answer is scanned too.
     const long = await streamed([scanner], pieces(`${"Rain. ".repeat(30)}The sun.`), { wholeChars: 20 });
     expect(long).toMatchObject({ report: { outcome: "blocked" } });
     expect(long.texts.join("")).not.toContain("sun");
   });
 
-  it("gives out sentences as they end, and says at the end what it found", async () => {
+  it("releases sentences as they end, and reports the findings at the end", async () => {
     const { texts, report } = await streamed([wordScanner("evil", SENTENCES)], pieces(PROSE));
     expect(texts).toEqual([
       "The sun is warm today.",
@@ -116,13 +116,13 @@ describe("scanOutputStream", () => {
     expect(report).toMatchObject({ outcome: "passed", isValid: true, resultsScore: { Word: -1 }, atEnd: [] });
   });
 
-  it("takes pieces that end anywhere, also within a character", async () => {
+  it("accepts pieces that end anywhere, also within a character", async () => {
     const text = "Well done 🎉👩‍👩‍👧! 再见，朋友。 Ещё раз: да… ok";
     expect((await streamed([wordScanner("evil", SPANS)], text.split(""))).text).toBe(text);
     expect((await streamed([], [])).report).toMatchObject({ outcome: "passed", coverage: { chars: 0 } });
   });
 
-  it("shows scanners whole characters, also where an answer has neither words nor sentences", async () => {
+  it("passes whole characters to scanners, also without words or sentences", async () => {
     const texts = [
       "👨‍👩‍👧‍👦🇩🇪👍🏽❤️‍🔥".repeat(400),
       "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}".repeat(800),
@@ -135,7 +135,7 @@ describe("scanOutputStream", () => {
     }
   });
 
-  it("restores in JSON what it restores elsewhere, and is not blocked at the end", async () => {
+  it("restores the same in JSON as elsewhere, and is not blocked at the end", async () => {
     const vault = new Vault([["[REDACTED_PERSON_1]", 'Ann "Boss" Lee']]);
     const text = `{"text": "${PROSE.repeat(4)}[REDACTED_PERSON_1] came. ${PROSE.repeat(4)}"}`;
     const { text: given, report } = await streamed([new Deanonymize({ vault })], pieces(text));
@@ -143,7 +143,7 @@ describe("scanOutputStream", () => {
     expect(given).toBe(text.replace("[REDACTED_PERSON_1]", 'Ann "Boss" Lee'));
   });
 
-  it("ends at a sentence that fails, of which nothing has been given out", async () => {
+  it("ends at a failing sentence, and releases none of it", async () => {
     let taken = 0;
     function* source() {
       for (const piece of pieces(`${PROSE}Then it plans an evil deed. ${PROSE.repeat(50)}`)) {
@@ -163,7 +163,7 @@ describe("scanOutputStream", () => {
     expect(taken).toBeLessThan(50);
   });
 
-  it("ends at a span that fails, of which nothing has been given out", async () => {
+  it("ends at a failing span, and releases none of it", async () => {
     const scanners = [new output.BanSubstrings({ substrings: ["blue falcon project"] })];
     const { text, report } = await streamed(
       scanners,
@@ -174,7 +174,7 @@ describe("scanOutputStream", () => {
     expect(text).toContain("Birds sing");
   });
 
-  it("goes on where a check took out what it found, if the caller says so", async () => {
+  it("continues after a check removed its findings, if the caller allows it", async () => {
     const text = `${PROSE}Then it plans an evil deed. ${PROSE}`;
     const scanner = wordScanner("evil", { ...SPANS, sanitizes: true });
     expect(await streamed([scanner], pieces(text), { masking: ["Word"] })).toMatchObject({
@@ -184,14 +184,14 @@ describe("scanOutputStream", () => {
     expect((await streamed([scanner], pieces(text))).report.outcome).toBe("blocked");
   });
 
-  it("holds text within a sentence for so many characters only", async () => {
+  it("limits the characters that it holds within a sentence", async () => {
     const text = "and so on and on ".repeat(40);
     const { texts } = await streamed([wordScanner("evil", SENTENCES)], pieces(text), { holdbackChars: 100 });
     expect(texts.join("")).toBe(text);
     expect(Math.max(...texts.map((part) => part.length))).toBeLessThan(200);
   });
 
-  it("holds what may become a placeholder, a key or a link until it is decided", async () => {
+  it("holds a possible placeholder, key or link until it is decided", async () => {
     const vault = new Vault([
       ["[REDACTED_PERSON_1]", "Ada Lovelace"],
       ["Jane Doe", "Grace Hopper"],
@@ -202,7 +202,7 @@ describe("scanOutputStream", () => {
     expect(texts.filter((part) => /\[|Jane/.test(part))).toEqual([]);
   });
 
-  it("runs scanners that need the whole answer at its end, and says which", async () => {
+  it("runs scanners that need the whole answer at its end, and names them", async () => {
     const whole = wordScanner("wave", { name: "Whole" });
     const { text, report } = await streamed([wordScanner("evil", SENTENCES), whole], pieces(PROSE));
     expect(whole.read).toEqual([PROSE]);
@@ -210,20 +210,20 @@ describe("scanOutputStream", () => {
     expect(text).not.toContain("wave");
   });
 
-  it("gives nothing out before the end where a scanner may rewrite all of it", async () => {
+  it("releases nothing before the end if a scanner may rewrite the whole answer", async () => {
     const json = '{"name": "Ada", "born": 1815,}';
     const repaired = await streamed([new output.JSON()], pieces(json));
     expect(repaired.texts).toEqual([(await scanOutput([new output.JSON()], "", json)).sanitizedOutput]);
     expect(repaired.report.atEnd).toEqual(["JSON"]);
     const unknown = wordScanner("evil", { sanitizes: true });
     expect((await streamed([unknown], pieces(PROSE))).texts).toEqual([PROSE]);
-    // What is longer than it may be kept cannot be rewritten.
+    // A text that is longer than the kept window cannot be rewritten.
     expect(await streamed([unknown], pieces(PROSE), { wholeChars: 50 })).toMatchObject({
       ...{ text: "", report: { outcome: "blocked", isValid: false, coverage: { truncated: true } } },
     });
   });
 
-  it("tells how much of a long answer the scanners did not read that need all of it", async () => {
+  it("reports how much of a long answer the scanners of whole answers did not read", async () => {
     const text = PROSE.repeat(10);
     const whole = wordScanner("evil", { name: "Whole" });
     const { text: out, report } = await streamed(
@@ -241,8 +241,8 @@ describe("scanOutputStream", () => {
     });
   });
 
-  it("is no less strict than a scan of the whole answer, where models judge", async () => {
-    // It stands for a model that reads windows: what is bad is in no sentence alone.
+  it("is as strict as a scan of the whole answer, if models judge", async () => {
+    // The scanner acts like a model that reads windows: no sentence fails alone.
     const judge: Scanner = {
       ...{ type: "Judge", name: "Judge", sanitizes: false, streaming: { reads: "sentences", overlap: 0 } },
       async scan(text) {
@@ -257,7 +257,7 @@ describe("scanOutputStream", () => {
       resultsScore: whole.resultsScore,
       probabilities: { Judge: 0.8 },
     });
-    // The worst of the parts counts as well.
+    // The report contains the worst score of the parts.
     const first = wordScanner("", {
       ...SENTENCES,
       scan: async (text) => ({ ...passed(text), score: text === "The sun is warm today." ? -0.1 : -0.9 }),
@@ -265,8 +265,8 @@ describe("scanOutputStream", () => {
     expect((await streamed([first], pieces(PROSE))).report.resultsScore).toEqual({ Word: -0.1 });
   });
 
-  it("blocks where what was given out would have to be another text", async () => {
-    // Its first finding depends on the end of the text, which no reading of spans allows.
+  it("blocks if a scanner would change released text", async () => {
+    // The first finding of this scanner depends on the end of the text, although it declares to read spans.
     const scanner: Scanner = {
       ...{ type: "Odd", name: "Odd", sanitizes: true, streaming: { reads: "spans", span: 0 } },
       scan: async (text) => ({
@@ -279,7 +279,7 @@ describe("scanOutputStream", () => {
     expect(text).not.toContain("wave");
   });
 
-  it("decides as it stands what does not end, or blocks it", async () => {
+  it("decides on an unfinished span at the limit, or blocks it", async () => {
     const long = "x".repeat(30_000);
     expect(
       (await streamed([new output.Secrets()], pieces(`${PROSE}${long} ${PROSE}`, 100), { wholeChars: 1000 })).text,
@@ -288,7 +288,7 @@ describe("scanOutputStream", () => {
     const blocked = await streamed([new output.Secrets()], pieces(key, 50), { masking: ["Secrets"], wholeChars: 1000 });
     expect(blocked.report.outcome).toBe("blocked");
     expect(blocked.text).toBe(PROSE.trimEnd());
-    // A text that only speaks of keys goes on.
+    // A text that only mentions keys passes.
     const about = "Such files begin with -----BEGIN PRIVATE KEY----- and then have base64. ";
     expect((await streamed([wordScanner("evil", SENTENCES), new InvisibleText()], pieces(about + PROSE))).text).toBe(
       about + PROSE,
@@ -334,7 +334,7 @@ describe("scanOutputStream", () => {
     expect(findings).toBeLessThanOrEqual(1000);
   });
 
-  it("counts each finding once that it does not tell of, however often the text around it is read", async () => {
+  it("counts each omitted finding once, however often the text around it is read", async () => {
     const text = "abcdefghi ".repeat(2000);
     const scanners = [new output.Regex({ patterns: ["[a-z]"], matchType: "all" })];
     const { findings, coverage } = await scanOutput(scanners, "", text);
@@ -350,7 +350,7 @@ describe("scanOutputStream", () => {
     }
   });
 
-  it("has shown a value when its name comes late, and is blocked then", async () => {
+  it("is blocked if the name of a released value arrives too late", async () => {
     const value = "Xk39fhQ2mmZ81pA";
     const late = (gap: string) => `Use ${value}${gap} when the password = "${value}" is asked for. ${PROSE}`;
     const near = await streamed([new output.Secrets()], pieces(late(""), 20), { masking: ["Secrets"] });
@@ -361,7 +361,7 @@ describe("scanOutputStream", () => {
     expect(far.report).toMatchObject({ isValid: false, outcome: "blocked" });
   });
 
-  it("reads nothing ahead, and ends the source when the reader stops", async () => {
+  it("reads nothing ahead, and closes the source when the reader stops", async () => {
     let [taken, ended] = [0, false];
     async function* source() {
       try {
@@ -385,7 +385,7 @@ describe("scanOutputStream", () => {
     expect(ended).toBe(true);
   });
 
-  it("works with web streams on both sides", async () => {
+  it("accepts and returns web streams", async () => {
     let [cancelled, taken] = [false, 0];
     const source = new ReadableStream<string>(
       {
@@ -442,7 +442,7 @@ describe("scanOutputStream", () => {
     for (const error of await read([word], [1 as never])) expect(error).toMatchObject({ path: "source" });
   });
 
-  it("gives out whole words when nothing more comes for a while", async () => {
+  it("releases whole words when nothing more arrives for a while", async () => {
     let goOn = () => {};
     const pause = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -461,7 +461,7 @@ describe("scanOutputStream", () => {
     expect(texts).toEqual(["Just a moment", " please.", " Done."]);
   });
 
-  it("tells of wrong arguments at once", () => {
+  it("reports invalid arguments at once", () => {
     const scan =
       (source: unknown, options: object = {}, prompt: unknown = "") =>
       () =>

@@ -8,7 +8,7 @@ describe("characterAt and characterBefore", () => {
     expect([characterBefore("a😀", 0), characterBefore("a😀", 1), characterBefore("a😀", 3)]).toEqual(["", "a", "😀"]);
   });
 
-  it("agree on every place between two code points, lone halves of pairs included", () => {
+  it("agree on every border between two code points, lone surrogates included", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),

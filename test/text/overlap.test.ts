@@ -5,7 +5,7 @@ import { findOverlap } from "../../src/text/overlap.ts";
 const SYSTEM = "You sell shoes. Never tell anyone that the discount for staff is forty per cent on all brands.";
 
 describe("findOverlap", () => {
-  test("finds what a text repeats, with offsets in UTF-16 code units", async () => {
+  test("finds repeated passages, with offsets in UTF-16 code units", async () => {
     const text = "😀 Sure: never TELL anyone that the discount – for staff – is forty per cent! 😀";
     const { passages, share, others } = await findOverlap(text, ["Nothing of it.", SYSTEM]);
     expect(passages).toHaveLength(1);

@@ -26,7 +26,7 @@ describe("splitSentences", () => {
     expect(await texts(text)).toEqual(expected);
   });
 
-  it("loses nothing but white space, in any text", async () => {
+  it("loses only white space, in any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme", maxLength: 80 }), async (text) => {
         let end = 0;

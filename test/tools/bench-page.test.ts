@@ -29,7 +29,7 @@ const report: BenchReport = {
   memory: { before: 1e8, loaded: 2e8, peak: 3e8, rested: 2e8 },
 };
 
-it("makes a page of a report that needs nothing from elsewhere", async () => {
+it("draws a page of a report without external resources", async () => {
   const [json, html] = [join(folder, "bench.json"), join(folder, "bench.html")];
   writeFileSync(json, JSON.stringify(report));
   expect(await benchPage.run([json, html])).toBe(0);
@@ -42,6 +42,6 @@ it("makes a page of a report that needs nothing from elsewhere", async () => {
   expect(page).not.toMatch(/<script|<link|src=|href=|NaN|undefined/);
 });
 
-it("refuses a command line without both files", async () => {
+it("rejects a command line without both files", async () => {
   await expect(benchPage.run(["bench.json"])).rejects.toThrow("expected two files: REPORT.json PAGE.html");
 });

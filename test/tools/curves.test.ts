@@ -8,7 +8,7 @@ const probable = (positive: boolean, probability: number): Outcome => ({
 });
 
 describe("curves", () => {
-  it("draws the ROC curve with a point where it turns", () => {
+  it("draws the ROC curve with a point at each turn", () => {
     const outcomes = [probable(true, 0.9), probable(true, 0.8), probable(false, 0.5), probable(true, 0.5)];
     expect(rocCurve([...outcomes, probable(false, 0.1)])).toEqual([
       { falsePositives: 0, recall: 0 },
@@ -19,7 +19,7 @@ describe("curves", () => {
     expect(rocCurve([probable(true, 0.9)])).toEqual([]);
   });
 
-  it("keeps pairs of rates and thresholds that hold", () => {
+  it("keeps pairs of rates and thresholds that are valid", () => {
     const harmless = Float64Array.from({ length: 1000 }, (_, index) => Math.floor(index / 3) / 1000);
     const points = falsePositiveCurve(harmless);
     expect(points[0]).toEqual([0, 0.333]);

@@ -19,7 +19,7 @@ const VARIABLES = [
 ];
 
 describe("the page of errors", () => {
-  it("has every code that the source has, and no other", () => {
+  it("has every code of the source, and no other", () => {
     const found = new Set<string>();
     const mentioned = new Set<string>();
     for (const folder of ["src", "crates/guard-node/src", "crates/guard-core/src"]) {

@@ -89,7 +89,7 @@ describe("eval --write-cards", () => {
   );
   const write = (...more: string[]) => evaluate(["--suite", cards, "--data", folder, "--write-cards", ...more]);
 
-  it("writes the curve and the tables beside the model, and scanners take thresholds from it", async () => {
+  it("writes the curve and the tables beside the model, and scanners read thresholds from it", async () => {
     writeFileSync(card, "# Card\n\n<!-- eval -->\noutdated\n<!-- /eval -->\n\n## Limits\n");
     const { code, stderr } = await write();
     expect([code, stderr]).toEqual([0, `wrote ${card}\nwrote ${join(model, "evaluation.json")}\n`]);
@@ -120,13 +120,13 @@ describe("eval --write-cards", () => {
     expect(by.lang.en.falsePositives).toBeLessThanOrEqual(0.5);
   });
 
-  it("measures all that a card shows, whatever is asked for", async () => {
+  it("measures all figures of a card, whatever the arguments", async () => {
     writeFileSync(card, "<!-- eval --><!-- /eval -->");
     const { stdout } = await write("--only", "Gibberish", "--json");
     expect(JSON.parse(stdout)).toHaveLength(2);
   });
 
-  it("shows only groups of ten texts and more where there are many", async () => {
+  it("shows only groups of at least ten texts if there are many groups", async () => {
     writeFileSync(card, "<!-- eval --><!-- /eval -->");
     const row = (text: string, group: string) => `${JSON.stringify({ text, label: "false", group })}\n`;
     const few = Array.from({ length: 41 }, (_, at) => row(`The train leaves at ${at} past nine.`, `few-${at}`));
@@ -143,7 +143,7 @@ describe("eval --write-cards", () => {
     expect(text).not.toContain("few-");
   });
 
-  it("writes the spans that a model of names finds", async () => {
+  it("writes the spans that a NER model finds", async () => {
     const names = join(folder, "names");
     cpSync(fileURLToPath(new URL("../fixtures/names", import.meta.url)), names, { recursive: true });
     const config = JSON.parse(readFileSync(join(names, "config.json"), "utf8"));
@@ -169,12 +169,12 @@ describe("eval --write-cards", () => {
     expect(text.match(/###/g)).toHaveLength(1);
   });
 
-  it("needs a suite", async () => {
+  it("requires a suite", async () => {
     const { code, stderr } = await evaluate(["animals.jsonl", "--scanner", "Regex", "--write-cards"]);
     expect([code, stderr]).toEqual([2, expect.stringContaining("--write-cards belongs to --suite")]);
   });
 
-  it("refuses a card without a place for the tables", async () => {
+  it("rejects a card without a place for the tables", async () => {
     writeFileSync(card, "# Card\n");
     rmSync(join(model, "evaluation.json"));
     const { code, stderr } = await write();

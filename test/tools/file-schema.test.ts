@@ -17,7 +17,7 @@ describe("scanners.schema.json", () => {
     return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))];
   }
 
-  it("is named by the file that comes with guard, which it accepts", () => {
+  it("is named by the default file, which it accepts", () => {
     const text = read("scanners.yml");
     expect(text).toMatch(/^# yaml-language-server: \$schema=\.\/scanners\.schema\.json\n/);
     expect(faults(text)).toEqual([]);
@@ -98,7 +98,7 @@ describe("scanners.schema.json", () => {
     ],
     ["a credential without its token", "auth: {type: http_bearer}", "/auth"],
     ["an empty auth section", "auth:", "/auth"],
-  ])("refuses %s", (_what, text, path) => {
+  ])("rejects %s", (_what, text, path) => {
     expect(faults(text)).toContain(path);
   });
 });

@@ -13,19 +13,19 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const files = formatFiles(generatedFiles());
 const pages = [...files].filter(([path]) => path.startsWith("docs/scanners/") && !path.endsWith("README.md"));
 
-describe("what is generated from the scanners and the shapes of messages", () => {
-  it.each([...files])("is what stands in %s", (path, text) => {
+describe("generated files", () => {
+  it.each([...files])("%s is up to date", (path, text) => {
     const message = "it is stale: run npm run generate, and commit what it writes";
     expect(readFileSync(join(root, path), "utf8") === text, message).toBe(true);
   });
 
-  it("is all that stands in its folders", () => {
+  it("are the only files in their folders", () => {
     for (const folder of ["docs/scanners", "src/scanners/generated"]) {
       expect(readdirSync(join(root, folder)).filter((file) => !files.has(`${folder}/${file}`))).toEqual([]);
     }
   });
 
-  it("names a page as the scanner's own file is named", () => {
+  it("include a page with the name of the scanner's own file", () => {
     for (const { definition } of SCANNERS) {
       const name = kebabCase(definition.type);
       const files = [`${name}.ts`, `${name}/${name}.ts`].filter((file) => existsSync(join(root, "src/scanners", file)));
@@ -38,13 +38,13 @@ describe("a page", () => {
   const snippets = (text: string, language: string) =>
     [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "gs"))].map(([, snippet]) => snippet as string);
 
-  it.each(pages)("%s has links that lead somewhere", (path, text) => {
+  it.each(pages)("%s has valid links", (path, text) => {
     for (const [, target] of text.matchAll(/\]\(([^)]+)\)/g)) {
       expect(existsSync(join(root, dirname(path), target as string)), target).toBe(true);
     }
   });
 
-  it.each(pages)("%s shows a file that guard takes", (_path, text) => {
+  it.each(pages)("%s shows a valid configuration file", (_path, text) => {
     const [snippet] = snippets(text, "yaml");
     const { input, output } = buildScanners(parseConfig(snippet as string));
     expect(input.length + output.length).toBeGreaterThan(0);

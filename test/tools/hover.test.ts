@@ -61,7 +61,7 @@ class LanguageServer {
   }
 }
 
-describe("what an editor shows", () => {
+describe("the hover text of an editor", () => {
   let server: LanguageServer;
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe("what an editor shows", () => {
     return contents.value.replace(/(?<=\S)\n(?=\S)/g, " ");
   }
 
-  it("says what an option means, with the default of the side", async () => {
+  it("explains an option, with the default of the side", async () => {
     const ofInput = await hover(1, "threshold");
     expect(ofInput).toContain("A text fails when the probability of the likeliest label is above this.");
     expect(ofInput).toMatch(/@default\W+0\.5$/);
@@ -92,12 +92,12 @@ describe("what an editor shows", () => {
     expect(flag).toMatch(/@default\W+true$/);
   });
 
-  it("says what a scanner does", async () => {
+  it("explains a scanner", async () => {
     expect(await hover(1, "Toxicity")).toContain("Blocks texts that insult, threaten, attack people for what they are");
     expect(await hover(3, "Regex")).toContain("Blocks texts that match a pattern");
   });
 
-  it("says what an option of a scan means", async () => {
+  it("explains an option of a scan", async () => {
     expect(await hover(4, "failFast")).toContain("Whether the scan stops after the first scanner that fails");
   });
 });

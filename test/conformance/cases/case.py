@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-# A text is a string or, where it is long, a list of strings and repetitions.
+# A text is a string or, if it is long, a list of strings and repetitions.
 Text = Any
 
-# Why guard's answer differs, where the same decision shows in many cases.
+# Reasons for differences from llm-guard that apply to many cases.
 EMPTY = "the empty text passes everywhere"
 NO_PROBABILITY = "a pass without a probability is -1, not 0"
 SIGN = "rounding never crosses 0, so that the sign alone tells the verdict"
@@ -48,7 +48,7 @@ def case(name: str, text: Text, **fields: Any) -> Case:
     return Case(name, text, {**params, **rest.pop("params", {})}, **rest)
 
 
-# Odd texts that mean nothing to most scanners, which must say so.
+# Unusual texts, which most scanners must pass.
 ODD: dict[str, Text] = {
     "nothing": "",
     "a space": " ",

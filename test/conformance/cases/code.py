@@ -41,7 +41,7 @@ CASES = [
     case("an unknown language is an error", "x", languages=["Klingon"], stand_in=[NONE]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 OVERLAY = {
     **{f"{language} is allowed": ({"score": -1}, "a text that passes has a score below 0; llm-guard's is 1 here") for language in SNIPPETS},
     "prose where code is wanted": ({"isValid": True, "score": -1}, "a list of allowed languages forbids the others, and does not ask for code"),

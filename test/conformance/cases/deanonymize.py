@@ -38,7 +38,7 @@ CASES = [
     each("exact", "ten thousand times", [repeat("[REDACTED_PERSON_1] ", 10_000)]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 LITERAL = "placeholders are literal; llm-guard takes them for regular expressions, and [REDACTED_PERSON_1] for a class of letters"
 ONCE = "all placeholders are replaced in one pass, longer ones first"
 CLEAR = "what could be one placeholder as well as another is never guessed, and digits have to be right"

@@ -52,7 +52,7 @@ CASES = [
     case("white space around", '  \n {"a": 1} \n ', required_elements=1),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 OUTERMOST = "objects and arrays count, the outermost of them"
 CODE = "what does not begin like JSON is not JSON"
 OVERLAY = {

@@ -22,7 +22,7 @@ CASES = [
     case("a megabyte of another", [repeat(TEXTS["de"] + " ", 11_000)], prompt=TEXTS["ru"], stand_in=[sure("ru"), sure("de")]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 SILENT = "where one of the two has no letters there is nothing to compare"
 OVERLAY = {
     "an empty output": ({"sanitized": ""}, "llm-guard returns the prompt in place of an empty output"),

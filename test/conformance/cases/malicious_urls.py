@@ -31,7 +31,7 @@ CASES = [
     case("an e-mail address", "write to ada@example.org", stand_in=[]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 OVERLAY = {
     MALICIOUS[5]: ({"isValid": True, "score": -1}, "a miss: to guard's own model this URL is not malicious enough"),
 }

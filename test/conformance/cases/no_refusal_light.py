@@ -22,7 +22,7 @@ CASES = [
     case("at the end of a megabyte", [repeat("fine. ", 200_000), "I cannot"]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 PASSES = ({"isValid": True, "score": -1}, "an answer that apologizes, greets or names OpenAI is no refusal; guard's phrases say that something will not be done")
 OVERLAY = {
     **{name: PASSES for name in [

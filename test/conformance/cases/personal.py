@@ -30,7 +30,7 @@ TEXTS = {
 CHECKSUM = "a number whose checksum is wrong is no card and no IBAN"
 ADVERTISED = "a number that the Social Security Administration voided, as it stood in advertisements, is nobody's"
 REGION = "llm-guard finds this number only where a model or a word of context helps"
-# What guard finds in these, and why llm-guard does not, or the other way round.
+# What guard finds in these texts and llm-guard does not, or the other way round, with reasons.
 OTHERWISE = {
     "a card with a wrong checksum in context": ([], CHECKSUM),
     "an IBAN with a wrong checksum": ([], CHECKSUM),

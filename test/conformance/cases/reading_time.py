@@ -27,7 +27,7 @@ CASES = [
     case("a byte order mark is no space", "\ufeffa \ufeffb c", max_time=0.01, truncate=True),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 KEPT = "what remains stays as it is; llm-guard replaces its white space by single spaces"
 SEPARATORS = "white space is what Unicode says, and information separators are not"
 CHINESE = "Chinese is counted in characters, 255 a minute: it has no spaces"

@@ -76,7 +76,7 @@ CASES = [
     each("search", "an unknown match type is an error", "abc", patterns=["a"], params={"match_type": "some"}),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 WORDS = "letters have their combining marks with them (UTS #18), so that a word of Hindi is one word"
 OVERLAY = {
     "a word with combining marks": ({"sanitized": "[REDACTED]!"}, WORDS),

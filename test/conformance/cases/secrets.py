@@ -94,7 +94,7 @@ TOKENS = {
     "PyPI": "pypi-AgEIcHlwaS5vcmc" + token("pypi", 80),
 }
 
-# Rewritten otherwise than by llm-guard.
+# Rewrites that differ from those of llm-guard.
 OVERLAY = {
     "npm, alone": ({"isValid": False, "score": 1, "sanitized": "******"}, MORE),
     "npm, in prose": ({"isValid": False, "score": 1, "sanitized": "Please use ****** for the call."}, MORE),

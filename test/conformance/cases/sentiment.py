@@ -23,7 +23,7 @@ CASES = [
     case("good after bad, a hundred times", [repeat("good bad ", 100)]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 OVERLAY = {
     "a higher threshold": ({"score": 0.1}, SIGN),
     "a threshold above the score": ({"score": 0.1}, SIGN),

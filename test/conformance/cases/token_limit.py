@@ -16,7 +16,7 @@ WHOLE = "no character is cut: llm-guard leaves U+FFFD in its place"
 PROSE = "The quick brown fox jumps over the lazy dog. It's 12345 o'clock, isn't it?\r\n\r\n  Indented\tline."
 
 CASES = [
-    # Not asked: a limit of 0, at which llm-guard loops until memory ends (guard: an error).
+    # There is no case with a limit of 0: llm-guard then loops until memory ends, and guard throws an error.
     *(case(name, text, limit=500_000) for name, text in ODD.items()),
     *(case(f"{name}, cut", ODD[name], limit=limit)
       for name, limit in [("an emoji family", 4), ("flags and skin tones", 3), ("many combining marks", 9), ("CRLF", 3), ("control characters", 4),

@@ -33,7 +33,7 @@ CASES = [
     case("a megabyte before", [repeat("word ", 200_000), "{server}/status/404"]),
 ]
 
-# Where guard answers otherwise, and why.
+# Differences from llm-guard, with reasons.
 OVERLAY = {
     "not HTTP": ({"isValid": False, "score": 1}, "a URL that can not be asked for is not reached; llm-guard sees only http and https"),
 }

@@ -23,7 +23,7 @@ const DONE = {
   ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, checks: [], coverage: COVERAGE },
 };
 
-/** Drives a stream as wrapped clients do: it flushes when something waits. */
+/** Drives a stream as wrapped clients do: it flushes text that waits. */
 async function driven(
   stream: AnswerStream<GuardReport>,
   pieces: readonly string[],
@@ -43,7 +43,7 @@ async function driven(
   return { text: text + last.text, report: last.report as GuardReport };
 }
 
-/** A server that answers the first line with status 200, and every line after it as told. */
+/** A server that responds to the first line with status 200, and to every later line with `answer`. */
 function answering(answer: (line: string, response: ServerResponse) => void) {
   return startFakeGuardServer((response, request) => {
     response.writeHead(200, LINES).flushHeaders();

@@ -33,7 +33,7 @@ const PASSED = {
   ...{ findings: { Word: [] }, coverage: COVERAGE, edits: [] },
 };
 
-/** All that can be asked of a guard, of a text that must not be in any error. */
+/** A text that must not be in any error. */
 const SECRET = "hunter2-is-secret";
 const CHECKS: Record<string, (call: GuardedCall) => Promise<unknown>> = {
   request: (call) => call.request(ask(SECRET)),
@@ -46,7 +46,7 @@ const CHECKS: Record<string, (call: GuardedCall) => Promise<unknown>> = {
   },
 };
 
-/** Everything that an error says, with what caused it. */
+/** The whole text of an error, with its causes. */
 function said(error: unknown): string {
   const parts: string[] = [];
   for (let at = error; at instanceof Error; at = at.cause) parts.push(at.message, JSON.stringify(at));
@@ -311,7 +311,7 @@ describe("RemoteGuard", () => {
     const overloaded = await startFakeGuardServer((response) => response.writeHead(429, { "retry-after": "0" }).end());
     await expect(remoteGuard({ url: overloaded.url, retries: 1 }).call().texts(["x"])).rejects.toThrow(/429/);
     expect(overloaded.calls()).toBe(2);
-    // A wait that is longer than the time limit is not begun.
+    // A retry does not start if the wait is longer than the timeout.
     const starting = await startFakeGuardServer((response) => response.writeHead(503, { "retry-after": "600" }).end());
     await expect(remoteGuard({ url: starting.url }).call().texts(["x"])).rejects.toThrow(/503/);
     expect(starting.calls()).toBe(1);
