@@ -48,17 +48,22 @@ export class SlotReader {
    * Reads the base64 data of a resource if it is text, by its type or, without a type, by its content. Otherwise a server could hide text
    * from checks by sending it as data.
    *
-   * @returns whether the data is text.
+   * @returns whether all of the data was read as text.
    */
   readBlob(holder: Record<string, unknown>, path: string): boolean {
     const { blob, mimeType } = holder;
     if (typeof blob !== "string") return false;
     const file = decodeFile(blob, typeof mimeType === "string" ? mimeType : "");
-    if (!file) return false;
-    this.#readString(file.text, path, (changed) => {
-      holder.blob = file.encode(changed);
-    });
-    return true;
+    let written: number | undefined;
+    for (const [index, { text, encode }] of file?.readings.entries() ?? []) {
+      this.#readString(text, path, (changed) => {
+        // The new text is that of the first reading, so that programs agree about it.
+        if (written !== undefined && written < index) return;
+        written = index;
+        holder.blob = encode(changed);
+      });
+    }
+    return file?.isPartial === false;
   }
 
   /** Writes the replacements inside JSON strings. */

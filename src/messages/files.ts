@@ -18,11 +18,11 @@ export interface PartFile {
 export function readPartFile({ data, keys, mediaType, names = [] }: PartFile, context: PartContext): void {
   const prose = names.filter(({ value }) => typeof value === "string" && isProse(value));
   const file = typeof data === "string" ? decodeFile(data, typeof mediaType === "string" ? mediaType : "") : undefined;
-  if (!file) context.draft.skipped += 1;
+  if (!file || file.isPartial) context.draft.skipped += 1;
   if (!file && prose.length === 0) return;
   const draft = openDataDraft(context);
   for (const { value, keys } of prose) draft.add(value as string, keys);
-  if (file) draft.add(file.text, keys, file.encode);
+  for (const { text, encode } of file?.readings ?? []) draft.add(text, keys, encode);
 }
 
 /** Reads the file in a data URL. Any other URL counts as skipped. */

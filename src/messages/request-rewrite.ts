@@ -21,7 +21,8 @@ export function rewriteRequest(request: ChatRequest, replaced: ReadonlyMap<SlotP
       change = next;
     }
     if (slot.isKey) change.name = text;
-    else change.value = text;
+    // A file may have several readings. Its new text is the first of them, so that programs agree about it.
+    else change.value ??= text;
   }
   return applyChange(request, root) as ChatRequest;
 }

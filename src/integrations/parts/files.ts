@@ -1,4 +1,4 @@
-import { decodeFile } from "../../messages/media.ts";
+import { mayBeText } from "../../messages/media.ts";
 import type { ContentPart } from "../../scan/chat-request.ts";
 
 /** A part without text, such as an image. Its data is left out, since no scanner reads it. */
@@ -8,7 +8,7 @@ export function opaquePart(filename?: string): ContentPart {
 
 /** A part with a file: with its data if its type is text, otherwise with its name only. */
 export function filePart(data: string | Uint8Array, mediaType: string, filename?: string): ContentPart {
-  if (!isText(mediaType)) return opaquePart(filename);
+  if (!mayBeText(mediaType)) return opaquePart(filename);
   const base64 = typeof data === "string" ? data : Buffer.from(data).toString("base64");
   const file = { file_data: `data:${mediaType};base64,${base64}`, ...(filename !== undefined && { filename }) };
   return { type: "file", file };
@@ -18,8 +18,4 @@ export function filePart(data: string | Uint8Array, mediaType: string, filename?
 export function base64Of({ file }: ContentPart): string | undefined {
   const data = (file as { file_data?: unknown } | undefined)?.file_data;
   return typeof data === "string" ? data.slice(data.indexOf(",") + 1) : undefined;
-}
-
-function isText(mediaType: string): boolean {
-  return decodeFile("", mediaType) !== undefined;
 }
