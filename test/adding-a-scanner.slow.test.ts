@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** What CONTRIBUTING.md tells somebody who adds a scanner: one file, and one line of another. */
+/** Follows the steps of CONTRIBUTING.md for a new scanner: one file, and one line in another file. */
 function walkThrough() {
   const [, section = ""] = readFileSync(join(root, "CONTRIBUTING.md"), "utf8").split("\n## Add a scanner\n");
   const [text = ""] = section.split("\n## ");

@@ -81,7 +81,7 @@ const PROGRAMS: Record<string, { args: string[]; prints: RegExp }> = {
 /** Scripts that pages name and that CI, another test or every other command runs. */
 const RUN_ELSEWHERE = ["bench:page", "build", "format", "generate", "lint", "sbom", "tool"];
 
-/** The part of an npm script behind the build. */
+/** The command of an npm script after the build. */
 function program(script: string): string[] {
   const [, command = ""] =
     /^node scripts\/build\.mjs(?: --profile ci)? && node (.+)$/.exec(scripts[script] ?? "") ?? [];

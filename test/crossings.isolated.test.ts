@@ -4,7 +4,7 @@ import { buildScanners, parseConfig } from "../src/config/index.ts";
 import { ConversationRisk, scanConversation } from "../src/conversation/scan-conversation.ts";
 import { addon } from "../src/native.ts";
 
-/** Counts the calls of the addon that a text goes with: functions of it, and methods of its classes. */
+/** Records the calls of the addon that take a text: functions, and methods of its classes. */
 function countCrossings(): string[] {
   const seen: string[] = [];
   const counted = (name: string, call: (...args: unknown[]) => unknown) =>
@@ -47,13 +47,13 @@ it("the core requests nothing of a text twice in one call", async () => {
   );
   expect(Object.keys(resultsScore)).toContain("ConversationRisk");
   const count = (name: string) => seen.filter((other) => other === name).length;
-  // Three messages, the window of them and the tool result: five texts, of which each has its views made once.
+  // Three messages, their window and the tool result are five texts. The views of each text are created once.
   expect(count("revealingViews")).toBe(5);
-  // PromptInjection reads all five. Its model tells that the three texts that Toxicity judges cannot be toxic: the messages that are not
-  // answered, and the window.
+  // PromptInjection reads all five texts. Its model also clears the three texts that Toxicity scans (the unanswered messages and
+  // the window), so the model of Toxicity runs on none.
   expect(count("NativeModel.classify")).toBe(5);
-  // Each model asks once for each text which parts of it are in the languages that it knows.
+  // Each model detects once per text which parts are in languages that it knows.
   expect(count("NativeLinear.foreignParts")).toBe(8);
-  // TokenLimit sees by their lengths that they keep to it, and asks for none of them.
+  // The lengths of the texts are below the limit of TokenLimit, so it counts no tokens.
   expect(seen).toHaveLength(21);
 });

@@ -9,11 +9,11 @@ import { loadConfig } from "../src/config/index.ts";
 import { createServer, startServer } from "../src/server/index.ts";
 
 /*
- * Nothing here builds an image or starts a cluster. The tests compare what the files in deploy/ say with each other and with what
- * the server has: ports, paths, metrics, variables, users.
+ * These tests build no image and start no cluster. They compare the files in deploy/ with each other and with the server: ports,
+ * paths, metrics, variables, users.
  */
 
-// It has no types.
+// The package has no types.
 const semver = createRequire(import.meta.url)("semver");
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -23,7 +23,7 @@ const yaml = (path: string): any => load(read(path));
 
 const manifest = JSON.parse(read("package.json"));
 const dockerfile = read("Dockerfile").replaceAll("\\\n", " ");
-/** The instructions of the last stage, which is the image. */
+/** The instructions of the last stage, which produces the image. */
 const image = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
 const environment = Object.fromEntries(
   [...image.matchAll(/^ENV (.*)$/gm)].flatMap(([, pairs = ""]) => pairs.split(" ").map((pair) => pair.split("="))),
@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** The environment variables that something in the image reads. */
+/** The environment variables that the code in the image reads. */
 function knownVariables(): Set<string> {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))
@@ -63,7 +63,7 @@ describe("the container image", () => {
       dockerfile.match(/^COPY (?!--from).+ \.\/$/gm)?.flatMap((line) => line.split(" ").slice(1, -1)) ?? [];
     expect(copied.length).toBeGreaterThan(2);
     for (const name of copied) expect(names).toContain(name);
-    // What the script that builds everything reads, and what is moved into the image.
+    // The files that the build script reads, and those that are copied into the image.
     const build = read("scripts/build.mjs").match(
       /"(?:package|tsconfig)[\w-]*\.json"|"(?:Cargo\.(?:toml|lock)|src|crates)"/g,
     );

@@ -34,7 +34,7 @@ afterAll(async () => {
   await ended;
 });
 
-/** The output of an example, as the comment at its end states it. */
+/** The expected output of an example, from the comment at its end. */
 function promised(source: string): string {
   const [, comment = ""] = /^(?:\/\/|#) Prints:\n(.*)$/ms.exec(source) ?? [];
   return comment.replace(/^(?:\/\/|#) {3}/gm, "");

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../src", import.meta.url));
 
-/** Every file of src with all files that it imports, whether at the start, later, or only for their types. */
+/** The imports of every file in src, by file: static, dynamic and type imports. */
 const imports = new Map(
   readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((file) => /\.(ts|js)$/.test(file))
@@ -78,7 +78,7 @@ describe("imports", () => {
   it("of the core include nothing of the server, the proxy or the command line", () => {
     const above = (file: string) => /^(?:http-server|server|proxy|cli)\//.test(file);
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
-    // The package's entry point loads the server only when a program creates one.
+    // The entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);
   });
 
@@ -129,11 +129,11 @@ describe("imports", () => {
   });
 });
 
-/** The files whose values a file imports when it is loaded. */
+/** The files that a file imports at load time, without type imports. */
 function valueImports(file: string): string[] {
   const text = readFileSync(join(root, file), "utf8");
   const found = text.matchAll(/^(?:import|export)\b(?! type)([^;"]*)from "(\.[^"$]+)"/gm);
-  // A list of nothing but types is left out when the file is compiled.
+  // An import of types only is removed by the compiler.
   return [...found]
     .filter(([, names = ""]) => !/^\s*\{(?:\s*type\s[^,}]*,?)*\s*\}\s*$/.test(names))
     .map(([, , path]) => slashed(join(dirname(file), path as string)));

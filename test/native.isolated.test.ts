@@ -5,9 +5,9 @@ import { GuardError, GuardValidationError } from "../src/support/errors.ts";
 import { andThen } from "../src/support/maybe-async.ts";
 import { splitSentences } from "../src/text/sentences.ts";
 
-/** The length in UTF-16 code units above which the addon answers no text synchronously. */
+/** The addon processes longer texts, in UTF-16 code units, asynchronously. */
 const SHORT = 16_384;
-/** Half of it is short enough for little work, whatever the characters are. */
+/** Half of the limit, which is short whatever the characters are. */
 const SURELY_SHORT = SHORT / 2;
 const MEGABYTE = "One sentence here. Another one there! ".repeat(27_595);
 
@@ -32,7 +32,7 @@ async function errorOf(call: () => unknown): Promise<Error & { code?: unknown; p
   throw new Error("the call did not fail");
 }
 
-describe("an answer of the addon", () => {
+describe("a result of the addon", () => {
   it("has one function each", () => {
     const names = functions();
     expect(names).toContain("splitSentences");
@@ -45,7 +45,7 @@ describe("an answer of the addon", () => {
     ["two bytes each", "é"],
     ["three bytes each", "汉"],
     ["four bytes and two units each", "😀"],
-  ])("is there at once for a short text, and a promise for a longer one: %s", async (_, character) => {
+  ])("is synchronous for a short text, and a promise for a longer one: %s", async (_, character) => {
     const short = character.repeat(SURELY_SHORT / character.length);
     const long = `${short}${short}b`;
     expect(addon.splitSentences(short)).toEqual(Uint32Array.of(0, short.length));
@@ -66,7 +66,7 @@ describe("an answer of the addon", () => {
     ["scanInvisible", (text: string) => addon.scanInvisible(text, [])],
     ["sentiment", (text: string) => addon.sentiment(text)],
     ["PatternSet", new addon.PatternSet(["[0-9]"], search).scanner()],
-  ])("says the same in both ways: %s", async (_, ask) => {
+  ])("is the same both ways: %s", async (_, ask) => {
     const text = 'A "nice" text with {"json": 1}, https://example.org/ and [A] 7. '.padEnd(SHORT, " ");
     const [short, long] = [await ask(text), await ask(`${text} `)];
     expect(long).toEqual(short);
@@ -78,13 +78,13 @@ describe("an answer of the addon", () => {
     expect(await splitSentences(MEGABYTE)).toHaveLength(2 * 27_595);
   });
 
-  it("is a promise where a short text may cost much", async () => {
+  it("is a promise if a short text may cost much", async () => {
     const slow = new addon.PatternSet(["(a)\\1"], search).scanner();
     expect(slow("b")).toBeInstanceOf(Promise);
     expect(addon.restorePlaceholders("b", ["[A]"], ["b"], "fuzzy")).toBeInstanceOf(Promise);
   });
 
-  it("is used at once where it is there at once", async () => {
+  it("is used synchronously if it is synchronous", async () => {
     const count = (answer: ReturnType<typeof addon.splitSentences>) => andThen(answer, ({ length }) => length / 2);
     expect(count(native(() => addon.splitSentences("One. Two.")))).toBe(2);
     const later = count(native(() => addon.splitSentences(MEGABYTE)));
@@ -132,13 +132,13 @@ describe("an error of the addon", () => {
     expect(error).toMatchObject({ ...fields, message: given.message });
   });
 
-  it("stays as it is where Node-API refuses an argument", async () => {
+  it("is passed on if Node-API rejects an argument", async () => {
     const error = await errorOf(() => native(() => addon.splitSentences(7 as never)));
     expect(error).not.toBeInstanceOf(GuardError);
     expect(error).toBeInstanceOf(Error);
   });
 
-  it("names the option at fault in the error of a scanner", async () => {
+  it("names the invalid option in the error of a scanner", async () => {
     expect(await errorOf(() => new Regex({ patterns: ["a", "(b"] }))).toMatchObject({
       name: "GuardValidationError",
       path: "patterns.1",

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 
 const root = new URL("../", import.meta.url);
 const data = new URL("training/data/", root);
-// As `HELD_OUT_FILES` in training/datasets.py.
+// The same names as `HELD_OUT_FILES` in training/datasets.py.
 const HELD = new Set(["exam", "second_exam", "orders", "instructions", "heldout"]);
 const isHeld = (name: string) => HELD.has(name) || name.startsWith("dev_");
-// What the multi-task model learns; `ordinary` is where its false positives are counted.
+// The folders that train the multi-task model. `ordinary` measures its false positives.
 const JUDGED = ["toxicity", "emotion", "refusal", "nli", "topics"];
 
 type Row = Record<string, unknown>;

@@ -31,11 +31,11 @@ const FINISH = { type: "finish", usage: USAGE, finishReason: { unified: "stop", 
 
 interface Scripted {
   content?: LanguageModelV3Content[];
-  /** The parts of the stream. A function is asked for one after the other. */
+  /** The parts of the stream. A function produces them on demand. */
   parts?: readonly LanguageModelV3StreamPart[] | (() => ReadableStream<LanguageModelV3StreamPart>);
 }
 
-/** A guarded model that answers as told, and what it was asked. */
+/** A guarded model with a scripted answer, and the calls that it received. */
 function scripted(guard: Guard, { content = [], parts = [] }: Scripted, options?: GuardedModelOptions) {
   const asked: LanguageModelV3CallOptions[] = [];
   const inner = new MockLanguageModelV3({
@@ -67,7 +67,7 @@ function streamFrom(parts: readonly LanguageModelV3StreamPart[]): ReadableStream
   });
 }
 
-/** A text in pieces. */
+/** The stream parts of a text. */
 function text(id: string, ...pieces: string[]): LanguageModelV3StreamPart[] {
   return [
     { type: "text-start", id },
@@ -188,14 +188,14 @@ describe("a prompt", () => {
     expect(reports[0]?.coverage.partsSkipped).toBe(skipped);
   });
 
-  it.each(shapes)("is the same object where nothing is found: %s", async (_, prompt) => {
+  it.each(shapes)("is the same object if nothing is found: %s", async (_, prompt) => {
     const { model, asked } = scripted(await testGuard(), {});
     const given = prompt("nobody");
     await model.doGenerate({ prompt: given });
     for (const [index, message] of given.entries()) expect(asked[0]?.prompt[index]).toBe(message);
   });
 
-  it.each(shapes)("that is blocked never reaches the model: %s", async (_, prompt) => {
+  it.each(shapes)("never reaches the model if it is blocked: %s", async (_, prompt) => {
     const { model, asked } = scripted(await testGuard(), {});
     const calls = [model.doGenerate({ prompt: prompt(FORBIDDEN) }), model.doStream({ prompt: prompt(FORBIDDEN) })];
     await Promise.all(calls.map((call) => expect(call).rejects.toThrow(GuardBlockedError)));
@@ -221,7 +221,7 @@ describe("a prompt", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("of any text passes unchanged when nothing is found", async () => {
+  it("of any text passes unchanged if nothing is found", async () => {
     const guard = await testGuard();
     await fc.assert(
       fc.asyncProperty(
@@ -255,7 +255,7 @@ describe("a prompt", () => {
 });
 
 describe("an answer", () => {
-  it("is restored in texts, reasoning and calls, and keeps everything else", async () => {
+  it("is restored in texts, reasoning and tool calls, with all other fields", async () => {
     const source = { type: "source", sourceType: "url", id: "s", url: "https://example.com" } as const;
     const { model } = scripted(await testGuard(), {
       content: [
@@ -276,7 +276,7 @@ describe("an answer", () => {
       call("c1", JSON.stringify({ to: MAIL })),
       call("c2", "{}"),
     ]);
-    // The tokens of the answer and the body of the reply are the answer as the model wrote it.
+    // The tokens and the response body contain the original answer, so they are removed.
     expect(result).toMatchObject({ usage: USAGE, response: { id: "r" }, providerMetadata: { fake: { tier: "x" } } });
     expect(JSON.stringify(result)).not.toContain("secret");
     expect(result.response?.body).toBeUndefined();
@@ -293,7 +293,7 @@ describe("an answer", () => {
     await expect(model.doGenerate({ prompt: hello })).rejects.toMatchObject({ part: "answer" });
   });
 
-  it("ends with the words of the user when it is blocked, and with the usage", async () => {
+  it("ends with the caller's text when it is blocked, and with the usage", async () => {
     const onBlocked = () => "Sorry.";
     const { model } = scripted(await testGuard(), { content: [{ type: "text", text: FORBIDDEN }] }, { onBlocked });
     expect(await model.doGenerate({ prompt: hello })).toEqual({
@@ -355,7 +355,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("of several texts at a time keeps them apart", async () => {
+  it("keeps concurrent texts apart", async () => {
     const parts: LanguageModelV3StreamPart[] = [
       { type: "text-start", id: "1" },
       { type: "text-start", id: "2" },
@@ -392,7 +392,7 @@ describe("a stream", () => {
     ["a call", [...text("1", "x "), call("c1", JSON.stringify({ to: FORBIDDEN }))]],
     ["a call of the provider's tool", [call("c1", FORBIDDEN, { providerExecuted: true })]],
     ["a text behind a call", [call("c1", "{}"), ...text("1", FORBIDDEN)]],
-  ])("ends with an error when something is blocked: %s", async (_, parts) => {
+  ])("ends with an error if something is blocked: %s", async (_, parts) => {
     for (const guard of [await testGuard(), wordByWordGuard()]) {
       const { streamed } = scripted(guard, { parts: [...parts, FINISH] });
       const got = await streamed();
@@ -408,7 +408,7 @@ describe("a stream", () => {
     }
   });
 
-  it("ends with the words of the user when something is blocked", async () => {
+  it("ends with the caller's text if something is blocked", async () => {
     const { streamed } = scripted(
       wordByWordGuard(),
       { parts: text("1", "x ", FORBIDDEN) },
@@ -425,7 +425,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("shows a text as soon as it may be shown, and what has waited for long", async () => {
+  it("releases a text as soon as possible, and text that has waited too long", async () => {
     let more: (part: LanguageModelV3StreamPart) => void = () => {};
     const parts = () =>
       new ReadableStream<LanguageModelV3StreamPart>({
@@ -440,14 +440,14 @@ describe("a stream", () => {
     more({ type: "text-delta", id: "1", delta: "some wor" });
     expect((await reader.read()).value).toEqual({ type: "text-start", id: "1" });
     expect((await reader.read()).value).toEqual({ type: "text-delta", id: "1", delta: "some " });
-    // Nothing more comes from the model.
+    // The model sends nothing more.
     expect((await reader.read()).value).toEqual({ type: "text-delta", id: "1", delta: "wor" });
     more({ type: "text-delta", id: "1", delta: "ds " });
     expect((await reader.read()).value).toEqual({ type: "text-delta", id: "1", delta: "ds " });
     await reader.cancel();
   });
 
-  it("ends the model when the reader leaves, when a check fails, and when the caller aborts", async () => {
+  it("aborts the model when the reader stops, when a check fails, and when the caller aborts", async () => {
     const endless = () => {
       let reason: unknown;
       let pulls = 0;
@@ -473,7 +473,7 @@ describe("a stream", () => {
     await reader.read();
     await reader.cancel("enough");
     expect(left.reason()).toBe("enough");
-    // A reader that is slow slows the model down.
+    // A slow reader slows the model down.
     expect(left.pulls()).toBe(1);
 
     const blocked = endless();
@@ -498,7 +498,7 @@ describe("a stream", () => {
     expect(stalled.reason).toBe("stop");
   });
 
-  it("hands on the errors of the model, and judges an answer that breaks off", async () => {
+  it("passes errors of the model on, and checks an incomplete answer", async () => {
     const error = new Error("away");
     const { streamed } = scripted(await testGuard(), {
       parts: [
@@ -524,14 +524,14 @@ describe("a stream", () => {
   });
 });
 
-it("fails when guard cannot judge, and lets nothing pass", async () => {
+it("fails if guard cannot check, and passes nothing", async () => {
   const error = new GuardError("GUARD_UNREACHABLE", "The guard server cannot be reached.");
   const { model, asked, streamed } = scripted(brokenGuard(error), {}, { onBlocked: () => "Sorry." });
   await expect(model.doGenerate({ prompt: hello })).rejects.toBe(error);
   await expect(streamed()).rejects.toBe(error);
   expect(asked).toEqual([]);
 
-  // A guard that fails in the middle of an answer.
+  // This guard fails in the middle of an answer.
   const passing = wordByWordGuard().call();
   const half: Guard = {
     call: () => ({ ...brokenGuard(error).call(), request: passing.request }),
@@ -546,7 +546,7 @@ it("fails when guard cannot judge, and lets nothing pass", async () => {
   expect(errors).toEqual([error]);
 });
 
-it("fails when guard returns a request of another shape", async () => {
+it("fails if guard returns a request of another shape", async () => {
   const passing = wordByWordGuard().call();
   const wrong: Guard = {
     call: () => ({

@@ -27,7 +27,7 @@ import { completion, type Reply, streamed, type Upstream, upstream } from "./ups
 const MAIL = "ann@example.com";
 const PLACEHOLDER = "[REDACTED_EMAIL_ADDRESS_1]";
 
-/** A provider of a real package, whose model answers as told and is guarded. */
+/** A provider of a real package with a guarded model and a scripted upstream. */
 async function guarded(
   reply: (body: Record<string, unknown>, count: number) => Reply,
   guard?: Guard,
@@ -56,11 +56,11 @@ it("sends placeholders and restores them in the answer", async () => {
   ]);
   expect(text).toBe(`I will write to ${MAIL}.`);
   expect(usage).toMatchObject({ inputTokens: 3, outputTokens: 5 });
-  // The reply of the provider has the answer as the model wrote it.
+  // The provider's response contains the original answer, so it is removed.
   expect(response.body).toBeUndefined();
 });
 
-it("restores placeholders that are cut in two, at every position", async () => {
+it("restores placeholders that are split between chunks, at every position", async () => {
   const answer = `To ${PLACEHOLDER}!`;
   let cut = 0;
   const { model } = await guarded(() => streamed([answer.slice(0, cut), answer.slice(cut)]));
@@ -81,7 +81,7 @@ it("restores placeholders that are cut in two, at every position", async () => {
   }
 });
 
-it("takes out of an answer what must not be shown", async () => {
+it("removes findings from an answer", async () => {
   const { model } = await guarded(({ stream }) => {
     return stream ? streamed(["a sk-", "token b"]) : completion(`a ${TOKEN} b`);
   });
@@ -89,7 +89,7 @@ it("takes out of an answer what must not be shown", async () => {
   expect(await streamText({ model, prompt: "Hi" }).text).toBe(`a ${TOKEN_REPLACEMENT} b`);
 });
 
-it("never sends a request that is blocked", async () => {
+it("never sends a blocked request", async () => {
   const reports: [string, GuardReport][] = [];
   const { server, model } = await guarded(() => completion("never"), undefined, {
     onReport: (what, report) => void reports.push([what, report]),
@@ -114,7 +114,7 @@ it("never sends a request that is blocked", async () => {
   ]);
 });
 
-it("shows nothing more of an answer that is blocked", async () => {
+it("stops the stream of a blocked answer", async () => {
   const { model } = await guarded(({ stream }) => {
     return stream ? streamed(["Well, ", "FORBID", "DEN", " it is"]) : completion(`Well, ${FORBIDDEN} it is`);
   });
@@ -137,7 +137,7 @@ it("shows nothing more of an answer that is blocked", async () => {
   expect(await result.finishReason).toBe("error");
 });
 
-it("answers blocked calls by a text of the user's", async () => {
+it("answers blocked calls with the caller's text", async () => {
   const onBlocked = ({ part }: GuardBlockedError) => `Sorry, this ${part} cannot be shown.`;
   const { model } = await guarded(
     ({ stream }) => (stream ? streamed([FORBIDDEN, "!"]) : completion(FORBIDDEN)),
@@ -173,7 +173,7 @@ it.each([
   ["stream", "in the process", testGuard],
   ["generate", "on a server", remoteTestGuard],
   ["stream", "on a server", remoteTestGuard],
-])("runs a loop of tools over several steps: %s, with guard %s", async (how, _, guardOf) => {
+])("runs a tool loop of several steps: %s, with guard %s", async (how, _, guardOf) => {
   const seen: unknown[] = [];
   const call = { id: "call_1", name: "lookup", arguments: JSON.stringify({ mail: PLACEHOLDER }) };
   const last = `[REDACTED_EMAIL_ADDRESS_2] knows ${PLACEHOLDER}.`;
@@ -192,7 +192,7 @@ it.each([
   };
   const result = how === "generate" ? await generateText(options) : streamText(options);
   expect(await result.text).toBe(`bob@example.com knows ${MAIL}.`);
-  // The tool works with the real address, and the model reads the same placeholder for it in the next step.
+  // The tool receives the real address, and the model reads the same placeholder for it in the next step.
   expect(seen).toEqual([{ mail: MAIL }]);
   expect(JSON.stringify(server.bodies)).not.toContain("@example.com");
   const [user, assistant, results] = messagesOf(server, 1);
@@ -208,7 +208,7 @@ it.each([
   });
 });
 
-it.each(["generate", "stream"])("runs no tool of an answer that is blocked: %s", async (how) => {
+it.each(["generate", "stream"])("runs no tool of a blocked answer: %s", async (how) => {
   const seen: unknown[] = [];
   const fine = { id: "call_1", name: "lookup", arguments: '{"mail":"a"}' };
   const bad = { id: "call_2", name: "lookup", arguments: JSON.stringify({ mail: FORBIDDEN }) };
@@ -227,7 +227,7 @@ it.each(["generate", "stream"])("runs no tool of an answer that is blocked: %s",
   expect(server.bodies).toHaveLength(1);
 });
 
-it("blocks what a tool has returned before the model reads it", async () => {
+it("blocks a tool result before the model reads it", async () => {
   const call = { id: "call_1", name: "read", arguments: "{}" };
   const { model, server } = await guarded((_, count) => (count === 1 ? completion(null, [call]) : completion("never")));
   const read = tool({ inputSchema: z.object({}), execute: async () => ({ page: [`It says ${FORBIDDEN}`] }) });
@@ -236,7 +236,7 @@ it("blocks what a tool has returned before the model reads it", async () => {
   expect(server.bodies).toHaveLength(1);
 });
 
-it("guards structured answers and the schemas of them", async () => {
+it("guards structured answers and their schemas", async () => {
   const { model, server } = await guarded(() => completion(JSON.stringify({ mail: PLACEHOLDER })));
   const schema = z.object({ mail: z.string().describe(`Such as ${MAIL}`) });
   const { object } = await generateObject({ model, schema, prompt: `My mail is ${MAIL}` });

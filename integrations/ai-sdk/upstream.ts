@@ -2,17 +2,17 @@ import { onTestFinished } from "vitest";
 import { readBody, startHttpServer } from "../../test/support/http-server.ts";
 import { sse } from "../../test/support/upstream.ts";
 
-/** A reply of the fake upstream: a body of JSON, or the chunks of a stream. */
+/** A reply of the fake upstream: a JSON body, or the chunks of a stream. */
 export type Reply = Record<string, unknown> | { chunks: readonly Record<string, unknown>[] };
 
-/** A server on loopback that speaks OpenAI's chat completions and embeddings, and keeps what it was sent. */
+/** A loopback server with OpenAI's chat completions and embeddings, which records its requests. */
 export interface Upstream {
   baseURL: string;
   /** The bodies of all requests. */
   bodies: Record<string, unknown>[];
 }
 
-/** Starts an upstream that ends with the test. @param reply makes the reply to each request. */
+/** Starts an upstream that stops with the test. @param reply makes the reply to each request. */
 export async function upstream(reply: (body: Record<string, unknown>, count: number) => Reply): Promise<Upstream> {
   const bodies: Record<string, unknown>[] = [];
   const { url, close } = await startHttpServer(async (request, response) => {
@@ -30,14 +30,14 @@ export async function upstream(reply: (body: Record<string, unknown>, count: num
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 };
 
-/** A call of a tool in a reply. */
+/** A tool call in a reply. */
 export interface Call {
   id: string;
   name: string;
   arguments: string;
 }
 
-/** A chat completion with a text or with calls of tools. */
+/** A chat completion with a text or tool calls. */
 export function completion(content: string | null, calls: readonly Call[] = []): Reply {
   const message = {
     role: "assistant",
@@ -50,7 +50,7 @@ export function completion(content: string | null, calls: readonly Call[] = []):
   return { id: "c1", model: "fake", choices: [{ index: 0, message, finish_reason: finish }], usage: USAGE };
 }
 
-/** The same as a stream: the text in the given pieces, and each call in three. */
+/** The same as a stream: the text in the given pieces, and each tool call in three. */
 export function streamed(pieces: readonly string[], calls: readonly Call[] = []): Reply {
   const chunk = (delta: Record<string, unknown>, finish: string | null = null) => ({
     id: "c1",

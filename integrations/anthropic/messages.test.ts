@@ -30,7 +30,7 @@ const stop = [
   { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 2 } },
   { type: "message_stop" },
 ];
-/** The events of a block that arrives in pieces. */
+/** The events of a content block that arrives in pieces. */
 const block = (index: number, content_block: object, ...deltas: object[]) => [
   { type: "content_block_start", index, content_block },
   ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
@@ -41,7 +41,7 @@ const text = (...pieces: string[]) =>
 const events = (...blocks: object[][]) => sse([start, { type: "ping" }, ...blocks.flat(), ...stop], "");
 
 describe("messages of a guarded client", () => {
-  it("go out with placeholders, and come back restored", async () => {
+  it("are sent with placeholders, and returned restored", async () => {
     const client = await clientOf();
     const answer = (mail: string) =>
       message(
@@ -60,7 +60,7 @@ describe("messages of a guarded client", () => {
     expect(upstream.received[0]?.json).toEqual(JSON.parse(JSON.stringify(body).replaceAll(MAIL, HIDDEN)));
   });
 
-  it("are neither sent nor tried again when the request is blocked", async () => {
+  it("are neither sent nor retried if the request is blocked", async () => {
     const client = await clientOf();
     await expect(client.messages.create(ask("forbidden"))).rejects.toBeInstanceOf(GuardBlockedError);
     const stream = await client.messages.create({ ...ask("forbidden"), stream: true });
@@ -72,21 +72,21 @@ describe("messages of a guarded client", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  it("reject when the answer is blocked", async () => {
+  it("reject if the answer is blocked", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: message({ type: "text", text: "It was leaked." }) }];
     await expect(client.messages.create(ask("Hi"))).rejects.toMatchObject({ code: "GUARD_BLOCKED", part: "answer" });
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("count tokens of what would be sent", async () => {
+  it("count the tokens of the sanitized request", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: { input_tokens: 7 } }];
     expect(await client.messages.countTokens(ask(MAIL))).toEqual({ input_tokens: 7 });
     expect(upstream.received[0]?.json.messages[0].content).toBe(HIDDEN);
   });
 
-  it("answer with a text of the caller's when they are blocked", async () => {
+  it("return the caller's text if they are blocked", async () => {
     const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const blocked = await client.messages.create(ask("forbidden"));
     expect(blocked).toMatchObject({ content: [{ type: "text", text: "No request." }], stop_reason: "refusal" });
@@ -96,7 +96,7 @@ describe("messages of a guarded client", () => {
     expect(answer).toMatchObject({ id: "msg_1", content: [{ text: "No answer." }], usage: { input_tokens: 1 } });
   });
 
-  it("answer with an error of Anthropic's form where errors should be replies", async () => {
+  it("return an error of Anthropic's form on request", async () => {
     const client = await clientOf({ onBlocked: "respond" });
     const error = await client.messages.create(ask("forbidden")).catch((error) => error);
     expect(error).toMatchObject({ status: 400, type: "invalid_request_error" });
@@ -107,7 +107,7 @@ describe("messages of a guarded client", () => {
 });
 
 describe("streamed messages", () => {
-  it("are restored, wherever a placeholder is cut in two", async () => {
+  it("are restored, also across chunks", async () => {
     const client = await clientOf();
     const said = `To ${HIDDEN}. Bye.`;
     for (let cut = 0; cut <= said.length; cut++) {
@@ -116,7 +116,7 @@ describe("streamed messages", () => {
     }
   });
 
-  it("give the same as an answer that comes at once", async () => {
+  it("are equal to the unstreamed answer", async () => {
     const client = await clientOf();
     const blocks = [
       block(
@@ -147,7 +147,7 @@ describe("streamed messages", () => {
     ]);
   });
 
-  it("end in the middle when a check fails", async () => {
+  it("throw in the middle if a check fails", async () => {
     const client = await clientOf();
     upstream.answers = [{ pieces: events(text("It was ", "leaked. ", "More.")) }];
     const stream = await client.messages.create({ ...ask("Hi"), stream: true });
@@ -162,7 +162,7 @@ describe("streamed messages", () => {
     expect(upstream.received).toHaveLength(2);
   });
 
-  it("end with a text of the caller's when a check fails", async () => {
+  it("end with the caller's text if a check fails", async () => {
     const client = await clientOf({ onBlocked: () => "Sorry." });
     const call = block(
       1,
@@ -177,7 +177,7 @@ describe("streamed messages", () => {
     }
   });
 
-  it("hand on the errors of the provider", async () => {
+  it("pass the errors of the provider on", async () => {
     const client = (await clientOf()).withOptions({ maxRetries: 0 });
     upstream.answers = [{ status: 529, json: { type: "error", error: { type: "overloaded_error", message: "busy" } } }];
     await expect(client.messages.create(ask("Hi"))).rejects.toMatchObject({ status: 529 });

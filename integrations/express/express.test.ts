@@ -62,14 +62,14 @@ const start: StartApplication = async (guard, seen) => {
 describe("guard-scan/express", () => {
   httpGuardCases(start);
 
-  it("refuses wrong options when it is made", () => {
+  it("rejects invalid options at construction", () => {
     const guard = new PassThroughGuard();
     expect(() => guardExpress({ guard, input: "query.q" })).toThrow("input: ");
     expect(() => guardExpress({ guard, input: () => "" })).toThrow("replace: ");
     expect(() => guardExpress({ guard, output: "a..b" })).toThrow("output: ");
   });
 
-  it("makes one guarded call of a request when it is used twice", async () => {
+  it("uses one guarded call per request, even if it is installed twice", async () => {
     const guard = new PassThroughGuard();
     const app = express();
     app.use(express.json(), guardExpress({ guard }));
@@ -83,7 +83,7 @@ describe("guard-scan/express", () => {
     expect(guard.signals).toHaveLength(1);
   });
 
-  it("leaves errors to Express where the application has no handler of its own", async () => {
+  it("leaves errors to Express if the application has no error handler", async () => {
     const app = express();
     app.set("env", "test");
     app.post(

@@ -55,7 +55,7 @@ const start: StartApplication = async (guard, seen) => {
 describe("guard-scan/fastify", () => {
   httpGuardCases(start);
 
-  it("refuses wrong options when routes are made", async () => {
+  it("rejects invalid options of a route", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
     await app.register(guardFastify, { guard: new PassThroughGuard() });
@@ -67,7 +67,7 @@ describe("guard-scan/fastify", () => {
     );
   });
 
-  it("judges the input of all routes when the plugin is told to, but for those that say no", async () => {
+  it("checks the input of all routes by an option of the plugin, except those that opt out", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
     await app.register(guardFastify, { guard: new PassThroughGuard(), input: "body.text" });
@@ -80,7 +80,7 @@ describe("guard-scan/fastify", () => {
     expect((await post("/nowhere", {})).statusCode).toBe(404);
   });
 
-  it("sends a blocked reply past the schema that a route has for its answers", async () => {
+  it("sends a blocked reply that does not match the response schema of the route", async () => {
     const app = fastify();
     onTestFinished(() => app.close());
     await app.register(guardFastify, { guard: new PassThroughGuard() });

@@ -5,14 +5,14 @@ import { describe, expect, it } from "vitest";
 import { testServer } from "../../test/server/fixtures.ts";
 
 /**
- * A Python with `llama-stack-provider-trustyai-fms` 0.1.2 and `llama-stack` 0.2.12, which are 500 MB. Without it this test is left out,
- * and `test/server/dialects/fms.test.ts` alone tells what is answered.
+ * A Python with `llama-stack-provider-trustyai-fms` 0.1.2 and `llama-stack` 0.2.12, which take 500 MB. Without it this test is
+ * skipped, and only `test/server/dialects/fms.test.ts` checks the responses.
  */
 const python = process.env.GUARD_TRUSTYAI ?? "";
 const script = fileURLToPath(new URL("run_shields.py", import.meta.url));
 
 describe.skipIf(python === "")("TrustyAI's provider for Llama Stack (GUARD_TRUSTYAI)", () => {
-  it("finds in guard's answers what guard found", async () => {
+  it("reads guard's findings from guard's responses", async () => {
     const { app } = await testServer(
       {},
       {

@@ -42,7 +42,7 @@ const asked = (source: "INPUT" | "OUTPUT", content: unknown, token = "a-token-of
   );
 
 describe("the configuration for Kong", () => {
-  it("names an address that guard answers, and functions that are there", () => {
+  it("names an address of guard, and existing functions", () => {
     const { request, response, functions = {} } = plugin("ai-custom-guardrail");
     expect(plugin("ai-lakera-guard").lakera_service_url).toBe(request?.url);
     const named = [...JSON.stringify([request?.body, response]).matchAll(/\$\((\w+)/g)].map(([, name]) => name);
@@ -50,10 +50,10 @@ describe("the configuration for Kong", () => {
     expect(functions.verdict).toContain("resp.flagged == false");
   });
 
-  it.each(["INPUT", "OUTPUT"] as const)("gets from guard what its function reads: %s", async (source) => {
+  it.each(["INPUT", "OUTPUT"] as const)("receives the fields that its function reads: %s", async (source) => {
     expect((await asked(source, "A horse.")).json().flagged).toBe(false);
     expect((await asked(source, "A zebra.")).json().flagged).toBe(true);
-    // Nothing but `flagged: false` is fine, so no error is.
+    // Only `flagged: false` passes, so no error passes.
     for (const reply of [await asked(source, "A horse.", "wrong"), await asked(source, 1)]) {
       expect(reply.statusCode).toBeGreaterThanOrEqual(400);
       expect(reply.json()).not.toHaveProperty("flagged");

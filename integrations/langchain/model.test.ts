@@ -33,7 +33,7 @@ const MAIL = "ann@example.com";
 const PLACEHOLDER = "[REDACTED_EMAIL_ADDRESS_1]";
 const hello = `I am ${MAIL}`;
 
-/** A guarded model that answers as told. */
+/** A guarded model with scripted answers. */
 async function scripted(script: Script | ((count: number) => Script) = {}) {
   const inner = new RecordingModel(script);
   return { inner, model: guardChatModel(inner, await testGuard()) };
@@ -41,7 +41,7 @@ async function scripted(script: Script | ((count: number) => Script) = {}) {
 
 const piecesOf = (...pieces: string[]): Script => ({ chunks: pieces.map((content) => ({ content })) });
 
-/** The chunks of a stream as one message. */
+/** Joins the chunks of a stream into one message. */
 async function joined(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk> {
   const [first, ...rest] = await collect(stream);
   return rest.reduce((message, chunk) => message.concat(chunk), first as AIMessageChunk);
@@ -136,14 +136,14 @@ describe("a request", () => {
     expect(reports[0]?.coverage.partsSkipped).toBe(skipped);
   });
 
-  it.each(shapes)("is the same object where nothing is found: %s", async (_, message) => {
+  it.each(shapes)("is the same object if nothing is found: %s", async (_, message) => {
     const { inner, model } = await scripted();
     const given = message("nobody");
     await model.invoke([given]);
     expect(inner.sent[0]?.messages[0]).toBe(given);
   });
 
-  it.each(shapes)("that is blocked never reaches the model: %s", async (_, message) => {
+  it.each(shapes)("never reaches the model if it is blocked: %s", async (_, message) => {
     const { inner, model } = await scripted();
     const messages = [message(FORBIDDEN)];
     const calls = [model.invoke(messages), model.stream(messages).then(collect), model.batch([messages])];
@@ -157,7 +157,7 @@ describe("a request", () => {
     expect(inner.sent[0]?.options.tools).toMatchObject([
       { type: "function", function: { name: "lookup", description: `Looks people up, such as ${PLACEHOLDER}.` } },
     ]);
-    // Not every model turns tools into the format of its provider when they are bound.
+    // Not every model converts tools to its provider's format when they are bound.
     await model.invoke("Hi", { tools: [lookup] });
     const sent = inner.sent[1]?.options.tools?.[0] as typeof lookup;
     expect(sent).toMatchObject({ name: "lookup", description: `Looks people up, such as ${PLACEHOLDER}.` });
@@ -176,7 +176,7 @@ describe("a request", () => {
     expect(inner.sent).toHaveLength(3);
   });
 
-  it("and an answer of any text pass unchanged when nothing is found", async () => {
+  it("and an answer of any text pass unchanged if nothing is found", async () => {
     const guard = await testGuard();
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), fc.jsonValue(), async (words, json) => {
@@ -200,7 +200,7 @@ describe("a request", () => {
 });
 
 describe("an answer", () => {
-  it("is restored in texts, thoughts and calls, wherever a provider writes them", async () => {
+  it("is restored in texts, reasoning and tool calls, in the fields of every provider", async () => {
     const args = (value: string) => JSON.stringify({ mail: value });
     const answer = (value: string) => ({
       content: [
@@ -232,10 +232,10 @@ describe("an answer", () => {
     summary: [{ type: "summary_text", index: 0, text }],
   });
 
-  it("of OpenAI's Responses API is neither shown nor sent again as it was written", async () => {
+  it("of OpenAI's Responses API is never shown or sent again in its original form", async () => {
     const output = [{ type: "message", content: [{ type: "output_text", text: `To ${PLACEHOLDER}` }] }];
     const content = [{ type: "text", text: `To ${PLACEHOLDER}`, annotations: [] }] as never;
-    // Thoughts stand in a block and in the fields of the provider.
+    // Reasoning is in a content block and in fields of the provider.
     const thought = (reasoning: string, summary: object) => ({
       content: [{ type: "reasoning", index: 0, reasoning }],
       additional_kwargs: { reasoning: summary },
@@ -284,7 +284,7 @@ describe("an answer", () => {
     await expect(model.invoke("Hi")).rejects.toMatchObject({ code: "GUARD_BLOCKED", part: "answer" });
   });
 
-  it("is a text of the user's when something is blocked", async () => {
+  it("is the caller's text if something is blocked", async () => {
     const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const script = { answer: { content: FORBIDDEN, usage_metadata }, ...piecesOf("x ", FORBIDDEN) };
     const onBlocked = ({ part }: GuardBlockedError) => `No ${part}.`;
@@ -306,7 +306,7 @@ describe("an answer", () => {
 });
 
 describe("a stream", () => {
-  it("restores placeholders that are cut in two, at every position", async () => {
+  it("restores placeholders that are split between chunks, at every position", async () => {
     const answer = `To ${PLACEHOLDER}!`;
     for (let cut = 0; cut <= answer.length; cut++) {
       const { model } = await scripted(piecesOf(answer.slice(0, cut), answer.slice(cut)));
@@ -314,7 +314,7 @@ describe("a stream", () => {
     }
   });
 
-  it("keeps ids, usage and other metadata, and holds calls until the end", async () => {
+  it("keeps ids, usage and other metadata, and holds tool calls until the end", async () => {
     const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
     const { model } = await scripted({
       chunks: [
@@ -347,7 +347,7 @@ describe("a stream", () => {
     expect(JSON.stringify(chunks)).not.toMatch(/secret|REDACTED/);
   });
 
-  it("of blocks keeps them apart, with their calls", async () => {
+  it("of content blocks keeps them apart, with their tool calls", async () => {
     const block = (type: string, index: number, more: object) => ({ content: [{ type, index, ...more }] as never });
     const { model } = await scripted({
       chunks: [
@@ -388,7 +388,7 @@ describe("a stream", () => {
       "a text behind a call",
       { chunks: [{ content: "", tool_call_chunks: [{ index: 0, id: "c", args: "{}" }] }, { content: FORBIDDEN }] },
     ],
-  ])("shows nothing more when something is blocked: %s", async (_, script) => {
+  ])("stops if something is blocked: %s", async (_, script) => {
     for (const guard of [await testGuard(), wordByWordGuard()]) {
       const model = guardChatModel(new RecordingModel(script), guard);
       let shown = "";
@@ -405,7 +405,7 @@ describe("a stream", () => {
     }
   });
 
-  it("shows words as soon as they may be shown, and ends the model when the reader leaves", async () => {
+  it("releases words as soon as possible, and stops the model when the reader stops", async () => {
     const inner = new RecordingModel(piecesOf("one two", " three ", "four"));
     const model = guardChatModel(inner, wordByWordGuard());
     for await (const { content } of await model.stream("Hi")) {
@@ -417,7 +417,7 @@ describe("a stream", () => {
 });
 
 describe("a guarded model", () => {
-  it("is a model in chains, with parsers, batches and events", async () => {
+  it("works in chains, with parsers, batches and events", async () => {
     const { inner, model } = await scripted({
       answer: `To ${PLACEHOLDER}`,
       ...piecesOf("To [REDACTED_EMAIL_", "ADDRESS_1]"),
@@ -436,7 +436,7 @@ describe("a guarded model", () => {
     expect((await collect(await chain.stream({ mail: MAIL }))).join("")).toBe(`To ${MAIL}`);
     expect(JSON.stringify(inner.sent)).not.toContain("@example.com");
 
-    // Nothing tells of the answer as the model wrote it: the only model in the events is the guarded one.
+    // No event contains the original answer: the only model in the events is the guarded one.
     const events = await collect(chain.streamEvents({ mail: MAIL }, { version: "v2" }));
     const ofModel = events.filter(({ event }) => event.startsWith("on_chat_model"));
     expect(new Set(ofModel.map(({ name }) => name))).toEqual(new Set(["GuardedChatModel"]));
@@ -449,14 +449,14 @@ describe("a guarded model", () => {
     expect(tokens.join("")).not.toContain("REDACTED");
   });
 
-  it("speaks the newer protocol of events", async () => {
+  it("supports the newer event protocol", async () => {
     const { model } = await scripted(piecesOf("To [REDACTED_EMAIL_", "ADDRESS_1]"));
     const events = await collect(model.streamEvents(hello, { version: "v3" } as never) as AsyncIterable<unknown>);
     expect(JSON.stringify(events)).toContain(MAIL);
     expect(JSON.stringify(events)).not.toContain("REDACTED");
   });
 
-  it("runs a loop of tools, in which a value keeps its placeholder", async () => {
+  it("runs a tool loop in which a value keeps its placeholder", async () => {
     const { inner, model } = await scripted((count) => ({
       answer:
         count === 1
@@ -478,7 +478,7 @@ describe("a guarded model", () => {
     ]);
   });
 
-  it("gives structured answers", async () => {
+  it("returns structured answers", async () => {
     const schema = z.object({ mail: z.string() });
     const { inner, model } = await scripted({
       answer: { content: "", tool_calls: [{ id: "c1", name: "extract", args: { mail: PLACEHOLDER } }] },
@@ -486,7 +486,7 @@ describe("a guarded model", () => {
         { content: "", tool_call_chunks: [{ index: 0, id: "c1", name: "extract", args: `{"mail":"${PLACEHOLDER}"}` }] },
       ],
     });
-    // What LangChain makes for models without a way of their own reads calls of chunks only.
+    // LangChain's default implementation reads tool calls from chunks only.
     expect(await collect(await model.withStructuredOutput(schema).stream(hello))).toEqual([{ mail: MAIL }]);
     const both = await collect(await model.withStructuredOutput(schema, { includeRaw: true }).stream(hello));
     expect(Object.assign({}, ...both)).toMatchObject({ parsed: { mail: MAIL } });
@@ -495,7 +495,7 @@ describe("a guarded model", () => {
     expect(inner.sent).toHaveLength(sent);
   });
 
-  it("stays guarded with options bound to it, before and after", async () => {
+  it("stays guarded with bound options, bound before or after", async () => {
     const answer = { answer: `To ${PLACEHOLDER}` };
     const guard = await testGuard();
     const bound = new RecordingModel(answer).bindTools([lookup]);
@@ -510,7 +510,7 @@ describe("a guarded model", () => {
     expect(() => guardChatModel(new StringOutputParser() as never, guard)).toThrow(/expected a chat model/);
   });
 
-  it("is made of any model: those of LangChain's own tests", async () => {
+  it("wraps any model: those of LangChain's own tests", async () => {
     const guard = await testGuard();
     const list = guardChatModel(new FakeListChatModel({ responses: [`To ${PLACEHOLDER}`] }), guard);
     expect((await list.invoke(hello)).content).toBe(`To ${MAIL}`);
@@ -526,7 +526,7 @@ describe("a guarded model", () => {
     expect(message.tool_calls).toMatchObject([{ name: "lookup", args: { mail: MAIL } }]);
   });
 
-  it("fails when guard cannot judge, and lets nothing pass", async () => {
+  it("fails if guard cannot check, and passes nothing", async () => {
     const error = new GuardError("GUARD_UNREACHABLE", "The guard server cannot be reached.");
     const inner = new RecordingModel({ answer: "Hi", ...piecesOf("Hi") });
     const model = guardChatModel(inner, brokenGuard(error), { onBlocked: () => "Sorry." });

@@ -10,19 +10,19 @@ import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable } from "@langchain/core/runnables";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 
-/** The options of a call of the model below. */
+/** The call options of {@link RecordingModel}. */
 export interface Options extends BaseChatModelCallOptions {
   tools?: unknown[];
   response_format?: unknown;
 }
 
-/** What the model below answers: the fields of its message, and those of its chunks. */
+/** An answer of {@link RecordingModel}: the fields of its message, and those of its chunks. */
 export interface Script {
   answer?: string | object | undefined;
   chunks?: object[];
 }
 
-/** A chat model that answers as told, tells its callbacks of every token, and keeps what it was sent. */
+/** A chat model with scripted answers, which reports every token to its callbacks and records its requests. */
 export class RecordingModel extends BaseChatModel<Options, AIMessageChunk> {
   readonly sent: { messages: BaseMessage[]; options: Options }[] = [];
   /** Whether the latest stream was read to its end. */

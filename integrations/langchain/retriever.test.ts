@@ -8,7 +8,7 @@ import { brokenGuard, FORBIDDEN, testGuard } from "../../test/support/guards.ts"
 const documents = (...texts: string[]) =>
   texts.map((pageContent, index) => new Document({ pageContent, metadata: { index }, id: String(index) }));
 
-it("leaves out documents that are blocked, and says which", async () => {
+it("omits blocked documents, and reports them", async () => {
   const inner = new FakeRetriever({ output: documents("one", `two ${FORBIDDEN}`, "three") });
   const dropped: unknown[] = [];
   const retriever = guardRetriever(inner, await testGuard(), {
@@ -19,7 +19,7 @@ it("leaves out documents that are blocked, and says which", async () => {
   expect(dropped).toEqual([[two, expect.arrayContaining(["Forbidden"])]]);
 });
 
-it("gives documents with placeholders in the place of personal data, unless that scanner is left out", async () => {
+it("replaces personal data in documents by placeholders, unless that scanner is omitted", async () => {
   const inner = new FakeRetriever({ output: documents("To ann@example.com", "To bob@example.com", "To all") });
   const guard = await testGuard();
   const seen: string[] = [];
@@ -40,7 +40,7 @@ it("gives documents with placeholders in the place of personal data, unless that
   expect(await plain.invoke("Whom?")).toEqual(inner.output);
 });
 
-it("fails when guard cannot judge", async () => {
+it("fails if guard cannot check", async () => {
   const error = new GuardError("GUARD_OVERLOADED", "Too many scans are under way.");
   const retriever = guardRetriever(new FakeRetriever(), brokenGuard(error));
   await expect(retriever.invoke("Which?")).rejects.toBe(error);

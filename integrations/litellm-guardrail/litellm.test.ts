@@ -24,7 +24,7 @@ const KEY = "sk-guard-local-test-master-key";
 const GUARD_KEY = "a-key-of-guard";
 const SECRET = "AKIAIOSFODNN7EXAMPLQ";
 
-/** A scanner that breaks at a word. */
+/** A scanner that throws at a word. */
 const breaking = scannerOf("Breaking", async (text) => {
   if (text.includes("break")) throw new Error("broken");
   return passed(text);
@@ -116,7 +116,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
       try {
         process.kill(-(child.pid as number), "SIGKILL");
       } catch {
-        // It has ended already.
+        // The process has exited already.
       }
     };
     url = `http://127.0.0.1:${port}`;
@@ -201,13 +201,13 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     expect(upstream()[0]).toMatchObject({ instructions: "Be kind.", input: masked });
   });
 
-  it("blocks during the call; whether the model was asked already, and what it got, is a matter of luck", async () => {
+  it("blocks during the call, whether or not the model has received the request", async () => {
     expect((await chat(me, "during")).status).toBe(200);
     expect([me, masked]).toContain(upstream()[0].messages[1].content);
     expect((await chat("A zebra.", "during")).status).toBe(400);
   });
 
-  it("masks and blocks answers and the tool calls in them", async () => {
+  it("masks and blocks answers and their tool calls", async () => {
     model.says = "Hello K-1234 there.";
     expect(said(await chat("Hi.", "post"))).toBe("Hello [REDACTED] there.");
     const guardrails = ["post"];
@@ -234,7 +234,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     ]);
   });
 
-  it("masks streams in the mode incremental_diff, and only blocks them otherwise", async () => {
+  it("masks streams in the mode incremental_diff, and otherwise only blocks them", async () => {
     model.says = "There are many animals in the park 😀. Some are as nice as K-1234 is. Good night to all of you.";
     const redacted = model.says.replace("K-1234", "[REDACTED]");
     for (const guardrail of ["diff", "diff-at-end"]) {
@@ -252,7 +252,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     expect(streamed(late).error?.message).toBe("The answer was blocked by guard: BanSubstrings.");
   });
 
-  it("masks no other streams, blocks those of messages and responses, and never asks about completions", async () => {
+  it("masks no other streams, blocks those of messages and responses, and never checks completions", async () => {
     const messages = [{ role: "user", content: "Hi." }];
     const bodies: Record<string, object> = {
       "/v1/completions": { model: "txt-fake", prompt: "Hi." },
@@ -272,7 +272,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     }
   });
 
-  it("lets nothing pass when guard is away, refuses the key, or cannot judge", async () => {
+  it("passes nothing if guard is down, rejects the key, or cannot check", async () => {
     for (const guardrail of ["down", "wrong-key"]) {
       expect((await chat("Hi.", guardrail)).status).toBe(500);
       expect(upstream()).toEqual([]);

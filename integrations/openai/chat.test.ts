@@ -49,7 +49,7 @@ async function textOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promis
 }
 
 describe("chat completions of a guarded client", () => {
-  it("go out with placeholders, come back restored, and change nothing else", async () => {
+  it("are sent with placeholders and returned restored, without other changes", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: completion(choice(`I wrote to ${HIDDEN}.`)) }];
     const body = {
@@ -66,7 +66,7 @@ describe("chat completions of a guarded client", () => {
     expect(answer).toEqual(completion(choice(`I wrote to ${MAIL}.`)));
   });
 
-  it("are not sent when the request is blocked, and not tried again", async () => {
+  it("are neither sent nor retried if the request is blocked", async () => {
     const client = await clientOf();
     const error = await client.chat.completions.create(ask("This is forbidden.")).catch((error) => error);
     expect(error).toBeInstanceOf(GuardBlockedError);
@@ -77,7 +77,7 @@ describe("chat completions of a guarded client", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  it("reject when the answer is blocked, and are not tried again", async () => {
+  it("reject if the answer is blocked, without a retry", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: completion(choice("Fine."), choice("It was leaked.", {}, 1)) }];
     const error = await client.chat.completions.create({ ...ask("Hi"), n: 2 }).catch((error) => error);
@@ -102,7 +102,7 @@ describe("chat completions of a guarded client", () => {
     expect(await client.chat.completions.create({ ...ask(`Write to ${MAIL}`), n: 2 })).toEqual(answer(MAIL));
   });
 
-  it("have no probabilities of tokens when the text was changed", async () => {
+  it("have no token probabilities if the text was changed", async () => {
     const client = await clientOf();
     const logprobs = { content: [{ token: HIDDEN, logprob: -1, bytes: null, top_logprobs: [] }] };
     upstream.answers = [{ json: completion({ ...choice(HIDDEN), logprobs }, { ...choice("Hi", {}, 1), logprobs }) }];
@@ -110,7 +110,7 @@ describe("chat completions of a guarded client", () => {
     expect(choices.map(({ logprobs }) => logprobs)).toEqual([null, logprobs]);
   });
 
-  it("answer with a text of the caller's when they are blocked", async () => {
+  it("return the caller's text if they are blocked", async () => {
     const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const blocked = await client.chat.completions.create(ask("forbidden"));
     expect(blocked.choices).toMatchObject([{ message: { content: "No request." }, finish_reason: "content_filter" }]);
@@ -122,7 +122,7 @@ describe("chat completions of a guarded client", () => {
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("answer with an error of OpenAI's form where errors should be replies", async () => {
+  it("return an error of OpenAI's form on request", async () => {
     const client = await clientOf({ onBlocked: "respond" });
     const error = await client.chat.completions.create(ask("forbidden")).catch((error) => error);
     expect(error).toMatchObject({ status: 400, code: "content_policy_violation", type: "invalid_request_error" });
@@ -133,7 +133,7 @@ describe("chat completions of a guarded client", () => {
     await expect(textOf(stream)).rejects.toMatchObject({ code: "content_policy_violation" });
   });
 
-  it("fail when guard cannot check, and are not sent", async () => {
+  it("fail if guard cannot check, and are not sent", async () => {
     const guard = await exampleGuard({ maxScans: 0 });
     const client = await clientOf({}, Promise.resolve(guard));
     const error = await client.chat.completions.create(ask("Hi")).catch((error) => error);
@@ -146,7 +146,7 @@ describe("chat completions of a guarded client", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  it("fail for answers that cannot be read", async () => {
+  it("fail for unreadable answers", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: { id: "1", text: "leaked" } }];
     await expect(client.chat.completions.create(ask("Hi"))).rejects.toMatchObject({ code: "GUARD_UPSTREAM" });
@@ -155,7 +155,7 @@ describe("chat completions of a guarded client", () => {
     await expect(textOf(stream)).rejects.toMatchObject({ code: "GUARD_UPSTREAM" });
   });
 
-  it("hand on the errors of the provider", async () => {
+  it("pass the errors of the provider on", async () => {
     const client = (await clientOf()).withOptions({ maxRetries: 0 });
     upstream.answers = [{ status: 429, json: { error: { message: "slow down" } }, headers: { "x-test": "1" } }];
     const error = await client.chat.completions.create(ask("Hi")).catch((error) => error);
@@ -185,7 +185,7 @@ describe("chat completions of a guarded client", () => {
 });
 
 describe("streamed chat completions", () => {
-  it("are restored, wherever a placeholder is cut in two", async () => {
+  it("are restored, also across chunks", async () => {
     const client = await clientOf();
     const text = `To ${HIDDEN}. Bye.`;
     for (let cut = 0; cut <= text.length; cut++) {
@@ -196,7 +196,7 @@ describe("streamed chat completions", () => {
     expect(upstream.received[0]?.json.messages[0].content).toBe(`Write to ${HIDDEN}`);
   });
 
-  it("give the same as an answer that comes at once", async () => {
+  it("are equal to the unstreamed answer", async () => {
     const client = await clientOf();
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     const tool = (index: number, fn: object, more: object = {}) =>
@@ -237,7 +237,7 @@ describe("streamed chat completions", () => {
     ]);
   });
 
-  it("end in the middle when a check fails", async () => {
+  it("throw in the middle if a check fails", async () => {
     const client = await clientOf();
     upstream.answers = [{ pieces: sse(chunks(["It was ", "leaked. ", "More."])) }];
     const stream = await client.chat.completions.create({ ...ask("Hi"), stream: true });
@@ -252,7 +252,7 @@ describe("streamed chat completions", () => {
     await expect(helper.finalChatCompletion()).rejects.toMatchObject({ cause: expect.any(GuardBlockedError) });
   });
 
-  it("end with a text of the caller's when a check fails", async () => {
+  it("end with the caller's text if a check fails", async () => {
     const client = await clientOf({ onBlocked: () => "Sorry." });
     upstream.answers = [{ pieces: sse(chunks(["It was ", "leaked. ", "More."])) }];
     const result = await client.chat.completions.stream(ask("Hi")).finalChatCompletion();

@@ -23,7 +23,7 @@ const completion = (message: object, finish_reason = "stop") => ({
 const answering = (content: string) => completion({ role: "assistant", content });
 
 describe("a guarded client of OpenAI's SDK", () => {
-  it("has what the client had, which itself stays as it is", async () => {
+  it("has everything that the client has, which itself is unchanged", async () => {
     const urls: string[] = [];
     const client = new OpenAI({
       apiKey: "key-1",
@@ -61,7 +61,7 @@ describe("a guarded client of OpenAI's SDK", () => {
     expect(response.output_parsed).toEqual({ to: MAIL });
   });
 
-  it("runs tools with what was meant, and never tells it to the model", async () => {
+  it("runs tools with the original values, and hides them from the model", async () => {
     const client = await clientOf();
     const call = { id: "c", type: "function", function: { name: "send", arguments: JSON.stringify({ to: HIDDEN }) } };
     upstream.answers = [
@@ -99,7 +99,7 @@ describe("a guarded client of OpenAI's SDK", () => {
     await expect(blocked.finalContent()).rejects.toMatchObject({ cause: expect.any(GuardBlockedError) });
   });
 
-  it("keeps what was restored from the model in later turns", async () => {
+  it("hides restored values from the model in later turns", async () => {
     const client = await clientOf();
     const call = { id: "c", type: "function" as const, function: { name: "send", arguments: `{"to":"${MAIL}"}` } };
     upstream.answers = [answering(`I wrote to ${HIDDEN}.`)];
@@ -141,7 +141,7 @@ describe("a guarded client of OpenAI's SDK", () => {
     expect(upstream.received).toHaveLength(2);
   });
 
-  it("may ask a server of guard", async () => {
+  it("may call a guard server", async () => {
     const { url } = await startGuardServer({
       input: [
         new input.Anonymize({ entityTypes: ["EMAIL_ADDRESS"], recognizerConf: [] }),
@@ -171,7 +171,7 @@ describe("a guarded client of OpenAI's SDK", () => {
     expect(upstream.received).toHaveLength(3);
   });
 
-  it("may be one for Azure", async () => {
+  it("may be a client for Azure", async () => {
     const azure = new AzureOpenAI({ apiKey: "none", endpoint: upstream.url, apiVersion: "2024-10-21", maxRetries: 0 });
     const client = guardOpenAI(azure, await exampleGuard());
     upstream.answers = [answering(HIDDEN)];

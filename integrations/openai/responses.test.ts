@@ -95,7 +95,7 @@ async function read(stream: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>)
 }
 
 describe("responses of a guarded client", () => {
-  it("go out with placeholders, and come back restored", async () => {
+  it("are sent with placeholders, and returned restored", async () => {
     const client = await clientOf();
     const answer = (mail: string) =>
       response(thought(`Who is ${mail}?`), item(`To ${mail}.`), call(JSON.stringify({ to: mail })));
@@ -116,7 +116,7 @@ describe("responses of a guarded client", () => {
     expect(upstream.received[0]?.json).toEqual(JSON.parse(JSON.stringify(body).replaceAll(MAIL, HIDDEN)));
   });
 
-  it("take an input that is a text, and one that is not there", async () => {
+  it("accept an input that is a text, and a missing input", async () => {
     const client = await clientOf();
     upstream.answers = [{ json: response(item("Hi")) }];
     await client.responses.create({ model: "gpt", input: MAIL });
@@ -129,7 +129,7 @@ describe("responses of a guarded client", () => {
     expect(upstream.received).toHaveLength(2);
   });
 
-  it("answer with a text of the caller's when they are blocked", async () => {
+  it("return the caller's text if they are blocked", async () => {
     const client = await clientOf({ onBlocked: ({ part }) => `No ${part}.` });
     const body = { model: "gpt", input: "forbidden" };
     expect(await client.responses.create(body)).toMatchObject({ status: "incomplete", output_text: "No request." });
@@ -144,7 +144,7 @@ describe("responses of a guarded client", () => {
 });
 
 describe("streamed responses", () => {
-  it("are restored, wherever a placeholder is cut in two", async () => {
+  it("are restored, also across chunks", async () => {
     const client = await clientOf();
     const said = `To ${HIDDEN}. Bye.`;
     for (let cut = 0; cut <= said.length; cut++) {
@@ -154,7 +154,7 @@ describe("streamed responses", () => {
     }
   });
 
-  it("have nothing but what was judged in any event", async () => {
+  it("contain only checked text in every event", async () => {
     const client = await clientOf();
     const args = ['{"to":"[REDACTED_EM', 'AIL_ADDRESS_1]"}'];
     const events = eventsOf(["To [REDACTED_EMAIL_", "ADDRESS_1]."], args, ["Who is [REDACTED_EM", "AIL_ADDRESS_1]?"]);
@@ -172,7 +172,7 @@ describe("streamed responses", () => {
     expect(result.output).toMatchObject(wholes);
   });
 
-  it("end in the middle when a check fails", async () => {
+  it("throw in the middle if a check fails", async () => {
     const client = await clientOf();
     for (const events of [eventsOf(["It was ", "leaked. "]), eventsOf(["Fine."], ['{"to":"forbid', 'den"}'])]) {
       upstream.answers = [{ pieces: events }];
@@ -186,7 +186,7 @@ describe("streamed responses", () => {
     }
   });
 
-  it("end with a text of the caller's, or an error, when a check fails", async () => {
+  it("end with the caller's text, or an error, if a check fails", async () => {
     const client = await clientOf({ onBlocked: () => "Sorry." });
     for (const events of [eventsOf(["It was ", "leaked. "]), eventsOf(["Fine."], ['{"to":"forbid', 'den"}'])]) {
       upstream.answers = [{ pieces: events }];

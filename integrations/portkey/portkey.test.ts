@@ -16,7 +16,7 @@ import { waitUntilUp } from "../../test/support/wait-until-up.ts";
 const TOKEN = "a-token-of-guard";
 const GATEWAY = join(dirname(createRequire(import.meta.url).resolve("@portkey-ai/gateway/package.json")), "build");
 
-/** A scanner that breaks at a word. */
+/** A scanner that throws at a word. */
 const breaking = scannerOf("Breaking", async (text) => {
   if (text.includes("break")) throw new Error("broken");
   return passed(text);
@@ -67,7 +67,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     try {
       process.kill(-(gateway.pid as number), "SIGKILL");
     } catch {
-      // It has ended already.
+      // The process has exited already.
     }
     await app?.close();
     await model?.close();
@@ -75,7 +75,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
 
   interface Ways {
     provider?: string;
-    /** What calls the webhook: the request, the answer, or both of them. */
+    /** When the gateway calls the webhook: for the request, the answer, or both. */
     guards?: ("input_guardrails" | "output_guardrails")[];
     token?: string;
     webhookURL?: string;
@@ -109,13 +109,13 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     post("/v1/chat/completions", { model: "m", messages: [{ role: "user", content }], ...more }, ways);
   const said = ({ json }: Reply) => json.choices?.[0]?.message?.content;
   const upstream = () => model.sent().map(({ body }) => body);
-  /** What guard told the gateway of a call that the gateway denied. */
+  /** Guard's response for a call that the gateway denied. */
   const told = ({ json: { hook_results: hooks } }: Reply) =>
     [...hooks.before_request_hooks, ...hooks.after_request_hooks]
       .flatMap(({ checks }) => checks)
       .flatMap(({ verdict, data }) => (verdict ? [] : [data?.responseData?.message]));
 
-  it("masks and restores chat; the model gets nothing but the placeholders", async () => {
+  it("masks and restores chat, and the model receives the placeholders only", async () => {
     model.says = "I write to [REDACTED_EMAIL_ADDRESS_1].";
     const tools = [{ type: "function", function: { name: "mail", parameters: { type: "object" } } }];
     const reply = await chat("Mail ann@example.org 😀.", {}, { tools });
@@ -148,7 +148,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     expect([denied.status, told(denied)]).toEqual([446, ["The answer was blocked by guard: Secrets[tool_call]."]]);
   });
 
-  it("denies what is blocked, before the model is asked and behind it", async () => {
+  it("denies what is blocked, before and after the call of the model", async () => {
     model.says = "Hello K-1234.";
     const denied = await chat("A zebra.");
     expect([denied.status, upstream()]).toEqual([446, []]);
@@ -162,7 +162,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     expect(said(await chat("Hi.", { guards: ["input_guardrails"] }))).toBe("A zebra.");
   });
 
-  it("judges completions, embeddings and Anthropic's messages", async () => {
+  it("checks completions, embeddings and Anthropic's messages", async () => {
     model.says = "I write to [REDACTED_EMAIL_ADDRESS_1].";
     const masked = "Mail [REDACTED_EMAIL_ADDRESS_1].";
     const completion = await post("/v1/completions", { model: "m", prompt: "Mail ann@example.org." });
@@ -181,18 +181,18 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     expect(JSON.stringify(upstream())).not.toMatch(/ann@|guard_vault/);
   });
 
-  it("lets nothing pass when guard is away, refuses the token, or cannot judge", async () => {
+  it("passes nothing if guard is down, rejects the token, or cannot check", async () => {
     model.says = "Hello.";
     const ways = [{ webhookURL: "http://127.0.0.1:9/portkey" }, { token: "another" }];
     for (const way of ways) expect((await chat("Hi.", way)).status).toBe(446);
     expect((await chat("Please break.")).status).toBe(446);
     expect((await chat([{ type: "text", text: 1 }])).status).toBe(446);
     expect(upstream()).toEqual([]);
-    // Whoever calls the gateway cannot choose what is restored.
+    // A client of the gateway cannot choose what is restored.
     expect((await chat("Hi.", {}, { guard_vault: "x" })).status).toBe(200);
   });
 
-  it("takes no other hooks, types and bodies", async () => {
+  it("rejects other hooks, types and bodies", async () => {
     const asks = async (body: object) => {
       const headers = { authorization: `Bearer ${TOKEN}` };
       const reply = await app.inject({ method: "POST", url: "/portkey", headers, payload: body });
@@ -211,7 +211,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     expect((await asks({ ...answered, response: { json: { choices: 1 }, statusCode: 200 } }))[0]).toBeGreaterThan(399);
   });
 
-  it("denies streams, whose answers the gateway does not hand out", async () => {
+  it("denies streams, because the gateway sends their answers to no webhook", async () => {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const request = { json: { messages: [{ role: "user", content: "Hi." }] }, isStreamingRequest: true };
     const response = { json: null, statusCode: 200 };
@@ -225,7 +225,7 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     const names = new Anonymize();
     await fc.assert(
       fc.asyncProperty(text, text, async (content, answer) => {
-        // The model of names takes some characters for one.
+        // The NER model takes some random characters for a name.
         fc.pre((await names.scan(content)).isValid);
         model.says = answer;
         const reply = await chat(content);

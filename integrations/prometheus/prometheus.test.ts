@@ -36,20 +36,20 @@ const dashboard = JSON.parse(read("dashboard.json")) as {
 const shown = dashboard.panels.filter(({ type }) => type !== "row");
 const variables = dashboard.templating.list;
 
-/** The names of metrics in an expression of PromQL; series that a rule records have colons, and are none. */
+/** The metrics in an expression of PromQL. Names with colons are recorded series, not metrics. */
 function metricsOf(expression: string): string[] {
   const bare = expression.replace(/"[^"]*"/g, "");
   return bare.match(/(?<![\w:])(?:guard|process|nodejs)_\w+(?![\w:])/g) ?? [];
 }
-/** What a histogram counts under further names. */
+/** Removes the suffixes of a histogram's series. */
 const plain = (name: string) => name.replace(/_(?:bucket|sum|count)$/, "");
 
 let app: FastifyInstance;
-/** The metrics of a server, by name, with their kinds. */
+/** The metrics of a server: kinds by name. */
 let kinds: Map<string, string>;
 const scratch = mkdtempSync(join(tmpdir(), "guard-prometheus-"));
 beforeAll(async () => {
-  // A shadow has metrics too.
+  // A shadow adds metrics.
   const shadow = join(scratch, "shadow.yml");
   writeFileSync(shadow, "input_scanners: [{ type: InvisibleText }]\n");
   app = await createServer({
@@ -64,11 +64,11 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-/** Where this machine says nothing of a limit, the server has no metric of it. */
+/** A server on a machine without a memory limit lacks this metric. */
 const CONDITIONAL = "guard_memory_limit_bytes";
 
 describe("metrics", () => {
-  it("that rules and panels name are those of a server", () => {
+  it("in rules and panels exist on a server", () => {
     const named = new Set(
       [...rules, ...shown.flatMap(({ targets = [] }) => targets)].flatMap(({ expr }) => metricsOf(expr)),
     );
@@ -78,7 +78,7 @@ describe("metrics", () => {
     }
   });
 
-  it("of a server are described in its documentation, and those of the documentation exist", () => {
+  it("of a server are all documented, and documented ones exist", () => {
     const page = read("../../docs/observability.md");
     const table = page.split("\n").filter((line) => /^\| `(?:guard|process|nodejs)_/.test(line));
     const described = new Set(table.flatMap((line) => metricsOf(line.split(" | ")[0] ?? "")));
@@ -86,21 +86,21 @@ describe("metrics", () => {
     for (const name of described) if (name !== CONDITIONAL) expect([...kinds.keys()]).toContain(name);
   });
 
-  it("of a server all stand on the dashboard", () => {
+  it("of a server are all on the dashboard", () => {
     const named = shown.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => metricsOf(expr))).map(plain);
     for (const name of kinds.keys()) expect(named, name).toContain(name);
   });
 });
 
 describe("the rules", () => {
-  it("record every series that rules use under a name of its own", () => {
+  it("record every series that they use under a unique name", () => {
     const recorded = rules.flatMap(({ record = [] }) => record);
     expect(new Set(recorded).size).toBe(recorded.length);
     const used = rules.flatMap(({ expr }) => expr.match(/\bjob(?:_\w+)?:\w+:\w+/g) ?? []);
     for (const name of used) expect(recorded).toContain(name);
   });
 
-  it("have alerts that say how bad it is and what to do, each in the table of the page", () => {
+  it("have alerts with a severity and an action, each in the table of the page", () => {
     const page = read("README.md");
     for (const { alert, labels, annotations } of alerts) {
       expect(labels?.severity).toMatch(/^(?:critical|warning|info)$/);
@@ -111,14 +111,14 @@ describe("the rules", () => {
     expect(alerts.length).toBeGreaterThan(15);
   });
 
-  it("have a test for every alert in which it fires", () => {
+  it("have a test in which every alert fires", () => {
     const tests = read("rules.test.yml");
     for (const { alert } of alerts) expect(tests).toContain(`ALERTS{alertname="${alert}",alertstate="firing",severity`);
   });
 });
 
 describe("the dashboard", () => {
-  it("has panels with queries, each with an id of its own, of the data source that is chosen", () => {
+  it("has panels with queries, each with a unique id, of the chosen data source", () => {
     expect(variables.find(({ name }) => name === "datasource")).toMatchObject({
       type: "datasource",
       query: "prometheus",
@@ -135,7 +135,7 @@ describe("the dashboard", () => {
     }
   });
 
-  it("uses variables that it has, or that Grafana has", () => {
+  it("uses defined variables only", () => {
     const known = [...variables.map(({ name }) => name), "__rate_interval", "__range"];
     const used = shown.flatMap(({ targets = [] }) => targets.flatMap(({ expr }) => expr.match(/(?<=\$)\w+/g) ?? []));
     for (const name of used) expect(known).toContain(name);
@@ -149,18 +149,18 @@ if (!hasPromtool)
 describe.skipIf(!hasPromtool)("promtool", () => {
   const promtool = (...args: string[]) => execFileSync("promtool", args, { cwd: folder, encoding: "utf8" });
 
-  it("takes the configuration with its rules", () => {
+  it("accepts the configuration with its rules", () => {
     expect(promtool("check", "config", "prometheus.yml")).toContain("SUCCESS");
   });
 
-  it("finds that alerts fire when they should, and only then", () => {
+  it("confirms when alerts fire and when not", () => {
     expect(promtool("test", "rules", "rules.test.yml")).toContain("SUCCESS");
   });
 
-  it("can read every query of the dashboard", () => {
+  it("parses every query of the dashboard", () => {
     const groups = shown.map(({ id, targets = [] }) => ({
       name: String(id),
-      // Grafana's variables in the places of values are texts, and in those of times are times.
+      // Grafana's variables are replaced: by texts in values, and by durations in ranges.
       rules: targets.map(({ expr, refId }) => ({
         record: `panel${id}:${refId}`,
         expr: expr.replaceAll(/\$__(?:rate_interval|range)/g, "5m"),

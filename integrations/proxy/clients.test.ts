@@ -41,7 +41,7 @@ async function openai(): Promise<{ client: OpenAI; calls(): Record<string, unkno
 }
 
 describe("the OpenAI client behind guard proxy", () => {
-  it("sends placeholders and its credential, and gets the answer restored", async () => {
+  it("sends placeholders and its credential, and receives the restored answer", async () => {
     const { client, calls, log } = await openai();
     const headers = { "x-request-id": "req_of_upstream", "openai-processing-ms": "5" };
     upstream.answers = [{ json: completion(`I wrote to ${HIDDEN}.`), headers }];
@@ -66,7 +66,7 @@ describe("the OpenAI client behind guard proxy", () => {
     for (const secret of [MAIL, "sk-of-ann", "Write to"]) expect(log.join("")).not.toContain(secret);
   });
 
-  it("reads a stream that is restored across its pieces", async () => {
+  it("reads a stream that is restored across chunks", async () => {
     const { client } = await openai();
     upstream.answers = [{ pieces: chunks("I wrote to [REDAC", "TED_EMAIL_ADDR", "ESS_1]", ", and to nobody else.") }];
     const stream = await client.chat.completions.create({ ...ask(`Write to ${MAIL}.`), stream: true });
@@ -75,7 +75,7 @@ describe("the OpenAI client behind guard proxy", () => {
     expect(text).toBe(`I wrote to ${MAIL}, and to nobody else.`);
   });
 
-  it("gets tool calls with restored arguments", async () => {
+  it("receives tool calls with restored arguments", async () => {
     const { client } = await openai();
     const tool_calls = (mail: string) => [
       { id: "call_1", type: "function", function: { name: "send", arguments: JSON.stringify({ to: mail }) } },
@@ -88,7 +88,7 @@ describe("the OpenAI client behind guard proxy", () => {
     expect(answer.choices[0]?.message.tool_calls).toEqual(tool_calls(MAIL));
   });
 
-  it("gets 400 for a blocked request, which is not sent", async () => {
+  it("receives 400 for a blocked request, which is not forwarded", async () => {
     const { client, calls, log } = await openai();
     const error = await client.chat.completions.create(ask("This is forbidden.")).catch((error) => error);
     expect(error).toBeInstanceOf(OpenAI.BadRequestError);
@@ -99,7 +99,7 @@ describe("the OpenAI client behind guard proxy", () => {
     expect(log.join("")).not.toContain("forbidden");
   });
 
-  it("gets 400 for a blocked answer, and an error in a stream", async () => {
+  it("receives 400 for a blocked answer, and an error in a stream", async () => {
     const { client, calls } = await openai();
     upstream.answers = [{ json: completion("It was leaked.") }, { pieces: chunks("It was ", "leaked", ". More.") }];
     await expect(client.chat.completions.create(ask("Hi"))).rejects.toMatchObject({
@@ -119,7 +119,7 @@ describe("the OpenAI client behind guard proxy", () => {
     ]);
   });
 
-  it("gets errors of upstream as they are", async () => {
+  it("receives upstream errors unchanged", async () => {
     const { client } = await openai();
     const error = { message: "Slow down.", type: "requests", param: null, code: "rate_limit_exceeded" };
     upstream.answers = [{ status: 429, json: { error }, headers: { "retry-after": "7" } }];
@@ -168,7 +168,7 @@ describe("the OpenAI client behind guard proxy", () => {
     expect(upstream.received[3]).toMatchObject({ method: "GET", url: "/v1/models?limit=1" });
   });
 
-  it("sends a sound with a guarded prompt, and gets the transcript restored", async () => {
+  it("sends audio with a guarded prompt, and receives the restored transcript", async () => {
     const { client } = await openai();
     upstream.answers = [{ json: { text: `Please write to ${HIDDEN}.` } }];
     const sound = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 256));
@@ -208,7 +208,7 @@ describe("the Anthropic client behind guard proxy", () => {
     return { client, calls };
   };
 
-  it("sends placeholders and its credential below a prefix, and gets the answer restored", async () => {
+  it("sends placeholders and its credential below a prefix, and receives the restored answer", async () => {
     const { client, calls } = await anthropic();
     upstream.answers = [{ json: message({ type: "text", text: `To ${HIDDEN}.`, citations: null }) }];
     const answer = await client.messages.create({ ...request(`Write to ${MAIL}.`), system: `I am ${MAIL}.` });
@@ -249,7 +249,7 @@ describe("the Anthropic client behind guard proxy", () => {
     expect(await client.messages.stream(request(`Write to ${MAIL}.`)).finalText()).toBe(`To ${MAIL}.`);
   });
 
-  it("gets errors that it can read", async () => {
+  it("receives errors that it can parse", async () => {
     const { client } = await anthropic();
     const blocked = await client.messages.create(request("forbidden")).catch((error) => error);
     expect(blocked).toBeInstanceOf(Anthropic.BadRequestError);

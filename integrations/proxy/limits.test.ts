@@ -28,13 +28,13 @@ const post = (url: string, text = body({ stream: true }), signal?: AbortSignal) 
     ...(signal ? { signal } : {}),
   });
 
-/** A stream of events that is open until it is ended, and never says more. */
+/** An event stream that stays open and sends nothing. */
 async function* silent(): AsyncGenerator<string> {
   yield* sse([chunk("One. ")], "");
   await new Promise<never>(() => {});
 }
 
-/** A server whose connections do as a test says. */
+/** A server with a handler for raw connections. */
 async function bareServer(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -50,7 +50,7 @@ async function bareServer(onConnection: (socket: Socket) => void): Promise<strin
 }
 
 describe("limits of guard proxy", () => {
-  it("refuse a body that is too large", async () => {
+  it("reject a body that is too large", async () => {
     const { url } = await startedProxy(upstream.url, { maxBodySize: 2000 });
     const reply = await post(url, body({ user: "u".repeat(3000) }));
     expect(reply.status).toBe(413);
@@ -58,7 +58,7 @@ describe("limits of guard proxy", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  it("refuse an answer that is too large, and end a stream that becomes so", async () => {
+  it("reject an answer that is too large, and end a stream that grows too large", async () => {
     const { url } = await startedProxy(upstream.url, { maxAnswerSize: 5000, guard: new PassThroughGuard() });
     upstream.answers = [{ json: { choices: [], filler: "word ".repeat(2000) } }];
     const reply = await post(url, body());
@@ -83,7 +83,7 @@ describe("limits of guard proxy", () => {
     await expect(stream.text()).rejects.toThrow();
   });
 
-  it("refuse a call too many, and take it when there is room", async () => {
+  it("reject an excess call, and accept it when a slot is free", async () => {
     const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new PassThroughGuard() });
     upstream.answers = [{ pieces: silent() }, { pieces: sse([chunk("Two.")]) }];
     const first = new AbortController();
@@ -95,7 +95,7 @@ describe("limits of guard proxy", () => {
     await expect.poll(async () => (await post(url)).status).toBe(200);
   });
 
-  it("say that upstream cannot be reached", async () => {
+  it("report an unreachable upstream", async () => {
     const { url } = await startedProxy("http://127.0.0.1:9");
     const reply = await post(url);
     expect(reply.status).toBe(502);
@@ -104,7 +104,7 @@ describe("limits of guard proxy", () => {
     });
   });
 
-  it("say that upstream has sent nothing for too long", async () => {
+  it("report an upstream that has sent nothing for too long", async () => {
     const slow = await bareServer(() => {});
     const { url } = await startedProxy(slow, { idleTimeout: 0.2 });
     const reply = await post(url);
@@ -112,7 +112,7 @@ describe("limits of guard proxy", () => {
     expect(await reply.json()).toMatchObject({ error: { message: "The upstream did not respond in time." } });
   });
 
-  it("cut the answer when upstream breaks off, or falls silent", async () => {
+  it("cut off the answer if upstream disconnects or falls silent", async () => {
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     const event = `data: ${JSON.stringify(chunk("One. "))}\n\n`;
     const piece = `${event.length.toString(16)}\r\n${event}\r\n`;
@@ -132,7 +132,7 @@ describe("limits of guard proxy", () => {
     }
   });
 
-  it("answer 502 when upstream breaks off an answer that is read as a whole", async () => {
+  it("return 502 if upstream disconnects during an unstreamed answer", async () => {
     const breaking = await bareServer((socket) =>
       socket.once("data", () => {
         socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{");
@@ -142,7 +142,7 @@ describe("limits of guard proxy", () => {
     expect((await post(url, body())).status).toBe(502);
   });
 
-  it("end the call of upstream and the checks when the client goes away", async () => {
+  it("abort the upstream call and the checks if the client disconnects", async () => {
     const guard = new PassThroughGuard();
     const { url, calls } = await startedProxy(upstream.url, { guard });
     upstream.answers = [{ pieces: silent() }];
@@ -156,7 +156,7 @@ describe("limits of guard proxy", () => {
     await expect.poll(calls).toMatchObject([{ cut: "by client" }]);
   });
 
-  it("do not begin a call of upstream for a client that went away during the checks", async () => {
+  it("start no upstream call for a client that disconnected during the checks", async () => {
     let judged = () => {};
     const through = new PassThroughGuard();
     const guard: Guard = {
@@ -184,7 +184,7 @@ describe("limits of guard proxy", () => {
     expect(upstream.received).toEqual([]);
   });
 
-  it("read of upstream no more than the client takes", async () => {
+  it("apply the client's backpressure to upstream", async () => {
     const events = Buffer.from(
       sse(
         Array.from({ length: 50 }, () => chunk("word ".repeat(200))),
@@ -208,7 +208,7 @@ describe("limits of guard proxy", () => {
     client.write(
       `POST ${CHAT} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
     );
-    // All buffers on the way fill up, and then nothing more is taken.
+    // All buffers on the way fill up, and then the proxy reads nothing more.
     let before = -1;
     await expect
       .poll(
@@ -223,7 +223,7 @@ describe("limits of guard proxy", () => {
     expect(produced).toBeLessThan(30_000_000);
   });
 
-  it("keep no answer of 10 MB in memory", async () => {
+  it("keep an answer of 10 MB out of memory", async () => {
     const { url } = await startedProxy(upstream.url, { guard: new PassThroughGuard() });
     const piece = "word ".repeat(2000);
     async function* long(): AsyncGenerator<string> {
@@ -240,13 +240,13 @@ describe("limits of guard proxy", () => {
       most = Math.max(most, process.memoryUsage().rss - start);
     }
     expect(length).toBeGreaterThan(10_000_000);
-    // The test's own server, client and garbage are in it.
+    // The memory includes the test's own server, client and garbage.
     expect(most).toBeLessThan(150_000_000);
   });
 });
 
-describe("the end of guard proxy", () => {
-  it("lets calls under way finish, and refuses new ones", async () => {
+describe("the shutdown of guard proxy", () => {
+  it("lets running calls finish, and rejects new ones", async () => {
     const { url, close } = await startedProxy(upstream.url, { guard: new PassThroughGuard() });
     let goOn = () => {};
     async function* waiting(): AsyncGenerator<string> {
@@ -261,7 +261,7 @@ describe("the end of guard proxy", () => {
     onTestFinished(() => agent.destroy());
     const reply = await post(url);
     const closed = close();
-    // A connection that is open gets 503, and a new one is refused.
+    // An open connection gets 503, and a new one is rejected.
     const status = () =>
       post(url).then(
         (reply) => reply.status,

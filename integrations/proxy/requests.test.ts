@@ -16,7 +16,7 @@ interface Reply {
   text: string;
 }
 
-/** Sends a request whose target and headers go out as they are written. */
+/** Sends a request with its target and headers unchanged. */
 function raw(
   url: string,
   method: string,
@@ -40,8 +40,8 @@ const JSON_TYPE = { "content-type": "application/json" };
 const post = (url: string, path: string, body: unknown, headers: http.OutgoingHttpHeaders = {}) =>
   raw(url, "POST", path, { ...JSON_TYPE, ...headers }, JSON.stringify(body));
 
-describe("what guard proxy hands on", () => {
-  it("is what the client sent, but for headers of its connection", async () => {
+describe("a message that guard proxy forwards", () => {
+  it("is the client's request without its connection headers", async () => {
     const { url } = await startedProxy(upstream.url);
     upstream.answers = [{ json: answer }];
     const reply = await post(url, `${CHAT}?api-version=1&x=a%20b`, ask("Hi"), {
@@ -71,7 +71,7 @@ describe("what guard proxy hands on", () => {
     for (const name of ["x-mine", "proxy-authorization", "te"]) expect(sent?.headers).not.toHaveProperty(name);
   });
 
-  it("is what upstream answered, with all of its cookies", async () => {
+  it("is the upstream response, with all of its cookies", async () => {
     const { url } = await startedProxy(upstream.url);
     const cookies = ["a=1; Path=/", "b=2; Expires=Wed, 21 Oct 2026 07:28:00 GMT"];
     const headers = { "set-cookie": cookies as unknown as string, "x-own": "1", "proxy-authenticate": "Basic" };
@@ -82,7 +82,7 @@ describe("what guard proxy hands on", () => {
     expect(Number(reply.headers["content-length"] ?? reply.text.length)).toBe(reply.text.length);
   });
 
-  it("has the id of the request where upstream gives none", async () => {
+  it("has the request id if upstream returns none", async () => {
     const { url, calls } = await startedProxy(upstream.url);
     upstream.answers = [{ json: answer }];
     expect((await post(url, CHAT, ask("Hi"), { "x-request-id": "mine-7" })).headers["x-request-id"]).toBe("mine-7");
@@ -93,7 +93,7 @@ describe("what guard proxy hands on", () => {
     ["sends the client elsewhere", { status: 307, headers: { location: "https://example.org/" } }],
     ["has compressed its answer", { headers: { "content-encoding": "gzip" }, pieces: [gzipSync("{}")] }],
     ["answers what is no JSON", { headers: { "content-type": "application/json" }, pieces: ["<html>"] }],
-  ])("is nothing when upstream %s", async (_, given) => {
+  ])("is replaced by 502 if upstream %s", async (_, given) => {
     const { url } = await startedProxy(upstream.url);
     upstream.answers = [given];
     const reply = await post(url, CHAT, ask("Hi"));
@@ -104,7 +104,7 @@ describe("what guard proxy hands on", () => {
 });
 
 describe("paths of guard proxy", () => {
-  it("of an answer that was kept are guarded when it is fetched", async () => {
+  it("of a stored answer are guarded when it is fetched", async () => {
     const { url, calls } = await startedProxy(upstream.url);
     const kept = (text: string) => {
       const content = [{ type: "output_text", text, annotations: [] }];
@@ -117,7 +117,7 @@ describe("paths of guard proxy", () => {
     await expect.poll(calls).toMatchObject([{ outcome: "passed" }, { outcome: "blocked" }]);
   });
 
-  it("have no length of a body that is not sent on", async () => {
+  it("are forwarded without the length of a dropped body", async () => {
     const { url } = await startedProxy(upstream.url);
     upstream.answers = [{ json: {} }, { json: answer }];
     for (const path of ["/v1/models/gpt", `${CHAT}/chatcmpl-1`]) {
@@ -129,7 +129,7 @@ describe("paths of guard proxy", () => {
     expect(upstream.received.map(({ method }) => method)).toEqual(["GET", "GET"]);
   });
 
-  it("are JSON where they do not say what they are", async () => {
+  it("count as JSON without a content type", async () => {
     const { url } = await startedProxy(upstream.url);
     upstream.answers = [{ json: answer }];
     const body = JSON.stringify(ask("Hi"));
@@ -139,7 +139,7 @@ describe("paths of guard proxy", () => {
     expect(upstream.received).toHaveLength(1);
   });
 
-  it("of calls need a body", async () => {
+  it("of calls require a body", async () => {
     const { url } = await startedProxy(upstream.url);
     expect((await raw(url, "POST", CHAT)).status).toBe(405);
     expect((await raw(url, "POST", CHAT, { "transfer-encoding": "chunked" })).status).toBe(400);
@@ -161,7 +161,7 @@ describe("paths of guard proxy", () => {
     ["POST", "http://127.0.0.1:1/v1/chat/completions"],
     ["POST", "/%"],
     ["POST", "/healthz"],
-  ])("%s %s is refused", async (method, path) => {
+  ])("%s %s is rejected", async (method, path) => {
     const { url } = await startedProxy(upstream.url);
     const reply = await raw(url, method, path, JSON_TYPE, method === "POST" ? JSON.stringify(ask("Hi")) : "");
     expect(reply.status).toBe(path === CHAT ? 405 : 404);
@@ -174,7 +174,7 @@ describe("paths of guard proxy", () => {
     "/v1/models/../chat/completions",
     "/v1/chat/complet%69ons",
     "/v1/models/%2e%2e/chat/completions/",
-  ])("%s is guarded as what it is", async (path) => {
+  ])("%s is normalized, and then guarded", async (path) => {
     const { url } = await startedProxy(upstream.url, { pass: ["/v1/*"] });
     upstream.answers = [{ json: answer }];
     expect((await post(url, path, ask("forbidden"))).status).toBe(400);
@@ -183,7 +183,7 @@ describe("paths of guard proxy", () => {
     expect(upstream.received[0]?.url).toMatch(/^\/v1\/chat\/completions\/?$/);
   });
 
-  it("that the user names pass unchecked, both ways and of any size", async () => {
+  it("in the option pass are forwarded unchecked, both ways and of any size", async () => {
     const { url, calls } = await startedProxy(upstream.url, {
       pass: ["/v1/files", "/v1/batches/*"],
       maxBodySize: 2000,
@@ -210,7 +210,7 @@ describe("paths of guard proxy", () => {
     await expect.poll(calls).toMatchObject([{ call: "passed", status: 200 }, {}, { call: "refused" }, {}]);
   });
 
-  it("of guard's own tell how it is, and can be given to upstream", async () => {
+  it("of guard report its status, and can be forwarded instead", async () => {
     const { url } = await startedProxy(upstream.url, { pass: ["/metrics"] });
     upstream.answers = [{ json: { of: "upstream" } }];
     expect(JSON.parse((await raw(url, "GET", "/healthz")).text)).toEqual({ status: "alive" });
@@ -226,7 +226,7 @@ describe("paths of guard proxy", () => {
 });
 
 describe("the log of guard proxy", () => {
-  it("has texts only where app.log_content asks for them", async () => {
+  it("contains texts only with app.log_content", async () => {
     const app = { logLevel: "info", logJson: true } as const;
     upstream.answers = [{ json: answer }];
     const quiet = await startedProxy(upstream.url, { config: { app: { ...app, logContent: false } } });
@@ -240,14 +240,14 @@ describe("the log of guard proxy", () => {
   });
 });
 
-describe("who may use guard proxy", () => {
-  it("is this machine alone, unless there is a credential or it is said", async () => {
+describe("access to guard proxy", () => {
+  it("is limited to this machine, unless there is a credential or --public", async () => {
     await expect(startedProxy(upstream.url, { host: "0.0.0.0" })).rejects.toThrow("--public");
     const { url } = await startedProxy(upstream.url, { host: "0.0.0.0", isPublic: true });
     expect(url).toMatch(/^http:/);
   });
 
-  it("is who shows guard's credential, which upstream does not get", async () => {
+  it("requires guard's credential, which is not forwarded", async () => {
     const app = { logLevel: "info", logJson: true, logContent: false } as const;
     const auth = [{ type: "api_key" as const, header: "X-Guard-Key", keys: ["secret"] }];
     const { url } = await startedProxy(upstream.url, { config: { app, auth } });
@@ -274,7 +274,7 @@ describe("options of guard proxy", () => {
     [{ upstreams: ["https://a", "https://b"] }, "upstream: two upstreams have the same prefix"],
     [{ pass: ["v1/files"] }, "pass.0: "],
     [{ maxCalls: 0 }, "maxCalls: "],
-  ])("%j are wrong", async (options, message) => {
+  ])("%j are rejected", async (options, message) => {
     await expect(startedProxy(upstream.url, options)).rejects.toThrow(message);
   });
 });

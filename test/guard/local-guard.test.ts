@@ -113,7 +113,7 @@ describe("LocalGuard", () => {
     expect((await call.texts(["ba", "d"])).report.outcome).toBe("passed");
   });
 
-  it("refuses a request that cannot be read", async () => {
+  it("rejects an unreadable request", async () => {
     const call = await callOf({ input: [zebra()] });
     for (const messages of [1, "Hi.", null, [1], [{ role: "robot", content: "Hi." }], [{ role: "user", content: 1 }]]) {
       await expect(call.request({ messages: messages as never })).rejects.toThrow(GuardValidationError);

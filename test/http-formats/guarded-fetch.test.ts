@@ -17,7 +17,7 @@ interface Sent {
   headers: Headers;
 }
 
-/** A guarded fetch whose provider gives one reply, and what the provider was sent. */
+/** A guarded fetch with a scripted provider, and the requests that the provider received. */
 async function guarded(reply: Response | unknown, options: GuardedFetchOptions = {}, guard?: Guard) {
   const sent: Sent[] = [];
   const send = async (input: string | URL | Request, init: RequestInit = {}) => {
@@ -34,7 +34,7 @@ async function guarded(reply: Response | unknown, options: GuardedFetchOptions =
   return { call, post, sent };
 }
 
-/** A body with the address of somebody, and with what goes out in its place. */
+/** Replaces the address in a body by the placeholder that is sent. */
 function swapped<T>(value: T): T {
   return JSON.parse(JSON.stringify(value).replaceAll(MAIL, HIDDEN));
 }
@@ -45,7 +45,7 @@ const choice = { choices: [{ index: 0, text: TEXT, logprobs: null, finish_reason
 const message = { choices: [{ index: 0, message: { role: "assistant", content: TEXT }, finish_reason: "stop" }] };
 const bad = (text: string) => text.replace(TEXT, "forbidden");
 
-/** The formats: path, body of a request, body of an answer. All their texts have the address. */
+/** The formats: path, request body, answer body. Every text contains the address. */
 const FORMATS: [string, object, object][] = [
   ["/chat/completions", { ...chat, functions: [{ name: "f", description: TEXT }], n: 1 }, message],
   [
@@ -94,7 +94,7 @@ describe("guardedFetch", () => {
     expect(Object.keys(body)).toEqual(["model", ...Object.keys(request), "more"]);
   });
 
-  it.each(FORMATS)("does not send what is forbidden: %s", async (path, request, answer) => {
+  it.each(FORMATS)("does not send a blocked request: %s", async (path, request, answer) => {
     const { post, sent } = await guarded(answer);
     const body = JSON.parse(JSON.stringify(request).replaceAll(TEXT, bad(TEXT)));
     await expect((await post(path, body)).json()).rejects.toMatchObject({ code: "GUARD_BLOCKED" });
@@ -228,7 +228,7 @@ describe("guardedFetch", () => {
     expect([...headers.keys()].sort()).toEqual(["content-type", "x-request-id"]);
   });
 
-  it("returns the errors of a provider as they are", async () => {
+  it("returns the errors of a provider unchanged", async () => {
     const { post } = await guarded(new Response("leaked <html>", { status: 502, headers: { "retry-after": "3" } }));
     const reply = await post("/chat/completions", chat);
     expect([reply.status, reply.headers.get("retry-after"), await reply.text()]).toEqual([502, "3", "leaked <html>"]);
@@ -287,7 +287,7 @@ describe("guardedFetch", () => {
     await fc.assert(
       fc.asyncProperty(texts, texts, fc.jsonValue(), async (prompt, answer, extra) => {
         fc.pre(!/forbidden|leaked|@/i.test(prompt + answer));
-        // Names that change what an object is are refused, see test/validation/strict-json.test.ts.
+        // parseStrict rejects names that change the prototype; see test/scan/strict-json.test.ts.
         fc.pre(!/"__proto__":|"constructor":/.test(JSON.stringify(extra)));
         const request = { messages: [{ role: "user", content: prompt }], extra };
         const body = { choices: [{ index: 0, message: { content: answer, extra: null } }], extra };
@@ -301,7 +301,7 @@ describe("guardedFetch", () => {
   });
 });
 
-describe("sounds", () => {
+describe("audio", () => {
   const form = (more: Record<string, string> = {}) => {
     const form = new FormData();
     form.append("file", new Blob(["RIFF"]), "a.wav");
@@ -312,7 +312,7 @@ describe("sounds", () => {
   };
   const srt = (text: string) => `1\n00:00:00,000 --> 00:00:04,000\n${text}\n`;
 
-  it("have their prompts masked, and their transcripts restored in all forms", async () => {
+  it("has its prompts masked, and its transcripts restored in all forms", async () => {
     const verbose = { text: TEXT, language: "english", segments: [{ id: 0, start: 0, text: TEXT, tokens: [1] }] };
     const plain = (text: string) => new Response(text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     const answers: [Response, unknown][] = [
@@ -336,7 +336,7 @@ describe("sounds", () => {
     expect(sent).toHaveLength(1);
   });
 
-  it("may come as the bytes of a form", async () => {
+  it("may be the bytes of a form", async () => {
     const { call, sent } = await guarded({ text: "Hi" });
     const encoded = new Response(form({ prompt: TEXT }));
     const type = encoded.headers.get("content-type") ?? "";
@@ -347,7 +347,7 @@ describe("sounds", () => {
     expect(sent[0]?.headers.get("content-type")).toBeNull();
   });
 
-  it("are made of texts that were judged", async () => {
+  it("is generated from checked texts", async () => {
     const sound = new Response("ID3", { headers: { "content-type": "audio/mpeg" } });
     const { post, sent } = await guarded(sound);
     const reply = await post("/audio/speech", { model: "tts-1", input: TEXT, voice: "alloy", instructions: "Softly." });

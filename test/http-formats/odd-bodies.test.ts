@@ -10,7 +10,7 @@ const MAIL = "ann@example.com";
 const HIDDEN = "[REDACTED_EMAIL_ADDRESS_1]";
 const JSON_TYPE = "application/json";
 
-/** A guarded fetch, and the bodies that the provider was sent. */
+/** A guarded fetch, and the bodies that the provider received. */
 async function guarded(reply: string | object = {}, guard = exampleGuard()) {
   const sent: unknown[] = [];
   const send = async (_: unknown, { body }: RequestInit = {}) => {
@@ -33,7 +33,7 @@ const ask = { model: "m", messages: [{ role: "user", content: `Write to ${MAIL}.
 const blocked = { code: "GUARD_BLOCKED" };
 
 describe("a request", () => {
-  it("keeps whole numbers of more digits than JavaScript has, and still has its placeholders", async () => {
+  it("keeps integers beyond JavaScript's precision, and still gets placeholders", async () => {
     const input = `{"id":1234567890123456789,"ids":[-98765432109876543210,1e3],"to":"${MAIL}","2":{"n":9007199254740993}}`;
     const answer = `{"content":[{"type":"tool_use","id":"t","name":"f","input":${input.replace(MAIL, HIDDEN)}}]}`;
     const { post, sent } = await guarded(answer);
@@ -44,7 +44,7 @@ describe("a request", () => {
     expect(sent).toEqual([body(written.replace(MAIL, HIDDEN))]);
   });
 
-  it("with duplicate keys is refused", async () => {
+  it("with duplicate keys is rejected", async () => {
     const { post, sent } = await guarded({ choices: [] });
     const messages = (text: string) => `"messages":[{"role":"user","content":"${text}"}]`;
     for (const [first, second] of [
@@ -58,7 +58,7 @@ describe("a request", () => {
     expect(sent).toEqual([]);
   });
 
-  it("is read as the provider reads it, or refused", async () => {
+  it("is read as the provider reads it, or rejected", async () => {
     const { post, sent } = await guarded({ choices: [] });
     for (const charset of ["utf-16", "UTF-7", '"iso-8859-1"', "ibm037"]) {
       const failed = post("/chat/completions", ask, `application/json; charset=${charset}`);
@@ -71,7 +71,7 @@ describe("a request", () => {
     expect(sent).toEqual(Array(3).fill(JSON.stringify(ask).replace(MAIL, HIDDEN)));
   });
 
-  it("that is a form is checked in all fields", async () => {
+  it("of a form is checked in all fields", async () => {
     const form = (more: object) => {
       const form = new FormData();
       const fields = { file: new Blob(["sound"]), model: "whisper-1", "timestamp_granularities[]": "word", ...more };
@@ -136,7 +136,7 @@ describe("an answer", () => {
     });
   });
 
-  it("has the images of a model whole, also in streams", async () => {
+  it("keeps generated images, also in streams", async () => {
     const images = [{ type: "image_url", image_url: { url: `data:image/png;base64,${"iVBOleaked".repeat(2000)}==` } }];
     const said = { role: "assistant", content: "Here it is.", images };
     const whole = { choices: [{ index: 0, message: said, finish_reason: "stop" }] };
@@ -154,7 +154,7 @@ describe("an answer", () => {
     await expect((await guarded(bad)).post("/chat/completions", ask)).rejects.toMatchObject(blocked);
   });
 
-  it("in several texts is not blocked for what only a part of it would be", async () => {
+  it("in several texts is judged as a whole, not by a part of it", async () => {
     const long: Scanner = {
       type: "Long",
       name: "Long",

@@ -7,7 +7,7 @@ import { sse } from "../support/upstream.ts";
 const MAIL = "ann@example.com";
 const HIDDEN = "[REDACTED_EMAIL_ADDRESS_1]";
 
-/** A format: its path, the events of an answer in pieces, and what of an event a client shows. */
+/** A format: its path, the events of an answer in pieces, and the text that a client shows for an event. */
 interface Streamed {
   path: string;
   events(pieces: readonly string[]): string[];
@@ -63,7 +63,7 @@ const FORMATS: Streamed[] = [
   },
 ];
 
-/** Words, with marks of sentences and placeholders among them. */
+/** Words with punctuation and placeholders among them. */
 const answers = fc
   .array(
     fc.constantFrom(
@@ -84,7 +84,7 @@ const answers = fc
   )
   .map((words) => words.join(" "));
 
-/** A text in pieces that end anywhere, also in the middle of a character. */
+/** Splits a text at any offsets, also within a character. */
 function split(text: string, places: readonly number[]): string[] {
   const cuts = [0, ...places.map((place) => place % (text.length + 1)).sort((a, b) => a - b), text.length];
   return cuts.slice(1).map((end, index) => text.slice(cuts[index], end));
@@ -106,7 +106,7 @@ describe.each(FORMATS)("a stream of $path", ({ path, events, shown }) => {
       .map((line) => shown(JSON.parse(line.slice(6))) ?? "")
       .join("");
 
-  it("is the whole answer, restored, wherever it is cut", async () => {
+  it("equals the whole restored answer, whatever the chunks", async () => {
     const guard = await exampleGuard();
     const places = fc.array(fc.nat(), { maxLength: 12 });
     await fc.assert(
@@ -118,7 +118,7 @@ describe.each(FORMATS)("a stream of $path", ({ path, events, shown }) => {
     );
   });
 
-  it("shows nothing of a word that is blocked, wherever it is cut", async () => {
+  it("shows nothing of a blocked word, whatever the chunks", async () => {
     const guard = await exampleGuard();
     const places = fc.array(fc.nat(), { maxLength: 12 });
     await fc.assert(

@@ -15,17 +15,14 @@ const report = (outcome: GuardReport["outcome"]): GuardReport => ({
   coverage: {} as GuardReport["coverage"],
 });
 
-/** What a scripted guard was asked. */
+/** The calls that a scripted guard received. */
 interface Seen {
   signal: AbortSignal | undefined;
   flushes: number;
   ended: number;
 }
 
-/**
- * A guard that gives out words as soon as they are complete, in capitals, and blocks the word `stop`. It gives the beginning of a word out
- * when it has waited.
- */
+/** A guard that releases complete words in capitals, and blocks the word `stop`. After a wait it releases a partial word. */
 function wordGuard(wait = 1): { guard: Guard; seen: Seen } {
   const seen: Seen = { signal: undefined, flushes: 0, ended: 0 };
   const stream = (): AnswerStream<GuardReport> => {
@@ -105,7 +102,7 @@ function ask(
   return { reply, seen };
 }
 
-/** The data of all events of a reply. */
+/** The events of a response. */
 function eventsOf(text: string): { event?: string; data: string }[] {
   return text
     .split("\n\n")
@@ -162,7 +159,7 @@ describe("guarded streams", () => {
     await reader.cancel();
   });
 
-  it("are the same wherever the bytes are cut", async () => {
+  it("are the same whatever the chunks", async () => {
     const events = [
       chunk(""),
       ...["Grüße, ", "👩‍👩‍👧 aus K", "öln\u2028", " \n and ", "more"].map((text) => chunk(text)),
@@ -186,7 +183,7 @@ describe("guarded streams", () => {
     );
   });
 
-  it("end where a check fails: by an error, by a reply, or by a text", async () => {
+  it("end at a failing check: with an error, a reply, or a text", async () => {
     const pieces = sse([chunk("go "), chunk("st"), chunk("op "), chunk("on", 0, "stop")]);
     const options = { wait: 60_000 };
     await expect((await ask(pieces, options).reply).text()).rejects.toMatchObject({ code: "GUARD_BLOCKED" });
@@ -212,7 +209,7 @@ describe("guarded streams", () => {
     expect(contentOf(text)).toBe("ONE TWO");
   });
 
-  it("fail as upstream fails", async () => {
+  it("fail if upstream fails", async () => {
     const failure = new Error("connection reset");
     const source = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -261,7 +258,7 @@ describe("guarded streams", () => {
     expect(seen.signal?.aborted).toBe(true);
   });
 
-  it("take little memory for a long answer", async () => {
+  it("need little memory for a long answer", async () => {
     const piece = encoder.encode(sse([chunk("some words ".repeat(100))], "")[0]);
     let left = 10_000;
     const source = new ReadableStream<Uint8Array>(
@@ -282,11 +279,11 @@ describe("guarded streams", () => {
       most = Math.max(most, bytes.length);
     }
     expect(length).toBeGreaterThan(11_000_000);
-    // Nothing of the answer adds up: each event is as long as the one that it was made of.
+    // The events do not accumulate the answer: each is about as long as its source.
     expect(most).toBeLessThan(2 * piece.length);
   });
 
-  it("have no event that shows held text", async () => {
+  it("contain no event with held text", async () => {
     const logprobs = { content: [{ token: "stop", logprob: -1 }] };
     const [first] = chunk("st").choices;
     const events = [
@@ -321,7 +318,7 @@ describe("guarded streams", () => {
     await expect((await ask(sse(called(['"st', 'op"']))).reply).text()).rejects.toThrow("blocked");
   });
 
-  it("know the events of completions and of transcripts", async () => {
+  it("support the events of completions and of transcripts", async () => {
     const text = (text: string, finish_reason: string | null = null) => ({
       id: "1",
       choices: [{ index: 0, text, finish_reason, logprobs: { tokens: [text] } }],

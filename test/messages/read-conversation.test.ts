@@ -91,7 +91,7 @@ describe("readConversation", () => {
     return content;
   };
 
-  it("reads tool results in tool results to a bound", () => {
+  it("reads nested tool results down to a limit", () => {
     expect(lines(read({ role: "user", content: nested(8) }))).toEqual(["tool messages/0/content/0: deep"]);
   });
 
@@ -115,7 +115,7 @@ describe("readConversation", () => {
       `messages.0.content${".0.content".repeat(9)}`,
       "expected no more than 8 nested tool results",
     ],
-  ])("refuses messages %#: %j at %s", (messages, path, message) => {
+  ])("rejects messages %#: %j at %s", (messages, path, message) => {
     expect(() => readConversation({ messages } as ChatRequest)).toThrow(new GuardValidationError([{ path, message }]));
   });
 
@@ -123,7 +123,7 @@ describe("readConversation", () => {
     [{ tools: {} }, "tools", "expected an array of tool definitions"],
     [{ tools: ["get_weather"] }, "tools.0", "expected a tool definition"],
     [{ system: 7 }, "system", "expected a string, null, a part or an array of parts"],
-  ])("refuses %j beside the messages", (beside, path, message) => {
+  ])("rejects %j beside the messages", (beside, path, message) => {
     const request = { messages: [{ role: "user", content: "x" }], ...beside } as unknown as ChatRequest;
     expect(() => readConversation(request)).toThrow(new GuardValidationError([{ path, message }]));
   });

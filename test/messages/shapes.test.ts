@@ -17,7 +17,7 @@ describe("shapes of messages", () => {
     });
     expect(found).toEqual(texts);
     expect(skippedIn(read)).toBe(skipped);
-    // Nothing may be lost without a word.
+    // Skipped content must be counted or explained.
     expect(texts.length > 0 || skipped > 0 || without !== undefined).toBe(true);
   });
 
@@ -28,18 +28,18 @@ describe("shapes of messages", () => {
   });
 });
 
-/** Any UTF-16 code units, with lone surrogates, controls and signs that JSON escapes. */
+/** Arbitrary UTF-16 code units, with lone surrogates, controls and characters that JSON escapes. */
 const anyUnits = fc
   .array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0x22, 0x5c, 0x0a, 0xd800, 0xdc00, 0xfeff)))
   .map((units) => String.fromCharCode(...units));
 
 /**
- * The same behind two words. A replacement that is JSON itself is read as its strings, and one that could be no order is not read in
- * names and keys, so neither comes back as it is.
+ * Arbitrary text after two words. Text that is JSON would be read as its strings, and names and keys are read only if they could
+ * be instructions, so neither would be read back unchanged.
  */
 const replacement = anyUnits.map((text) => `Please read ${text}`);
 
-/** Whether the string at a path stands in the request in another form, such as base64. That form is UTF-8, without lone surrogates. */
+/** Whether a request encodes the string at a path, for example in base64, which cannot represent lone surrogates. */
 function isEncoded(request: ChatRequest, path: string, text: string): boolean {
   if (path.includes(" → ") || path.endsWith(" (key)")) return false;
   let value: unknown = request;
@@ -60,7 +60,7 @@ function replaced(request: ChatRequest, next: (path: string, text: string) => st
   );
 }
 
-describe("what was rewritten", () => {
+describe("a rewritten request", () => {
   it.each(shapes.filter(({ texts }) => texts.length > 0))(
     "is read again: $api: $shape",
     ({ request, texts, skipped }) => {
@@ -85,7 +85,7 @@ describe("what was rewritten", () => {
     },
   );
 
-  it("is any text where users, models and systems speak, JSON too", () => {
+  it("may contain any text in the messages of users, models and systems, JSON too", () => {
     const text = fc.oneof(anyUnits, fc.json());
     fc.assert(
       fc.property(fc.constantFrom("user", "assistant", "system", "developer"), text, text, (role, from, to) => {
@@ -103,7 +103,7 @@ describe("what was rewritten", () => {
       if (typeof value !== "object" || value === null) return value;
       return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, upper(item)]));
     };
-    // Keys that could be prose are pieces too; these here are not, and no string is JSON.
+    // Keys that could be prose are pieces too. These keys could not, and no string is JSON.
     const key = fc.string({ unit: fc.constantFrom(..."abcxyz"), minLength: 1, maxLength: 8 });
     const leaf = fc.oneof(
       anyUnits.map((text) => `~${text}`),

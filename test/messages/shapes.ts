@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { ChatRequest } from "../../src/scan/chat-request.ts";
 import type { Source } from "../../src/scan/source.ts";
 
-/** A shape of a message, part, item or tool, and what is read of it. docs/what-is-read.md shows all of them. */
+/** A shape of a message, part, item or tool, and what guard reads of it. docs/what-is-read.md shows all shapes. */
 export interface Shape {
-  /** What it is, in Markdown. */
+  /** The description, in Markdown. */
   shape: string;
-  /** The file that has it, which is named after the API. */
+  /** The file that contains it, named after the API. */
   api: string;
   request: ChatRequest;
-  /** The strings that are read, each with the source of its text and its path. */
+  /** The strings that guard reads, each with the source and the path of its text. */
   texts: [source: Source, path: string, text: string][];
-  /** How many parts count as skipped. */
+  /** The number of parts that count as skipped. */
   skipped: number;
-  /** Why nothing is read and nothing counts as skipped. */
+  /** The reason why guard reads nothing and counts nothing as skipped. */
   without?: string;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { AnswerCache } from "../../src/models/call-context.ts";
 
-/** A model that counts how often it is asked, and answers only when the test tells it to. */
+/** A model that counts its calls, and answers when the test tells it to. */
 function model() {
   const asked: string[] = [];
   return {
@@ -14,7 +14,7 @@ function model() {
   };
 }
 
-/** A question that fails with the signal's reason when the signal is aborted. */
+/** A call that rejects with the signal's reason when the signal is aborted. */
 function untilAborted(signal: AbortSignal) {
   return () =>
     new Promise<number>((_, reject) => {

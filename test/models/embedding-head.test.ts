@@ -9,7 +9,7 @@ const engine = new Engine();
 const model = engine.model(multitaskModel);
 afterAll(() => model.close());
 
-describe("a head that gives vectors", () => {
+describe("an embedding head", () => {
   it("has no labels, and vectors of one length", async () => {
     const { heads } = await model.load();
     const at = heads.findIndex(({ isVector }) => isVector);
@@ -20,7 +20,7 @@ describe("a head that gives vectors", () => {
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
   });
 
-  it("takes the vector of the first token, or their mean where the folder says so", async () => {
+  it("uses the vector of the first token, or the mean, as the folder configures", async () => {
     const folder = mkdtempSync(join(tmpdir(), "guard-embedder-"));
     try {
       cpSync(embeddingModel, folder, { recursive: true });

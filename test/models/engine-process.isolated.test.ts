@@ -11,7 +11,7 @@ const prelude = `
   const busy = () => Array.from({ length: 200 }, (_, i) => model.classify("please summarize this " + i + " time ".repeat(200), { strategy: "full" }));
 `;
 
-/** Runs a program in a process of its own. */
+/** Runs a program in a new process. */
 function run(program: string, env: Record<string, string | undefined> = {}) {
   return new Promise<{ code: number | null; signal: string | null; output: string }>((resolve) => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", prelude + program], {
@@ -83,24 +83,24 @@ describe("a process ends cleanly", () => {
 describe("the environment", () => {
   const report = `await defaultEngine().info().then(console.log, (error) => console.log(error.code, error.message));`;
 
-  it("names the providers that are there when another one was asked for", async () => {
+  it("names the available providers if an unknown one is requested", async () => {
     const { output } = await run(report, { GUARD_ONNX_PROVIDERS: "tensorrt,cpu" });
     expect(output).toMatch(
       /GUARD_PROVIDER_UNAVAILABLE .*tensorrt is not available; available are: CPUExecutionProvider$/m,
     );
   });
 
-  it("takes providers by full name, and threads", async () => {
+  it("selects providers by full name, and threads", async () => {
     const { output } = await run(report, { GUARD_ONNX_PROVIDERS: "CPUExecutionProvider", GUARD_ONNX_THREADS: "3" });
     expect(output).toMatch(/threads: 3/);
   });
 
-  it("says where it looked for a library that is not there", async () => {
+  it("names the path of a missing library", async () => {
     const { output } = await run(report, { GUARD_ONNX_LIBRARY: "/nowhere/libonnxruntime.so" });
     expect(output).toMatch(/GUARD_RUNTIME .*\/nowhere\/libonnxruntime.so.*install the package onnxruntime-node/);
   });
 
-  it("survives a library that is none", async () => {
+  it("rejects an invalid library without a crash", async () => {
     const { output, code } = await run(report, { GUARD_ONNX_LIBRARY: process.execPath });
     expect(output).toMatch(/GUARD_RUNTIME/);
     expect(code).toBe(0);
@@ -108,9 +108,9 @@ describe("the environment", () => {
 });
 
 describe("ONNX Runtime", () => {
-  it.runIf(process.platform === "linux")("leaves nothing that would tell its maker of this machine", async () => {
+  it.runIf(process.platform === "linux")("sends no telemetry", async () => {
     const home = mkdtempSync(join(tmpdir(), "guard-home-"));
-    // It keeps to itself anyway where it sees that a test runs.
+    // ONNX Runtime sends no telemetry in test environments, so their variables are removed.
     const ofTests = Object.keys(process.env).filter((name) => /^(?:CI$|ORT_|GITHUB_|XDG_)/.test(name));
     const { output } = await run(`console.log((await model.classify("hi", { strategy: "full" })).parts.length);`, {
       ...Object.fromEntries(ofTests.map((name) => [name, undefined])),

@@ -14,7 +14,7 @@ function engineOf(...options: ConstructorParameters<typeof Engine>): Engine {
   return engine;
 }
 
-/** A server that is ready, with the threads that the environment would give it. */
+/** Starts a server with a number of threads in its environment, and waits until it is ready. */
 async function served(queueSize: number, threads: string) {
   process.env.GUARD_ONNX_THREADS = threads;
   try {
@@ -33,7 +33,9 @@ async function served(queueSize: number, threads: string) {
 }
 
 describe("engines", () => {
-  it("of different settings live in one process: a library scan, then two servers", { timeout: 60_000 }, async () => {
+  it("with different settings coexist in one process: a library scan, then two servers", {
+    timeout: 60_000,
+  }, async () => {
     const library = new input.PromptInjection();
     const { isValid, probabilities, engineTiming } = await scanPrompt([library], attack);
     expect(isValid).toBe(false);
@@ -64,12 +66,12 @@ describe("engines", () => {
     await library.close();
   });
 
-  it("share a model, but not how many texts may wait for it", async () => {
+  it("share a model, but have separate queue capacities", async () => {
     const [narrow, wide] = [engineOf({ queueCapacity: 1 }), engineOf({ queueCapacity: 64 })];
     const ask = async (engine: Engine, who: string) => {
       const model = engine.model("embedded:prompt-injection");
       await model.load();
-      // The first text takes longer than it takes to ask for all.
+      // The first text takes longer than enqueuing all.
       const prose = "The parcel arrived on Tuesday. ".repeat(200);
       const calls = Array.from({ length: 20 }, (_, number) =>
         model.classify(`${who} ${number}. ${prose}`, { strategy: "full" }),
@@ -98,7 +100,7 @@ describe("engines", () => {
     expect(() => engine.model(exclusiveClassifier)).toThrow(/closed/);
   });
 
-  it("report how many texts wait, and the timings of each answer", async () => {
+  it("report the queue length, and the timings of each answer", async () => {
     const engine = engineOf();
     const model = engine.model(exclusiveClassifier);
     expect(engine.pending).toEqual({});
@@ -127,7 +129,7 @@ describe("engines", () => {
     expect(() => engineOf({ modelsDir: "/nowhere" }).model("two-heads")).toThrow(/neither embedded/);
   });
 
-  it("refuse models of the hub that are not here where nothing may be downloaded", () => {
+  it("reject missing models of the hub if downloads are off", () => {
     const engine = engineOf({ downloads: false, modelsDir: "/nowhere" });
     expect(() => engine.model("acme/tiny")).toThrow(/guard models pull acme\/tiny/);
     expect(engineOf({ modelsDir: "/nowhere" }).model("acme/tiny").folder).toBeUndefined();
@@ -136,7 +138,7 @@ describe("engines", () => {
   it.each([
     ["queueCapacity", { queueCapacity: 0 }],
     ["threads", { threads: 1.5 }],
-  ])("refuse an impossible %s", (name, options) => {
+  ])("reject an invalid %s", (name, options) => {
     expect(() => new Engine(options)).toThrow(new RegExp(`${name}: expected an integer`));
   });
 });

@@ -7,7 +7,7 @@ const engine = new Engine();
 const model = engine.model(multitaskModel);
 afterAll(() => model.close());
 
-/** What the model says about one claim. */
+/** The model's result for one claim. */
 async function judge(text: string, claim: string) {
   const [parts = []] = await model.scoreClaims(text, [claim]);
   return parts;
@@ -22,7 +22,7 @@ async function inference(text: string, claim: string): Promise<number[]> {
 }
 
 describe("a pair of texts", () => {
-  it("is read as the tokenizer joins it", async () => {
+  it("is joined as in the tokenizer", async () => {
     const text = "the sky is blue";
     expect((await inference(text, "sky is blue"))[0]).toBeGreaterThan(0.95);
     expect((await inference(text, "the grass is green"))[0]).toBeLessThan(0.1);
@@ -31,7 +31,7 @@ describe("a pair of texts", () => {
     expect((await inference("sky", text))[0]).toBeLessThan(0.1);
   });
 
-  it("is read in windows of the text, with places in both in UTF-16 code units", async () => {
+  it("is read in windows of the text, with offsets in both in UTF-16 code units", async () => {
     const text = `😀 ${fillerText.repeat(4)}`;
     const claim = "😀 sky is blue";
     const parts = await judge(text, claim);
@@ -41,27 +41,27 @@ describe("a pair of texts", () => {
     for (const { claimStart, claimEnd } of parts) expect(claim.slice(claimStart, claimEnd)).toBe(claim);
   });
 
-  it("is read in parts of a long claim too", async () => {
+  it("is also read in parts of a long claim", async () => {
     const claim = "the sky is blue and the grass is green and ".repeat(3).trim();
     const parts = await judge("the sky", claim);
     expect(parts.length).toBeGreaterThan(2);
     expect(parts.map(({ claimStart, claimEnd }) => claim.slice(claimStart, claimEnd)).join(" ")).toBe(claim);
   });
 
-  it("has nothing to say where one of the two is empty, and refuses what would be too much", async () => {
+  it("has no result if one of the two is empty, and rejects too many claims", async () => {
     expect(await judge("", "sky")).toEqual([]);
     expect(await judge("sky", " ")).toEqual([]);
     const long = fillerText.repeat(300);
     await expect(judge(long, long)).rejects.toMatchObject({ code: "GUARD_TOKENIZATION" });
   });
 
-  it("of several claims in one question says of each what it says of it alone", async () => {
+  it("with several claims gives the result of each claim alone", async () => {
     const text = `😀 ${fillerText.repeat(4)}`;
     const long = "the sky is blue and the grass is green and ".repeat(3).trim();
     const claims = ["😀 sky is blue", "", long, "the grass is not green", "😀 sky is blue"];
     const together = await model.scoreClaims(text, claims);
     const alone = await Promise.all(claims.map((claim) => judge(text, claim)));
-    // Rows of a floating-point model share runs of the model, and the sums of such a run are rounded in another order.
+    // Rows of a floating-point model are batched, which rounds their sums in another order.
     const close = (heads: readonly number[][]) => heads.map((head) => head.map((score) => expect.closeTo(score, 5)));
     const expected = alone.map((parts, claim) => parts.map((part) => ({ ...part, claim, heads: close(part.heads) })));
     expect(together).toEqual(expected);
@@ -75,7 +75,7 @@ describe("a pair of texts", () => {
     await expect(call).rejects.toThrow("changed my mind");
   });
 
-  it("has places within any two texts", async () => {
+  it("has offsets within any two texts", async () => {
     const texts = fc.array(fc.constantFrom("sky", "is", "blue", "😀", "不", "\ud83d", ".", "\n"), { maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(texts, texts, async (some, others) => {

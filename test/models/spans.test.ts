@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-/** A copy of the model with another configuration. */
+/** Copies the model with another configuration. */
 function copyWith(config: (config: Record<string, unknown>) => object): string {
   const copy = mkdtempSync(join(scratch, "model"));
   for (const file of ["tokenizer.json", "model.onnx"]) copyFileSync(join(names, file), join(copy, file));
@@ -33,7 +33,7 @@ async function found(text: string, finder = model): Promise<[kind: string, text:
 }
 
 describe("spans", () => {
-  it("are what a head over tokens finds, in UTF-16 code units", async () => {
+  it("are found by a token head, in UTF-16 code units", async () => {
     expect((await model.load()).heads).toMatchObject([{ kinds: ["PERSON", "LOCATION", "ORGANIZATION"] }]);
     const text = "😀 Ivan Petrov, in (Moscow): Acme Corp. 我在北京工作";
     expect(await found(text)).toEqual([
@@ -44,22 +44,22 @@ describe("spans", () => {
     ]);
     const [person, town] = await model.findSpans(text);
     expect(person?.score).toBeGreaterThan(0.95);
-    // One of seven labels has the logit 6, and the others have 0. Two of the labels stand for a place, and only the first of
-    // two pieces has found it.
+    // One of seven labels has the logit 6, and the others have 0. Two labels mean a place, and only the first of the two pieces was
+    // recognized.
     expect(town?.score).toBeCloseTo((Math.exp(6) + 1) / (Math.exp(6) + 6), 5);
   });
 
-  it("begin with B, or where nothing came before", async () => {
+  it("begin at a B label, or at an I label without a name before it", async () => {
     expect(await found("Petrov Ivan Maria Petrov")).toEqual([
       ["PERSON", "Petrov"],
       ["PERSON", "Ivan"],
       ["PERSON", "Maria Petrov"],
     ]);
-    // A piece that only continues a name is not a name by itself.
+    // A continuation alone is not a name.
     expect(await found("a Corp")).toEqual([]);
   });
 
-  it("are found at every place of a long text", async () => {
+  it("are found at every position of a long text", async () => {
     const word = (index: number) => (index % 7 === 0 ? "Ivan Petrov" : index % 11 === 0 ? "Moscow" : "a");
     const words = Array.from({ length: 5000 }, (_, index) => word(index));
     const expected = words
@@ -75,7 +75,7 @@ describe("spans", () => {
       fc.asyncProperty(fc.array(fc.constantFrom(...pieces), { maxLength: 50 }), async (words) => {
         const text = words.join(" ");
         const inWindows = await short.findSpans(text);
-        // Overlapping windows may add up the probabilities of a span in another order.
+        // Overlapping windows may add the probabilities of a span in another order.
         const expected = (await model.findSpans(text)).map((span) => ({
           ...span,
           score: expect.closeTo(span.score, 9),
@@ -87,7 +87,7 @@ describe("spans", () => {
     await short.close();
   });
 
-  it("are parts of any text, in order and apart, with a letter or digit in them", async () => {
+  it("are ordered, disjoint, and contain a letter or digit, in any text", async () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("Ivan", "Petrov", "Pet", "Moscow", "北", "京", " ", ".", "«", "»", "\u0301", "\ud800", "\0"),
@@ -112,7 +112,7 @@ describe("spans", () => {
     for (const text of ["", "  \n ", "a"]) expect(await found(text)).toEqual([]);
   });
 
-  it("are found in a text of 1 MB, and not waited for when aborted", async () => {
+  it("are found in a text of 1 MB, and abandoned on abort", async () => {
     const text = "Ivan Petrov ".repeat(90_000);
     expect(await model.findSpans(text)).toHaveLength(90_000);
     const controller = new AbortController();
@@ -121,7 +121,7 @@ describe("spans", () => {
     await expect(call).rejects.toThrow("changed my mind");
   }, 60_000);
 
-  it("of the same text at the same time are computed once, and the same", async () => {
+  it("of equal concurrent texts are computed once, and equal", async () => {
     const texts = Array.from({ length: 40 }, (_, index) => `${"a ".repeat(index % 9)}Ivan Petrov ${index % 5}`);
     const alone = [];
     for (const text of texts) alone.push(await model.findSpans(text));
@@ -132,7 +132,7 @@ describe("spans", () => {
 describe("heads", () => {
   const output = { output: "logits", labels: ["O", "B-A", "I-A", "B-B", "I-B", "B-C", "I-C"] };
 
-  it("over tokens and over texts are told by their kind", async () => {
+  it("over tokens and over texts are distinguished by kind", async () => {
     const listed = engine.model(copyWith(() => ({ guard: { heads: [{ name: "names", kind: "token", ...output }] } })));
     expect((await listed.load()).heads).toMatchObject([{ name: "names", kinds: ["A", "B", "C"] }]);
     expect(await found("Ivan in Moscow", listed)).toEqual([
@@ -143,7 +143,7 @@ describe("heads", () => {
     await listed.close();
   });
 
-  it("without places have labels as they are", async () => {
+  it("without B and I prefixes have their labels as types", async () => {
     const id2label = { 0: "O", 1: "I-PER", 2: "I-SUR", 3: "I-LOC", 4: "I-END", 5: "I-ORG", 6: "I-CORP" };
     const plain = engine.model(copyWith((config) => ({ ...config, id2label })));
     expect(await found("Ivan Ivan in Moscow", plain)).toEqual([
@@ -161,7 +161,7 @@ describe("heads", () => {
     ],
     ["without O", (config: object) => ({ ...config, id2label: { 0: "B-X", 1: "I-X" } }), /config\.json.*must have O/],
     ["of another size", (config: object) => ({ ...config, id2label: { 0: "O", 1: "B-X" } }), /shape/],
-  ])("that are wrong fail: one %s", async (_, config, message) => {
+  ])("that are invalid fail: one %s", async (_, config, message) => {
     const wrong = engine.model(copyWith(config));
     await expect(wrong.findSpans("Ivan")).rejects.toThrow(message);
     await wrong.close();

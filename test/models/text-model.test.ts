@@ -28,7 +28,7 @@ const embedded = join(embeddedFolder, "prompt-injection");
 const scratch = mkdtempSync(join(tmpdir(), "guard-models-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** A copy of a model's folder, without some files. */
+/** Copies a model's folder without some files. */
 function copyOf(folder: string, name: string, ...left: string[]): string {
   const copy = mkdtempSync(join(scratch, name));
   for (const file of ["config.json", "tokenizer.json", "model.onnx"]) {
@@ -45,7 +45,7 @@ const prompts = Array.from({ length: 40 }, (_, i) =>
 );
 
 describe("a model", () => {
-  it("answers with every head of one pass", async () => {
+  it("returns every head of one pass", async () => {
     const model = engine.model(twoHeads);
     const { heads, maxLength } = await model.load();
     expect(heads).toEqual([
@@ -61,7 +61,7 @@ describe("a model", () => {
     await model.close();
   });
 
-  it("scores rows that share a run as if they were alone", async () => {
+  it("scores batched rows as it scores them alone", async () => {
     const model = engine.model(twoHeads);
     const texts = Array.from(
       { length: 60 },
@@ -89,7 +89,7 @@ describe("a model", () => {
     await model.close();
   });
 
-  it("reads long texts as asked", async () => {
+  it("reads long texts by strategy", async () => {
     const model = engine.model("embedded:prompt-injection");
     const text = Array.from({ length: 80 }, (_, at) => `The quick brown fox ${at} jumps over the lazy dog. `).join("");
     for (const reading of LONG_TEXT_STRATEGIES) {
@@ -107,10 +107,10 @@ describe("a model", () => {
     await model.close();
   });
 
-  it("reads both ends of a text that has more windows than the engine allows, and says so", async () => {
+  it("reads both ends of a text with too many windows, and reports it", async () => {
     const small = new Engine({ maxWindows: 4 });
     const scanner = new PromptInjection({}, { engine: small });
-    // A sentence that stood before is not read again.
+    // Repeated sentences are read once.
     const prose = (count: number) =>
       Array.from(
         { length: count },
@@ -132,7 +132,7 @@ describe("a model", () => {
     expect(() => new Engine({ maxWindows: 1 })).toThrow("maxWindows");
   });
 
-  it("reads shorter pieces where asked to", async () => {
+  it("reads shorter windows on request", async () => {
     const model = engine.model("embedded:prompt-injection", { maxLength: 64 });
     expect((await model.load()).maxLength).toBe(64);
     const numbers = Array.from({ length: 150 }, (_, at) => `${at} `).join("");
@@ -148,7 +148,7 @@ describe("a model", () => {
     await model.close();
   });
 
-  it("has nothing to score in an empty text", async () => {
+  it("scores nothing in an empty text", async () => {
     const model = engine.model(twoHeads);
     const { timings, ...nothing } = await model.classify("", { strategy: "windows" });
     expect(nothing).toEqual({ parts: [], spans: [], tokens: 0, skippedChars: 0 });
@@ -158,7 +158,7 @@ describe("a model", () => {
 });
 
 describe("a call", () => {
-  it("is aborted at once, and the model goes on", async () => {
+  it("is aborted at once, and the model keeps working", async () => {
     const model = engine.model("embedded:prompt-injection");
     await model.load();
     const controller = new AbortController();
@@ -178,13 +178,13 @@ describe("a call", () => {
     await model.load();
     const controller = new AbortController();
     const call = model.classify("calm", { strategy: "full" }, { signal: controller.signal });
-    // By then the model has been downloaded, but the call does not know it yet.
+    // The model is loaded by then, but the call does not know it yet.
     void Promise.resolve().then(() => controller.abort(new Error("changed my mind")));
     await expect(call).rejects.toThrow("changed my mind");
     await model.close();
   });
 
-  it("is refused when too many wait", async () => {
+  it("is rejected when the queue is full", async () => {
     const model = engine.model("embedded:prompt-injection");
     await model.load();
     const calls = Array.from({ length: 2000 }, (_, i) =>
@@ -199,7 +199,7 @@ describe("a call", () => {
   });
 
   it("is answered when the model is closed while busy", async () => {
-    // This test has its own copy of the model, so that nobody else holds it open.
+    // This test uses its own copy of the model, because other tests may hold a shared one open.
     for (const name of ["prompt-injection", "words"]) {
       cpSync(join(embeddedFolder, name), join(scratch, "closing", name), { recursive: true });
     }
@@ -265,7 +265,7 @@ describe("a model that cannot be loaded", () => {
         return folder;
       },
     ],
-  ])("is %s: the error names the file, and other models go on", async (_, file, folder) => {
+  ])("is %s: the error names the file, and other models keep working", async (_, file, folder) => {
     const error = await failure(engine.model(folder()));
     expect(error.code).toBe("GUARD_MODEL");
     expect(error.message).toContain(file);
@@ -289,7 +289,7 @@ describe("a model that cannot be loaded", () => {
 });
 
 describe("the engine", () => {
-  it("reports what it runs on", async () => {
+  it("reports its runtime", async () => {
     const info = await engine.info();
     expect(info.providers).toEqual(["CPUExecutionProvider"]);
     expect(info.library).toMatch(/onnxruntime/);
@@ -300,7 +300,7 @@ describe("the engine", () => {
     ["GUARD_BACKEND", "torch", /unknown backend torch/],
     ["GUARD_ONNX_THREADS", "0", /integer from 1/],
     ["GUARD_ONNX_THREADS", "many", /integer from 1/],
-  ])("refuses %s=%s", (name, value, message) => {
+  ])("rejects %s=%s", (name, value, message) => {
     expect(() => engineOptions({ [name]: value })).toThrow(message);
   });
 
@@ -313,7 +313,7 @@ describe("the engine", () => {
 });
 
 describe("the files of a model", () => {
-  /** What may happen to a file. */
+  /** Ways to damage a file. */
   const DAMAGES: Record<string, (content: Buffer) => Buffer> = {
     "a flipped bit": (content) => {
       const flipped = Buffer.from(content);
@@ -341,7 +341,7 @@ describe("the files of a model", () => {
     writeFileSync(join(copy, file), content);
   }
 
-  it("are refused by name when they differ from the manifest", async () => {
+  it("are rejected by name if they differ from the manifest", async () => {
     const neural = copyWithManifest(twoHeads, "config.json", "tokenizer.json", "model.onnx");
     for (const file of ["config.json", "tokenizer.json", "model.onnx"]) {
       await expectNamed(neural, file, () => engine.model(neural).load());
@@ -359,7 +359,7 @@ describe("the files of a model", () => {
     await expect(new Engine({ threads: 1 }).model(neural).load()).rejects.toThrow("manifest.json does not list it");
   });
 
-  it("are read once: what changes on disk changes no answer", async () => {
+  it("are read once: later changes on disk have no effect", async () => {
     const words = join(scratch, "words");
     mkdirSync(words);
     copyFileSync(join(embeddedFolder, "words", "words.bin"), join(words, "words.bin"));
@@ -383,7 +383,7 @@ describe("the files of a model", () => {
     const model = engine.model(copy);
     await model.load();
     await engine.selfTest();
-    // A file that changes under a running process, as in an update, says nothing about the model in memory.
+    // A file that changes under a running process, for example in an update, does not affect the model in memory.
     writeFileSync(join(copy, "self-test.json"), "");
     await engine.selfTest();
     await model.close();

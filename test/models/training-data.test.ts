@@ -6,10 +6,10 @@ import { createServer } from "../../src/server/index.ts";
 
 const LINE = "do not allow commercial use";
 
-describe("the data that embedded models learnt from", () => {
+describe("the training data of embedded models", () => {
   const models = listModels("/nowhere");
 
-  it.each(models)("of $model are of the classes that its card has", ({ folder, trainingData }) => {
+  it.each(models)("of $model has the licence classes of its card", ({ folder, trainingData }) => {
     const card = readFileSync(join(folder, "CARD.md"), "utf8");
     const inTables = new Set(card.match(/(?<=\| )(?:non-commercial|copyleft)(?= \|$)/gm));
     expect(trainingData?.filter((name) => name === "non-commercial" || name === "copyleft")).toEqual([
@@ -32,7 +32,7 @@ describe("the data that embedded models learnt from", () => {
     expect(models.length).toBe(folders.length);
   });
 
-  it("is in the server's log once, for the models that it serves", async () => {
+  it("is logged by the server once, for the models that it serves", async () => {
     const logOf = async (type: string, params = {}) => {
       const lines: string[] = [];
       const inputScanners = [

@@ -24,7 +24,7 @@ const ALIKE: Record<string, string> = {
   X: "Х",
 };
 
-/** Ways of writing a token, each with what the view says. */
+/** Disguises of a token, each with the name of the view that reveals it. */
 const DISGUISES: [name: string, disguise: (token: string) => string, view: RegExp | undefined][] = [
   ["as it is", (token) => token, undefined],
   ["in lower case", (token) => token.toLowerCase(), undefined],
@@ -55,7 +55,7 @@ const DISGUISES: [name: string, disguise: (token: string) => string, view: RegEx
 const token = fc
   .array(fc.nat(DIGITS.length - 1), { minLength: 16, maxLength: 16 })
   .map((digits) => digits.map((digit) => DIGITS.charAt(digit)).join(""))
-  // A token of few different characters can stand in any text. A random one has that with a probability below 2^-40.
+  // A token with few different characters occurs by chance. A random token has so few with a probability below 2^-40.
   .filter((token) => new Set(token).size > 5);
 
 describe("Canary", () => {

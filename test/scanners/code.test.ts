@@ -153,7 +153,7 @@ describe("BanCode", () => {
       for (const text of texts.harmless) expect((await scanner.scan(text)).isValid, text).toBe(true);
       for (const [language, text = ""] of texts.code) expect((await scanner.scan(text)).isValid, language).toBe(false);
     }
-    // A fence without a name is a hint that its content is code, and no more.
+    // A fence without a language is only a hint that its content is code.
     for (const text of ["- milk\n- bread", "Error: file not found", "Name: Anna\nAge: 34"]) {
       expect((await scanners[0]?.scan(`\`\`\`\n${text}\n\`\`\``))?.isValid, text).toBe(true);
     }

@@ -6,12 +6,12 @@ import { SCANNERS } from "../../src/scanners/catalog.ts";
 import type { BuiltInScanner, Example } from "../../src/scanners/definition.ts";
 import { scanned } from "../support/rewritten.ts";
 
-// Every scanner names texts that it passes and texts that it fails; they stand on its page, so they must be true.
+// The definition of every scanner has texts that it passes and fails. Its page shows them, so they must be correct.
 describe.each(SCANNERS.map((scanner) => [scanner.definition.type, scanner] as const))("%s", (_type, scanner) => {
   const { examples } = scanner.definition;
   const sides = Object.keys(scanner.classes) as Side[];
 
-  // Loading a model takes longer than scanning: examples with the same options share a scanner.
+  // Loading a model takes longer than scanning, so examples with the same options share a scanner.
   const built = new Map<string, BuiltInScanner>();
   const scannerWith = (side: Side, options: object = {}) => {
     const Scanner = scanner.classes[side];

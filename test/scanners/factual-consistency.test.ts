@@ -127,7 +127,7 @@ describe("FactualConsistency with the embedded model", () => {
     const one = async (text: string) => (await embedded.scan(text, { prompt: report })).findings;
     const said = "The storms damaged 2,840 metres of the wall.";
     expect(await one(said)).toEqual([expect.objectContaining({ type: "unsupported", text: said })]);
-    // The same numbers in other clothes, and what is reckoned from them.
+    // The same numbers in other notations, and results calculated from them.
     for (const same of [
       "The storms damaged 2480 metres of the wall.",
       "The repair costs 6,500,000 crowns.",

@@ -55,7 +55,7 @@ describe("JSON", () => {
     "type T = { a: string; b: number }",
     "const o = {port: PORT, host: getHost()};",
     'requests.post(url, json={"a": x, "b": 1})',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is a text of a shell, and no template of JavaScript.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: shell syntax
     "echo ${VAR:-default}",
     "f\"{user['name']} is {age:>3}\"",
     "[1,,2]",
@@ -142,7 +142,7 @@ describe("JSON", () => {
     ["^.$", "\u0085", "\u2028"],
     ["^[^]$", "\n", ""],
     ["^\\u{1F600}\\cJ[\\b]$", "😀\n\b", "😀\n"],
-    // People escape characters that need no escape, and JavaScript refuses such patterns.
+    // Patterns often escape characters unnecessarily, which JavaScript rejects.
     ["^\\d\\-\\d$", "1-2", "12"],
   ])("reads the pattern %j as JSON Schema does", async (pattern, good, bad) => {
     for (const [text, isValid] of [[good, true] as const, [bad, false] as const]) {
@@ -230,14 +230,14 @@ describe("JSON", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.array(text, { maxLength: 8 }), async (pieces, texts) => {
         const pattern = pieces.join("");
-        // Whether a name may be given twice depends on the version.
+        // Older versions of Node.js reject duplicate group names.
         fc.pre(pattern.split("(?<").length <= 2);
         let expected: RegExp | undefined;
         try {
           expected = new RegExp(pattern, "u");
         } catch {}
         const make = () => new JSONScanner({ schema: { items: { pattern } } });
-        // JavaScript accepts a lone half of a surrogate pair as a pattern, but here it is not a character.
+        // JavaScript accepts a lone surrogate in a pattern. Guard does not, because it is not a character.
         if (!expected || /\\uD83D(?!\\uDE00)/.test(pattern)) {
           expect(make).toThrow(GuardValidationError);
           return;

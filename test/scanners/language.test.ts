@@ -51,7 +51,7 @@ describe("Language", () => {
   it.each(Object.entries(shortTexts.foreign))("tells short texts in %s from English", async (language, texts) => {
     const own = new Language({ validLanguages: [language] });
     for (const text of texts) {
-      // A text may be sure not to be English, and as likely in one neighbour as in another.
+      // A text may certainly not be English and yet be equally likely in two related languages.
       const { isValid, probability = 0 } = await english.scan(text);
       expect(isValid && probability < 0.5, text).toBe(false);
       expect((await own.scan(text)).isValid, text).toBe(true);

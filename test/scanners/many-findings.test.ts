@@ -96,7 +96,7 @@ describe("more findings than are reported", () => {
     const { findings, coverage } = await scanPrompt([scanner], "x".repeat(1000));
     expect(findings.Own).toHaveLength(MOST);
     expect(coverage.findingsOmitted).toEqual({ Own: COUNT - MOST });
-    // What they quote has a limit as well, so that an answer is never many times larger than its text.
+    // The quoted texts are limited too, so that a report is never many times larger than its text.
     expect(findings.Own?.filter(({ text }) => text !== undefined)).toHaveLength(65);
   });
 
@@ -106,7 +106,7 @@ describe("more findings than are reported", () => {
   });
 });
 
-/** Counts the rounds that the event loop makes while something is going on. */
+/** Counts the turns of the event loop during some work. */
 async function roundsDuring(work: () => Promise<unknown>): Promise<number> {
   let rounds = 0;
   let goes = true;
@@ -121,7 +121,7 @@ async function roundsDuring(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe("a long text", () => {
-  // How many rounds there are depends on the machine; work that holds the event loop has next to none.
+  // The number of turns depends on the machine. Work that blocks the event loop leaves almost none.
   it.each<[string, Scanner, string]>([
     [
       "DataExfiltration",

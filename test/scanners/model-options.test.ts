@@ -11,7 +11,7 @@ import { exclusiveClassifier, fillerText, multitaskModel } from "../support/mode
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 
-/** The scanners of both sides for which llm-guard's API configures a model, with the parameters that they must have. */
+/** The scanners of both sides whose model llm-guard's API configures, with their required parameters. */
 const WITH_MODELS: [Side, string, Record<string, unknown>][] = [
   ["input", "Anonymize", {}],
   ["input", "BanCode", {}],

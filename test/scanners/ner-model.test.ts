@@ -17,7 +17,7 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 
 type Options = NonNullable<ConstructorParameters<typeof Sensitive>[0]>;
 
-/** A copy of the model whose labels have other names. */
+/** Copies the model with other label names. */
 function relabelled(labels: Record<string, string>): string {
   const copy = mkdtempSync(join(scratch, "model"));
   for (const file of ["tokenizer.json", "model.onnx"]) copyFileSync(join(names, file), join(copy, file));
@@ -84,7 +84,7 @@ describe("names", () => {
       "Ivan in <LOCATION>",
     );
     expect(await redacted("Ivan in Moscow", { recognizerConf: [names], threshold: 0.999 })).toBe("Ivan in Moscow");
-    // A model that can find none of these types is not run. This one could not even be loaded.
+    // A model that finds none of the requested types is not loaded. Loading this one would fail.
     const broken = relabelled({});
     writeFileSync(join(broken, "model.onnx"), "this is no graph");
     const entityTypes = ["EMAIL_ADDRESS"];
@@ -114,7 +114,7 @@ describe("names", () => {
 
   it("are merged with the findings of patterns and other models", async () => {
     const towns = relabelled({ PERSON: "MISC", LOCATION: "LOC", ORGANIZATION: "GPE" });
-    // Both models know Moscow. The other model takes for a location what this one takes for a company, and is equally sure.
+    // Both models find Moscow, with equal confidence: one as a location, the other as an organisation.
     const recognizerConf = [names, { default_model: towns, threshold: 0.9 }] as never;
     const entityTypes = "all";
     expect(await redacted("Ivan, Moscow, Acme Corp", { recognizerConf, entityTypes })).toBe(

@@ -3,7 +3,7 @@ import { BanCode, Code, Gibberish, Language, MaliciousURLs } from "../../src/sca
 import { LanguageSame } from "../../src/scanners/generated/output-scanners.ts";
 import { classifierHeads as model, multitaskModel } from "../support/model-fixtures.ts";
 
-/** More tokens than the model reads at once, none of which it knows; they differ, since what a text repeats is read once. */
+/** More tokens than the model's input length, all unknown. They differ, because repetitions are read once. */
 const long = Array.from({ length: 40 }, (_, at) => `word${at} `).join("");
 
 describe("Scanners with a linear model also accept a classifier of the engine", () => {

@@ -6,7 +6,7 @@ import type { Scanner, Side } from "../../src/scan/scanner.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { exclusiveClassifier, fillerText, multitaskModel } from "../support/model-fixtures.ts";
 
-/** The texts that models were really asked about. Questions that share an earlier answer are not among them. */
+/** Records the texts that models read. Calls that share an earlier answer are not recorded. */
 function record(): string[] {
   const asked: string[] = [];
   const share = AnswerCache.prototype.share;
@@ -18,7 +18,7 @@ function record(): string[] {
     signal,
   ) {
     const counted = () => {
-      // What is made of a text without a model is shared too.
+      // Results computed without a model are shared too.
       if (/^[a-z_]+ .*\]$/.test(question)) asked.push(text);
       return ask();
     };
@@ -45,7 +45,7 @@ describe("one pass", () => {
       Scanner,
       Scanner,
     ];
-    // A scanner that may rewrite the text runs alone, after the scanners before it and before the scanners behind it.
+    // A rewriting scanner runs alone, between the scanners before and after it.
     const rewriting = createScanner("input", "Regex", { patterns: ["never there"] });
     const names = createScanner("input", "Anonymize", { recognizer_conf: multitaskModel });
     await names.load?.();
@@ -59,7 +59,7 @@ describe("one pass", () => {
   it("reads a prompt and an output once", async () => {
     const scanners = await loaded("output", ["Toxicity"], ["NoRefusal"], ["Bias"], topics, ["Relevance"]);
     const asked = record();
-    // Of long texts Relevance compares vectors, which are among the answers about an output that the other scanners ask for.
+    // Relevance compares the vectors of long texts, which the pass for the other scanners has computed.
     const prompt = `${fillerText.repeat(5)}who won ?`;
     await scanOutput(scanners, prompt, "the red team won the match");
     expect(asked.sort()).toEqual(["the red team won the match", prompt]);

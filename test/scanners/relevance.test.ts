@@ -8,7 +8,7 @@ import { embeddingModel, exclusiveClassifier, fillerText, multitaskModel } from 
 const folders: string[] = [];
 afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true }))));
 
-/** A model with some of the heads of {@link multitaskModel}; `pair` is how much the head counts that reads prompt and output together. */
+/** A model with some heads of {@link multitaskModel}. `pair` is the weight of the head that reads prompt and output together. */
 async function judgesWith(heads: string[], pair?: number): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "guard-relevance-"));
   folders.push(folder);
@@ -98,8 +98,8 @@ describe("Relevance", () => {
 });
 
 describe("Relevance with the embedded model", () => {
-  // This threshold finds more than the default does. The default flags one right answer in a hundred, and stays silent when it
-  // is not sure.
+  // This threshold finds more than the default, which is set so that one relevant answer in a hundred fails, and passes doubtful
+  // ones.
   const embedded = new Relevance({ threshold: 0.6 });
 
   it.each([

@@ -4,20 +4,20 @@ import { riskScore, round } from "../../src/scan/score.ts";
 
 describe("riskScore", () => {
   it.each([
-    // What llm-guard 0.3.16's calculate_risk_score answers.
+    // Results of llm-guard 0.3.16's calculate_risk_score.
     [0.95, 0.5, 0.9],
     [0.5, 0.5, -0.1],
     [0.25, 0.5, -0.5],
     [0, 0.92, -1],
     [1, 0.92, 1],
     [0.96, 0.92, 0.5],
-    // When llm-guard's rounding would give 0.0, the sign of the score must still tell the verdict.
+    // llm-guard's rounding would give 0.0, but the sign of the score must give the verdict.
     [0.921, 0.92, 0.1],
     [0.919, 0.92, -0.1],
     [0, 0, -1],
     [0.3, 0, 0.3],
     [1, 1, -0.1],
-    // Ties, and what only looks like one: 0.85 is a little less than that as a double, and 0.15 a little less, too.
+    // Ties, and numbers that only look like ties: the doubles 0.85 and 0.15 are slightly smaller than the decimals.
     [0.625, 0.5, 0.2],
     [0.875, 0.5, 0.8],
     [0.375, 0.5, -0.2],
@@ -50,7 +50,7 @@ describe("riskScore", () => {
 
 describe("round", () => {
   it.each([
-    // What Python's round answers.
+    // Results of Python's round.
     [0.25, 1, 0.2],
     [0.35, 1, 0.3],
     [0.45, 1, 0.5],

@@ -24,14 +24,14 @@ const insults = [
   "I will find you and break every bone in your body.",
 ];
 
-/** The models that a call really asked, in order, and its report. */
+/** The models that a call ran, in order, and its report. */
 async function asked(scanners: readonly Scanner[], text: string, source: Source = "user") {
   const { models, observer } = watched();
   const report = await scanPrompt(scanners, text, { observer, source });
   return { models: models.sort(), report };
 }
 
-/** An observer, and the models that it saw asked. */
+/** An observer, and the models whose runs it saw. */
 function watched() {
   const models: string[] = [];
   const observer: ScanObserver = {

@@ -10,7 +10,7 @@ import { scanned } from "../support/rewritten.ts";
 type Options = ConstructorParameters<typeof Secrets>[0];
 const scan = (text: string, options?: Options) => scanned(new Secrets(options), text);
 
-/** Letters and digits drawn from a fixed sequence: tokens are made up here, so that none stands in the repository. */
+/** Draws letters and digits from a seeded sequence. Tokens are generated, so that the repository contains none. */
 function draw(length: number, seed: string): string {
   let text = "";
   for (let round = 0; text.length < length; round++) {
@@ -231,9 +231,9 @@ describe("Secrets", () => {
   });
 });
 
-/** A password as people choose them: words and digits, drawn from a fixed sequence. */
+/** A typical password: words and digits, drawn from a seeded sequence. */
 const password = `Harbor${draw(5, "password").toLowerCase()}42`;
-/** A password without digits and signs, which only its place tells from a word. */
+/** A password of letters only, which its context alone distinguishes from a word. */
 const word = `q${draw(40, "word").replace(/[^a-z]/g, "")}`.slice(0, 12);
 const random = `a1B2${draw(28, "random")}`;
 

@@ -12,7 +12,7 @@ interface Setting {
   messages?: NonNullable<ChatRequest["messages"]>;
 }
 
-/** What the scanner says of a call at the end of a conversation: the findings as `type label`. */
+/** The findings of a call at the end of a conversation, as `type label`. */
 async function scan(options: object, name: string, args: unknown, { tools = [], messages = [USER] }: Setting = {}) {
   const scanner = createScanner("input", "ToolPolicy", options as Record<string, unknown>);
   const call = {
@@ -52,7 +52,7 @@ describe("ToolPolicy", () => {
     expect(await scan({}, "delete_all", {}, { tools: [define("search")] })).toEqual([
       "tool The conversation defines no tool delete_all.",
     ]);
-    // The tools of a server are listed by nobody else.
+    // Tools that a server runs itself are not defined in the conversation.
     expect(
       await scan({}, "any", {}, { tools: [{ type: "mcp", server_label: "s", server_url: "https://a.example" }] }),
     ).toEqual([]);

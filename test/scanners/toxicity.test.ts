@@ -101,7 +101,7 @@ describe("Toxicity", () => {
     await expect(some.scan("text")).rejects.toThrow(
       /no label spam; its labels are: toxicity, severe_toxicity, .*, sexual_explicit$/,
     );
-    // Another head of the model answers another question.
+    // The label belongs to another head of the model.
     await expect(new InputToxicity({ model: multitaskModel, labels: ["anger"] }).load()).rejects.toThrow(
       /no label anger/,
     );

@@ -10,7 +10,7 @@ function scanner(side: Side, type: string, params: Record<string, unknown> = {})
 }
 afterAll(() => Promise.all(made.map((one) => one.close?.())));
 
-/** Ordinary sentences, by what the detector calls their language. */
+/** Ordinary sentences, by the detector's name of their language. */
 const ORDINARY: Record<string, string> = {
   el: "Αύριο το πρωί θα πάω στην αγορά να αγοράσω φρέσκα λαχανικά για την οικογένειά μου.",
   th: "พรุ่งนี้เช้าฉันจะไปตลาดเพื่อซื้อผักสดให้ครอบครัว",

@@ -42,7 +42,7 @@ export async function localAndRemoteGuards(
   return { here, remote: remoteGuard({ url: (await startGuardServer(scanners())).url }) };
 }
 
-/** Starts a server with arbitrary replies, also such as a guard server never sends. */
+/** Starts a server with arbitrary replies, including replies that a guard server never sends. */
 export async function startFakeGuardServer(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<{ url: string; calls: () => number }> {

@@ -72,7 +72,7 @@ export const PASSED: GuardReport = {
   },
 };
 
-/** A report without times, and without what only a guard of this process tells. */
+/** A report without times and without fields that only a local guard has. */
 export function comparable(report: GuardReport & { probabilities?: unknown }): unknown {
   const { probabilities: _, checks, ...rest } = report;
   return { ...rest, checks: checks.map(({ timing: __, edits: ___, ...check }) => check) };

@@ -31,13 +31,13 @@ describe("the versions of optional packages", () => {
     expect(isSupported(name, version)).toBe(expected);
   });
 
-  it.each(names)("of %s include the one that guard is tested with, as semver reads them", (name) => {
+  it.each(names)("of %s include the version that guard is tested with, as semver reads them", (name) => {
     const version = installedVersion(name) as string;
     expect(isSupported(name, version)).toBe(true);
     expect(satisfies(version, SUPPORTED_VERSIONS[name])).toBe(true);
   });
 
-  it("are named by the error for another version, with the command to install one", () => {
+  it("are in the error for another version, with the command to install one", () => {
     const refused = () => checkVersion("@anthropic-ai/sdk", "0.60.0");
     expect(refused).toThrow(expect.objectContaining({ code: "GUARD_PACKAGE" }));
     expect(refused).toThrow(
@@ -47,7 +47,7 @@ describe("the versions of optional packages", () => {
     checkVersion("@anthropic-ai/sdk", undefined);
   });
 
-  it("give a command that every shell takes", () => {
+  it("are in a command for every shell", () => {
     const exporter = "@opentelemetry/exporter-logs-otlp-proto";
     expect(installCommand(["ioredis", exporter])).toBe(`npm install ioredis@6 ${exporter}@latest`);
     expect(installCommand(names)).toMatch(/^[\w @./-]+$/);

@@ -28,7 +28,7 @@ describe("findUrls", () => {
         for (const { start, end, url } of await findUrls(text)) {
           expect(start).toBeGreaterThanOrEqual(last);
           expect(end).toBeGreaterThan(start);
-          // The host is not checked with Node's URL, which refuses hosts in scripts that are newer than its Unicode tables.
+          // Node's URL cannot check these hosts, because it rejects scripts that are newer than its Unicode tables.
           expect(url).toMatch(/^[a-z]+:\/\/[^/\s]+\//u);
           last = end;
         }

@@ -5,7 +5,7 @@ import { ERROR_CODES } from "../../tools/generate/error-codes.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Variables of the environment, which begin like codes. */
+/** Environment variables that begin like codes. */
 const VARIABLES = [
   "AUDIT_KEY",
   "BACKEND",

@@ -78,7 +78,7 @@ describe("eval --write-cards", () => {
   const model = join(folder, "model");
   const card = join(model, "CARD.md");
   cpSync(fileURLToPath(new URL("../../models/gibberish", import.meta.url)), model, { recursive: true });
-  // A manifest lists the file, which is still to be written.
+  // A manifest would list the evaluation, which is yet to be written.
   for (const file of ["evaluation.json", "manifest.json"]) rmSync(join(model, file), { force: true });
   const cards = file(
     "cards.yml",
@@ -161,7 +161,7 @@ describe("eval --write-cards", () => {
       `{ scanner: Anonymize, params: { recognizer_conf: ${conf}, entity_types: all }, file: people.jsonl, spans: ALL }`;
     file("names.yml", `evaluations: [${of(names)}, ${of("[]")}]`);
     const { code, stderr } = await evaluate(["--suite", "names.yml", "--data", folder, "--write-cards"]);
-    // Without a curve there is nothing to look thresholds up in.
+    // Without a curve no thresholds can be derived.
     expect([code, stderr]).toEqual([0, `wrote ${join(names, "CARD.md")}\n`]);
     const text = readFileSync(join(names, "CARD.md"), "utf8");
     expect(text).toMatch(/\| lang \| rows \| spans \| found \| precision \| recall \| f1 \|/);

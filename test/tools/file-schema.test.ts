@@ -7,11 +7,11 @@ import { describe, expect, it } from "vitest";
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
 describe("scanners.schema.json", () => {
-  // Keywords that only editors know, such as doNotSuggest, must not count as mistakes.
+  // strict: false allows keywords for editors, such as doNotSuggest.
   const ajv = new Ajv({ strict: false, allErrors: true });
   const validate = ajv.compile(JSON.parse(read("scanners.schema.json")));
 
-  /** Where the schema finds a fault in a file, if it does. */
+  /** The paths of the schema's errors in a file. */
   function faults(text: string): string[] {
     validate(load(text));
     return [...new Set((validate.errors ?? []).map(({ instancePath }) => instancePath))];
@@ -26,7 +26,7 @@ describe("scanners.schema.json", () => {
   it("accepts that file with all of its examples", () => {
     const examples = read("scanners.yml")
       .split("\n")
-      // Comments that are examples stand in the column of the list, or of the section.
+      // Removes the comment sign of commented examples, which are indented like the list or the section.
       .map((line) => line.replace(/^(\s*)# (?=(?: *- type: | {2,}[\w ]+:| {2,}- |auth:))/, "$1"))
       .join("\n");
     expect(examples).toMatch(/^auth:/m);
@@ -36,7 +36,7 @@ describe("scanners.schema.json", () => {
 
   it("accepts the files of llm-guard", () => {
     const tests = read("test/config/config.test.ts");
-    // These are the examples from the tests of the configuration, which build the scanners.
+    // The examples come from the tests of the configuration, which build the scanners.
     const files = [...tests.matchAll(/`(\n(?:[^`]*\n)?auth:\n[^`]*)`/g)].map(
       ([, text]) => text?.replaceAll("\\$", "$") ?? "",
     );

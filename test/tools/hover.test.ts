@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A program that is not on the disk; editors ask about it as about any other. */
+/** A program that exists only in the editor. */
 const uri = pathToFileURL(join(root, "test/tools/program.ts")).href;
 const program = `import { input, output, scanPrompt } from "../../src/index.ts";
 new input.Toxicity({ threshold: 0.5 });
@@ -14,7 +14,7 @@ new input.Regex({ patterns: ["a"], isBlocked: true });
 scanPrompt([], "text", { failFast: true });
 `;
 
-/** Speaks with TypeScript's language server as an editor does, by JSON-RPC with a header for the length. */
+/** A client of TypeScript's language server: JSON-RPC with a header for the length, as editors send it. */
 class LanguageServer {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number, (result: unknown) => void>();
@@ -55,7 +55,7 @@ class LanguageServer {
       const message = JSON.parse(this.#received.subarray(end + 4, end + 4 + Number(length)).toString());
       this.#received = this.#received.subarray(end + 4 + Number(length));
       if (message.method === undefined) this.#waiting.get(message.id)?.(message.result);
-      // The server asks for settings, and the test has none.
+      // The server requests settings, and the test has none.
       else if (message.id !== undefined) this.#send({ jsonrpc: "2.0", id: message.id, result: null });
     }
   }
@@ -74,7 +74,7 @@ describe("the hover text of an editor", () => {
   });
   afterAll(() => server.close());
 
-  /** What is shown for a word in a line of the program, counted from 0; lines of a paragraph are joined. */
+  /** The hover text of a word in a line of the program (counted from 0), with the lines of a paragraph joined. */
   async function hover(line: number, word: string): Promise<string> {
     const character = (program.split("\n")[line] as string).indexOf(word) + 1;
     const result = await server.ask("textDocument/hover", { textDocument: { uri }, position: { line, character } });

@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 /** A repository of the hub. */
 export interface Repository {
   files: Record<string, Buffer>;
-  /** The licence that the head of the card (`README.md`) names, where the files have no card. */
+  /** The licence in the front matter of the card (`README.md`), if the files include no card. */
   license?: string;
-  /** Whether large files are in Xet storage, which this hub does not serve; it has plain addresses for them as well. */
+  /** Whether large files are in Xet storage, which this hub does not serve. It also has plain URLs for them. */
   isXet?: boolean;
   /**
    * Who may read the repository: everybody, users with the token, or nobody. `private` hides that the repository exists, and
@@ -23,14 +23,14 @@ export interface Repository {
 
 /** A request as the hub received it. */
 export interface Seen {
-  /** Which server got it: the hub itself, or the storage to which the hub redirects for large files. */
+  /** The server that received it: the hub itself, or the storage to which the hub redirects for large files. */
   server: "hub" | "storage";
   path: string;
   authorization: string | undefined;
   range: string | undefined;
 }
 
-/** A handler that comes before the server. If it returns true, it has answered the request itself. */
+/** A handler that runs before the server. It returns true if it has answered the request itself. */
 type Fault = (request: Seen, response: ServerResponse, body: Buffer) => boolean;
 
 export const TOKEN = "hf_secret";
@@ -39,20 +39,20 @@ const LARGE = /\.(onnx|onnx_data|data)$/;
 
 const fixtures = fileURLToPath(new URL("../../fixtures", import.meta.url));
 
-/** The files of a fixture, its graph at `graph`. */
+/** The files of a fixture, with its graph at `graph`. */
 export function fixture(name: "two-heads" | "names", graph = "onnx/model.onnx"): Record<string, Buffer> {
   const read = (file: string) => readFileSync(join(fixtures, name, file));
   return { "config.json": read("config.json"), "tokenizer.json": read("tokenizer.json"), [graph]: read("model.onnx") };
 }
 
 /**
- * A server that answers as huggingface.co does: model info with hashes, small files by a redirect on the hub itself, large ones by a
- * redirect to another origin, ranges, error codes in `X-Error-Code`.
+ * A server that responds like huggingface.co: model info with hashes, redirects for small files to the hub itself and for large
+ * files to another origin, ranges, and error codes in `X-Error-Code`.
  */
 export class HubServer {
   readonly repositories: Record<string, Repository> = {};
   readonly seen: Seen[] = [];
-  /** The handlers, which are called for every request in this order. */
+  /** Handlers that run for every request, in this order. */
   faults: Fault[] = [];
   url = "";
   #storageUrl = "";
@@ -81,7 +81,7 @@ export class HubServer {
     }
   }
 
-  /** The paths of files that were asked for, with the ranges. */
+  /** The paths of requested files, with their ranges. */
   get downloads(): string[] {
     return this.seen
       .filter(({ path, server }) => server === "storage" || path.startsWith("/api/resolve-cache/"))
@@ -262,7 +262,7 @@ function blobId(content: Buffer): string {
   return createHash("sha1").update(`blob ${content.length}\0`).update(content).digest("hex");
 }
 
-/** By what a file's content is named: its SHA-256 if it is in Git LFS, or else its name in Git. */
+/** The key of a file's content: its SHA-256 if it is in Git LFS, or else its Git object id. */
 export function etagOf(path: string, body: Buffer): string {
   return LARGE.test(path) ? createHash("sha256").update(body).digest("hex") : blobId(body);
 }

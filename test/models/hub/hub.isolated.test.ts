@@ -33,7 +33,7 @@ import { GuardError, GuardValidationError } from "../../../src/support/errors.ts
 import { scanned } from "../../support/rewritten.ts";
 import { COMMIT, etagOf, fixture, HubServer, TOKEN } from "./hub-server.ts";
 
-/** A machine that does much else takes its time. */
+/** A long timeout for busy machines. */
 const WAIT = { timeout: 30_000 };
 
 let hub: HubServer;
@@ -70,7 +70,7 @@ async function failure(promise: Promise<unknown>): Promise<GuardError> {
   return error;
 }
 
-/** All files in the cache, as paths in the folder of a repository. */
+/** All files of a repository in the cache, as relative paths. */
 function cached(repository = "acme/tiny"): string[] {
   const home = join(cache, `models--${repository.replace("/", "--")}`);
   if (!existsSync(home)) return [];
@@ -91,7 +91,7 @@ describe("the name of a model", () => {
     ["acme/tiny@refs/pr/3", { repository: "acme/tiny", revision: "refs/pr/3" }],
     ["acme/tiny:onnx/model_int8.onnx", { repository: "acme/tiny", revision: "main", graph: "onnx/model_int8.onnx" }],
     [`acme/tiny@${COMMIT}:a.onnx`, { repository: "acme/tiny", revision: COMMIT, graph: "a.onnx" }],
-  ])("%s is one of the hub", (model, id) => {
+  ])("%s belongs to the hub", (model, id) => {
     expect(parseHubId(model)).toEqual(id);
     expect(formatHubId(id)).toBe(model);
   });
@@ -100,13 +100,13 @@ describe("the name of a model", () => {
     ...["tiny", "a/b/c", "./acme", "../acme", "/acme/tiny", "C:/models", "acme/tiny@", "acme/tiny:config.json"],
     ...["acme/..", "acme/a--b", "acme/tiny:../x.onnx", "acme/tiny:/x.onnx", "acme/tiny:a\\b.onnx", "acme/tiny@a/../b"],
     ...["acme/-x", "acme/x-", "acme/tiny x", `acme/${"x".repeat(100)}`],
-  ])("%s is none", (model) => {
+  ])("%s is invalid", (model) => {
     expect(parseHubId(model)).toBeUndefined();
   });
 });
 
 describe("a download", () => {
-  it("fetches what the engine reads, one graph of several, and is listed", async () => {
+  it("fetches the files that the engine reads, one of several graphs, and is listed", async () => {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     Object.assign(files, {
       "README.md": Buffer.from("---\nlicense:\n- other\n- apache-2.0\n---\nA card."),
@@ -166,7 +166,7 @@ describe("a download", () => {
     await model.close();
   });
 
-  it("gives the token to the hub only", async () => {
+  it("sends the token to the hub only", async () => {
     vi.stubEnv("HF_TOKEN", TOKEN);
     (hub.repositories["acme/tiny"] as { access?: string }).access = "private";
     await pull("acme/tiny");
@@ -176,7 +176,7 @@ describe("a download", () => {
     expect(at("storage")).toEqual(new Set([undefined]));
   });
 
-  it("takes a named graph and a revision, beside the others", async () => {
+  it("selects a named graph and a revision, beside the others", async () => {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     const other = files["onnx/model.onnx"] as Buffer;
     files["onnx/model_int8.onnx"] = other;
@@ -204,7 +204,7 @@ describe("a download", () => {
     for (const model of models) expect(findHubModel(idOf(model), cache)).toHaveProperty("folder");
   });
 
-  it("gets the newest commit of a branch, and keeps the old one for those who name it", async () => {
+  it("fetches the newest commit of a branch, and keeps the old one for callers that name it", async () => {
     await pull("acme/tiny");
     const next = "d".repeat(40);
     const repository = hub.repositories["acme/tiny"] as { files: Record<string, Buffer>; revisions?: object };
@@ -217,8 +217,8 @@ describe("a download", () => {
     expect(findHubModel(idOf(`acme/tiny@${next}`), cache)).toMatchObject({ folder: expect.stringContaining(next) });
   });
 
-  it("takes the files with a graph's weights too", async () => {
-    // An entry `location` of external_data, as it stands in a graph.
+  it("includes the weight files of a graph", async () => {
+    // An entry `location` of external_data, as encoded in a graph.
     const entry = Buffer.concat([Buffer.from("\n\x08location\x12\x0bweights.bin", "latin1")]);
     hub.repositories["acme/tiny"] = {
       files: {
@@ -241,7 +241,7 @@ describe("a download", () => {
     expect(findHubModel(idOf("acme/tiny"), cache)).toEqual({ missing: ["onnx/weights.bin"] });
   });
 
-  it("takes configuration and tokenizer from beside the graph where they are nowhere else", async () => {
+  it("uses the configuration and tokenizer beside the graph if they are nowhere else", async () => {
     const files = Object.entries(fixture("two-heads", "model.onnx"));
     hub.repositories["acme/tiny"] = { files: Object.fromEntries(files.map(([name, body]) => [`onnx/${name}`, body])) };
     const { folder, graph } = await pull("acme/tiny");
@@ -253,7 +253,7 @@ describe("a download", () => {
 });
 
 describe("the cache of Hugging Face's tools", () => {
-  /** Makes a cache as Python's tools leave it: contents, links to them, and the commit of `main`. */
+  /** Creates a cache as Python's tools do: contents, links to them, and the commit of `main`. */
   function downloadedByPython(names: readonly string[]): string {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     const home = join(cache, "models--acme--tiny");
@@ -270,7 +270,7 @@ describe("the cache of Hugging Face's tools", () => {
     return home;
   }
 
-  it("is where those look for it, unless guard has a folder of its own", () => {
+  it("is found like Hugging Face's tools find it, unless guard has its own folder", () => {
     const home = { HF_HOME: "/hf" };
     expect(modelsFolder({})).toBe(join(homedir(), ".cache/huggingface/hub"));
     expect(modelsFolder({ XDG_CACHE_HOME: "/xdg" })).toBe(resolve("/xdg/huggingface/hub"));
@@ -281,7 +281,7 @@ describe("the cache of Hugging Face's tools", () => {
     expect(modelsFolder({ ...home, GUARD_MODELS_DIR: "/own" })).toBe(resolve("/own"));
   });
 
-  it("is used as it is, without a question to the hub", async () => {
+  it("is used without a request to the hub", async () => {
     downloadedByPython(["config.json", "tokenizer.json", "onnx/model.onnx"]);
     const model = engine().model("acme/tiny");
     expect((await model.load()).maxLength).toBe(64);
@@ -290,13 +290,13 @@ describe("the cache of Hugging Face's tools", () => {
     expect(listModels().map(({ model }) => model)).toContain("acme/tiny");
   });
 
-  it("gets only what it lacks", async () => {
+  it("receives only the missing files", async () => {
     downloadedByPython(["tokenizer.json", "onnx/model.onnx"]);
     await pull("acme/tiny");
     expect(hub.downloads.sort()).toEqual(["README.md", "config.json"]);
   });
 
-  it("gives a smaller graph no name that may be another one's", async () => {
+  it("is ambiguous if it has only a smaller graph and no list of files", async () => {
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     files["onnx/model_int8.onnx"] = files["onnx/model.onnx"] as Buffer;
     const home = downloadedByPython(["config.json", "tokenizer.json", "onnx/model_int8.onnx"]);
@@ -319,7 +319,7 @@ describe("the cache of Hugging Face's tools", () => {
     expect(hub.downloads).toEqual(["README.md"]);
   });
 
-  it("keeps what other tools are downloading", async () => {
+  it("keeps the partial downloads of other tools", async () => {
     const home = downloadedByPython(["config.json"]);
     const { files } = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     const foreign = `${etagOf("onnx/model.onnx", files["onnx/model.onnx"] as Buffer)}.0a1b2c3d.incomplete`;
@@ -334,7 +334,7 @@ describe("the cache of Hugging Face's tools", () => {
     expect(readFileSync(join(folder, graph))).toEqual(hub.repositories["acme/tiny"]?.files["onnx/model.onnx"]);
   });
 
-  it("that cannot be written to is named", async () => {
+  it("is named if it is not writable", async () => {
     const file = join(cache, "file");
     writeFileSync(file, "");
     const error = await failure(pullHubModel(idOf("acme/tiny"), file));
@@ -346,7 +346,7 @@ describe("the cache of Hugging Face's tools", () => {
 });
 
 describe("of several graphs", () => {
-  it("the one is taken that the engine would take", async () => {
+  it("a download selects the one that the engine would select", async () => {
     const source = readFileSync(new URL("../../../crates/guard-core/src/engine/config.rs", import.meta.url), "utf8");
     const [, list = ""] = /const GRAPH_FILES: &\[&str\] = &\[([^\]]+)\]/.exec(source) ?? [];
     const graphs = [...list.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
@@ -362,7 +362,7 @@ describe("of several graphs", () => {
   });
 });
 
-describe("a repository that cannot be used", () => {
+describe("an unusable repository", () => {
   it.each([
     [
       "without ONNX",
@@ -375,7 +375,7 @@ describe("a repository that cannot be used", () => {
       ["config.json", "tokenizer.json", "a.onnx", "b.onnx"],
       /name one of its own, such as acme\/tiny:a\.onnx: a\.onnx, b\.onnx/,
     ],
-  ])("%s is refused before anything is downloaded", async (_, names, message) => {
+  ])("%s is rejected before anything is downloaded", async (_, names, message) => {
     hub.repositories["acme/tiny"] = { files: Object.fromEntries(names.map((name) => [name, Buffer.from("{}")])) };
     const error = await failure(pull("acme/tiny"));
     expect(error.code).toBe("GUARD_DOWNLOAD");
@@ -384,15 +384,15 @@ describe("a repository that cannot be used", () => {
     expect(cached()).toEqual([]);
   });
 
-  it("has no such graph", async () => {
+  it("lacks the graph", async () => {
     expect((await failure(pull("acme/tiny:x.onnx"))).message).toMatch(/has no file x\.onnx; .*onnx\/model\.onnx/);
   });
 
-  it("has no such revision", async () => {
+  it("lacks the revision", async () => {
     expect((await failure(pull("acme/tiny@nope"))).message).toMatch(/acme\/tiny has no revision nope/);
   });
 
-  it("is not there", async () => {
+  it("does not exist", async () => {
     expect((await failure(pull("acme/nothing"))).message).toMatch(/no public model acme\/nothing .* set HF_TOKEN/);
     vi.stubEnv("HF_TOKEN", TOKEN);
     expect((await failure(pull("acme/nothing"))).message).toMatch(/that HF_TOKEN may read/);
@@ -410,14 +410,14 @@ describe("a repository that cannot be used", () => {
     expect(await pull("acme/tiny")).toHaveProperty("folder");
   });
 
-  it("names files outside of it", async () => {
+  it("lists files outside of it", async () => {
     const repository = hub.repositories["acme/tiny"] as { files: Record<string, Buffer> };
     repository.files = { "../../config.json": Buffer.from("{}"), ...fixture("two-heads", "model.onnx") };
     await pull("acme/tiny");
     expect(hub.downloads.sort()).toEqual(["README.md", "config.json", "model.onnx", "tokenizer.json"]);
   });
 
-  it("is at an endpoint that is none", async () => {
+  it("has an invalid endpoint", async () => {
     vi.stubEnv("HF_ENDPOINT", "hub");
     const error = await failure(pull("acme/tiny"));
     expect(error).toBeInstanceOf(GuardValidationError);
@@ -425,7 +425,7 @@ describe("a repository that cannot be used", () => {
   });
 });
 
-describe("what goes wrong on the way", () => {
+describe("a failing download", () => {
   const large = randomBytes(300_000);
   const isGraph = ({ server }: { server: string }) => server === "storage";
 
@@ -563,7 +563,7 @@ describe("what goes wrong on the way", () => {
   it.each([
     ["has another content", (body: Buffer) => randomBytes(body.length), /the hash of .* differs/],
     ["is longer", (body: Buffer) => Buffer.concat([body, body]), /is longer than the hub states/],
-  ])("a file that %s is refused", async (_, change, message) => {
+  ])("is rejected if a file %s", async (_, change, message) => {
     hub.faults.push((seen, response, body) => {
       if (!isGraph(seen)) return false;
       response.writeHead(200).end(change(body));
@@ -603,7 +603,7 @@ describe("what goes wrong on the way", () => {
 });
 
 describe("offline", () => {
-  it("uses what is here", async () => {
+  it("uses the local files", async () => {
     await pull("acme/tiny");
     vi.stubEnv("HF_HUB_OFFLINE", "1");
     const asked = hub.seen.length;
@@ -613,7 +613,7 @@ describe("offline", () => {
     expect(hub.seen.length).toBe(asked);
   });
 
-  it("says what is missing", async () => {
+  it("names the missing files", async () => {
     vi.stubEnv("HF_HUB_OFFLINE", "1");
     const error = await failure(engine().model("acme/tiny").load());
     expect(error.message).toMatch(/HF_HUB_OFFLINE is set, .* lacks config\.json, tokenizer\.json, an ONNX file/);
@@ -641,7 +641,7 @@ describe("a scanner", () => {
     await scanner.close();
   });
 
-  it("is not downloaded while a text waits", async () => {
+  it("does not download a model while a text waits", async () => {
     const scanner = new Toxicity({ model: "acme/tiny", labels: ["INJECTION"] }, { engine: engine() });
     expect((await failure(scanner.scan("calm attack"))).message).toMatch(/guard models pull acme\/tiny/);
     expect(hub.seen).toEqual([]);
@@ -685,7 +685,7 @@ describe("a scanner", () => {
     await scanner.close();
   });
 
-  it("says where it is configured when a model of the hub finds no names", async () => {
+  it("names the option if a model of the hub finds no names", async () => {
     const scanner = new Anonymize(
       { recognizerConf: [join("test", "fixtures", "names"), "acme/text"] },
       { engine: engine() },
@@ -711,14 +711,14 @@ describe("a scanner", () => {
     await scanner.close();
   });
 
-  it("says when a type is asked for that no model of the hub finds", async () => {
+  it("reports a requested type that no model of the hub finds", async () => {
     hub.repositories["acme/ner"] = { files: fixture("names") };
     const scanner = new Anonymize({ recognizerConf: "acme/ner", entityTypes: ["SHIP"] }, { engine: engine() });
     expect((await failure(scanner.load())).message).toMatch(/nothing finds SHIP/);
     await scanner.close();
   });
 
-  it("takes a folder of that name before the hub", async () => {
+  it("prefers a folder of that name to the hub", async () => {
     const folder = join(cache, "acme", "tiny");
     cpSync(join("test", "fixtures", "two-heads"), folder, { recursive: true });
     const model = engine().model("acme/tiny");
@@ -728,7 +728,7 @@ describe("a scanner", () => {
     expect(hub.seen).toEqual([]);
   });
 
-  it("takes a classifier of the hub where the embedded model is linear", async () => {
+  it("uses a classifier of the hub in place of an embedded linear model", async () => {
     const scanner = new Gibberish({ model: "acme/tiny" }, { engine: engine() });
     expect((await failure(scanner.scan("Some text"))).code).toBe("GUARD_MODEL");
     await scanner.close();
@@ -740,7 +740,7 @@ describe("a licence", () => {
     ["cc-by-nc-sa-4.0", 1],
     ["fair-noncommercial-research-license", 1],
     ["mit", 0],
-  ])("%s is warned of %i times", async (license, times) => {
+  ])("%s causes %i warnings", async (license, times) => {
     const repository = `acme/${license}`;
     hub.repositories[repository] = { files: fixture("two-heads"), license };
     const notices: ModelNotice[] = [];
@@ -757,7 +757,7 @@ describe("a licence", () => {
     expect(notices.filter(({ kind }) => kind === "download").length).toBe(1);
   });
 
-  it("causes a warning on standard error without a listener", async () => {
+  it("is warned of on standard error without a listener", async () => {
     hub.repositories["acme/quiet"] = { files: fixture("two-heads"), license: "cc-by-nc-4.0" };
     const warning = new Promise<Error>((resolve) => process.once("warning", resolve));
     const model = engine().model("acme/quiet");
@@ -801,7 +801,7 @@ describe("the server", () => {
     expect(log.join("")).toMatch(/"level":40.*acme\/served, cc-by-nc-4\.0/);
   });
 
-  it("does not start with lazy_load and a model that is not here", async () => {
+  it("does not start with lazy_load and a missing model", async () => {
     const config = { app: { lazyLoad: true }, inputScanners };
     const error = (await createServer(config).catch((reason) => reason)) as GuardValidationError;
     expect(error).toBeInstanceOf(GuardValidationError);

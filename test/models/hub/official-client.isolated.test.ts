@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { COMMIT, fixture, HubServer } from "./hub-server.ts";
 
 /*
- * These tests say why guard puts files into the cache by itself (`src/models/hub/download.ts`). When one of them fails after an
- * update of @huggingface/hub, that reason is gone.
+ * These tests document why guard writes its cache itself (`src/models/hub/download.ts`). If one of them fails after an update of
+ * @huggingface/hub, its reason no longer applies.
  */
 
 let hub: HubServer;
@@ -32,7 +32,7 @@ const download = () =>
   downloadFileToCacheDir({ repo: "acme/tiny", path: graph, revision: COMMIT, cacheDir: cache, hubUrl: hub.url });
 
 describe("the official client's own download", () => {
-  it("says on standard output what it does", async () => {
+  it("prints to standard output", async () => {
     await download();
     expect(console.debug).toHaveBeenCalledWith(expect.stringContaining("Downloading"));
   });
@@ -46,7 +46,7 @@ describe("the official client's own download", () => {
     expect(readFileSync(await download(), "utf8")).toBe("else");
   });
 
-  it("begins anew after it broke off", async () => {
+  it("restarts from the beginning after it was interrupted", async () => {
     const ranges: (string | undefined)[] = [];
     let times = 0;
     hub.faults.push(({ server, range }, response, body) => {
@@ -63,7 +63,7 @@ describe("the official client's own download", () => {
     expect(ranges).toEqual([undefined, undefined]);
   });
 
-  it("writes to the same file as another one that runs at the same time", async () => {
+  it("writes to the same file as a concurrent download", async () => {
     const names = new Set<string>();
     let waiting: (() => void)[] = [];
     hub.faults.push(({ server, range }, response, body) => {
@@ -86,7 +86,7 @@ describe("the official client's own download", () => {
     waiting = [];
     const results = await Promise.allSettled(both);
     expect(names.size).toBe(1);
-    // The second one finds that its file is gone.
+    // The second download finds its file deleted.
     expect(results.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(cache, { recursive: true, force: true });
 });
 
-/** Runs the built CLI in a process of its own. */
+/** Runs the built CLI in a new process. */
 function guard(...args: string[]): {
   child: ChildProcess;
   done: Promise<{ code: number | null; stdout: string; stderr: string }>;
@@ -98,7 +98,7 @@ describe("guard models", () => {
 });
 
 describe("processes", () => {
-  it("that download the same at once leave whole files", async () => {
+  it("leave whole files after concurrent downloads", async () => {
     const graph = randomBytes(200_000);
     hub.repositories["acme/tiny"] = { files: { ...fixture("two-heads"), "onnx/model.onnx": graph } };
     const release = holdGraph(50_000);
@@ -111,7 +111,7 @@ describe("processes", () => {
     expect(parts()).toEqual([]);
   });
 
-  it.each(["SIGKILL", "SIGINT"] as const)("go on after %s where another one was", async (signal) => {
+  it.each(["SIGKILL", "SIGINT"] as const)("continue after %s where another one stopped", async (signal) => {
     const graph = randomBytes(200_000);
     hub.repositories["acme/tiny"] = { files: { ...fixture("two-heads"), "onnx/model.onnx": graph } };
     holdGraph(50_000);

@@ -26,11 +26,11 @@ const curve = {
   ],
 };
 
-/** A copy of the model of gibberish with this evaluation. */
+/** Copies the gibberish model with another evaluation. */
 function modelWith(evaluation: unknown): string {
   const model = mkdtempSync(join(folder, "model-"));
   cpSync(fileURLToPath(new URL("../../../models/gibberish", import.meta.url)), model, { recursive: true });
-  // The manifest says what the evaluation of the embedded model is.
+  // The manifest contains the evaluation of the embedded model.
   for (const file of ["evaluation.json", "manifest.json"]) rmSync(join(model, file), { force: true });
   if (evaluation !== undefined) writeFileSync(join(model, "evaluation.json"), JSON.stringify(evaluation));
   return model;
