@@ -11,6 +11,7 @@ import { ofLlmGuard } from "../../support/options.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { type CustomNerModel, customSpanModel, isCustomNerModel, type SpanModel } from "./custom-ner-model.ts";
+import { StructuredText } from "./line-structure.ts";
 import { ENTITY_TYPE } from "./recognizers.ts";
 
 /** The type that llm-guard gives to entities that are ignored. */
@@ -205,9 +206,7 @@ export class NerModel {
     const isEmbedded = typeof defaultModel === "string" && defaultModel.startsWith(EMBEDDED);
     const least = isEmbedded && ONE_WORD.test(text) ? ONE_WORD_THRESHOLD : 0;
     const threshold = Math.max(least, this.#options.threshold);
-    const spans = context.arriving
-      ? await this.#findBySentence(text, context)
-      : await this.#model.findSpans(text, context);
+    const spans = await this.#spans(text, context);
     this.#types ??= this.#typesIfHere();
     const types = this.#types;
     return spans.flatMap(({ start, end, kind, score: ownScore }) => {
@@ -215,6 +214,16 @@ export class NerModel {
       const score = entity === idEntityName ? ownScore * idScoreMultiplier : ownScore;
       return entity === undefined || score < threshold ? [] : [{ start, end, entity, score, recognizer }];
     });
+  }
+
+  /** Reads a text by its lines and cells. A model of the user reads it as it is. */
+  async #spans(text: string, context: ScanContext): ReturnType<SpanModel["findSpans"]> {
+    const find = (read: string) =>
+      context.arriving ? this.#findBySentence(read, context) : this.#model.findSpans(read, context);
+    if (typeof this.#options.defaultModel !== "string") return find(text);
+    const structured = new StructuredText(text);
+    const spans = await find(structured.marked);
+    return spans.flatMap((span) => structured.restore(span));
   }
 
   /** Reads each sentence by itself. A long sentence is read in pieces, which keep their offsets while the sentence grows. */
