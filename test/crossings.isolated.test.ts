@@ -49,11 +49,10 @@ it("the core requests nothing of a text twice in one call", async () => {
   const count = (name: string) => seen.filter((other) => other === name).length;
   // Three messages, their window and the tool result are five texts. The views of each text are created once.
   expect(count("revealingViews")).toBe(5);
-  // PromptInjection reads all five texts. Its model also clears the three texts that Toxicity scans (the unanswered messages and
-  // the window), so the model of Toxicity runs on none.
-  expect(count("NativeModel.classify")).toBe(5);
+  // PromptInjection reads all five texts, and Toxicity three: the unanswered messages and the window.
+  expect(count("NativeModel.classify")).toBe(8);
   // Each model detects once per text which parts are in languages that it knows.
   expect(count("NativeLinear.foreignParts")).toBe(8);
   // The lengths of the texts are below the limit of TokenLimit, so it counts no tokens.
-  expect(seen).toHaveLength(21);
+  expect(seen).toHaveLength(24);
 });

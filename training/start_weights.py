@@ -95,9 +95,7 @@ def load_start_weights(model: Encoder, path: Path) -> None:
 def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]
-    # Screens are added to a finished graph, so training does not use them.
-    screens = {screen["head"] for screen in guard.get("screens", [])}
-    heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}]) if head.get("name") not in screens]
+    heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}])]
     arrays = initializers(path / "model.onnx", path / guard.get("external_data", "."))
     state = {name: model.state_dict()[name] for name in model.unshipped}
     for name, value in weights_from_graph(arrays, config["num_hidden_layers"], heads).items():

@@ -110,11 +110,8 @@ export class ConversationRisk {
         { path: "scanner", message: "expected a scanner with detect(), which tells the probability of an attack" },
       ]);
     }
-    // What it asks is what the scanner asks of a user message, so that the two share the answer.
-    const asked = scanner.asks ? [scanner.asks("user")] : [];
     return new ConversationRisk(
-      async (text, { signal, answers }) =>
-        checkedDetection(await scanner.detect(text, { signal, answers: answers?.forText(asked) })).score,
+      async (text, { signal, answers }) => checkedDetection(await scanner.detect(text, { signal, answers })).score,
       options,
     );
   }

@@ -1,6 +1,5 @@
-import type { Abortable, Classification, EngineTimings, ModelHead } from "../native.ts";
+import type { EngineTimings, ModelHead } from "../native.ts";
 import { awaitUnlessAborted } from "../support/promises.ts";
-import type { ModelIdentity } from "./evaluation.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { ModelObserver } from "./model-observer.ts";
 
@@ -19,8 +18,8 @@ export interface ClassifyOptions {
   /** The most windows that the model reads. The default is the engine's `maxWindows`; the answer counts the characters that were skipped. */
   readonly maxWindows?: number | undefined;
   /**
-   * The only head that the caller reads. If no other scanner of the call reads another one and the model supports early exits, texts
-   * in which this head would surely find nothing leave the model early. The lists of other heads are then empty.
+   * The only head that the caller reads. If the head has an early exit, texts in which it would surely find nothing leave the model
+   * early, and the lists of other heads are empty. What other scanners of the call read makes no difference.
    */
   readonly head?: ModelHead | undefined;
 }
@@ -37,31 +36,6 @@ export function shareAnswer<T>(
   ask: () => Promise<T>,
 ): Promise<T> {
   return answers ? answers.share(question, text, ask, signal) : ask();
-}
-
-/** A model as other scanners of the call see it. `TextModel` implements it. */
-export interface TextClassifier {
-  /** Equal for equal models. */
-  readonly identity: string;
-  readonly about: ModelIdentity;
-  describe(abortable?: Abortable): Promise<{ heads: readonly ModelHead[] }>;
-  classify(text: string, options: ClassifyOptions, context?: CallContext): Promise<Classification>;
-}
-
-/** The head of a model that a scanner reads for the texts of a source. */
-export interface HeadQuery {
-  readonly model: TextClassifier;
-  /** The name of the head. */
-  readonly head: string;
-  /**
-   * How the scanner classifies every text, if it always does. Its answer may then tell that another model need not run; see
-   * `screened`.
-   */
-  readonly everyText?: {
-    readonly strategy: LongTextStrategy;
-    /** Returns what the model reads of a text, of the same length. */
-    read(text: string): string;
-  };
 }
 
 /** An answer that is being computed or known, and the signal of the caller that asked first. */
@@ -85,43 +59,18 @@ interface CallResults {
 export class AnswerCache {
   #results: CallResults = {};
   #observer: ModelObserver | undefined;
-  #queries: readonly HeadQuery[] = [];
 
   /** Observes the scanner that this cache was created for; see {@link forScanner}. */
   get observer(): ModelObserver | undefined {
     return this.#observer;
   }
 
-  /** What the scanners of the text ask models; see {@link forText}. */
-  get queries(): readonly HeadQuery[] {
-    return this.#queries;
-  }
-
   /** Returns a cache with the same results for one scanner. The observer is told which models are asked through it. */
   forScanner(observer: ModelObserver): AnswerCache {
-    return this.#with(observer, this.#queries);
-  }
-
-  /**
-   * Returns a cache with the same results for one text, whose scanners ask these queries. Scanners share one run of a model only if it
-   * answers all of them, and a model with a single query may need less time.
-   */
-  forText(queries: readonly HeadQuery[]): AnswerCache {
-    return this.#with(this.#observer, queries);
-  }
-
-  #with(observer: ModelObserver | undefined, queries: readonly HeadQuery[]): AnswerCache {
     const same = new AnswerCache();
     same.#results = this.#results;
     same.#observer = observer;
-    same.#queries = queries;
     return same;
-  }
-
-  /** Whether all queries about a model read the same head. It is false if no query names the model. */
-  expectsOnly(identity: string, head: string): boolean {
-    const ofModel = this.#queries.filter(({ model }) => model.identity === identity);
-    return ofModel.length > 0 && ofModel.every((query) => query.head === head);
   }
 
   /**

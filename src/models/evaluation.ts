@@ -113,8 +113,6 @@ export interface ModelIdentity {
   languages?: string[];
   /** The heads. The languages of a head take precedence over those of the model. */
   heads?: { name: string; languages?: string[] }[];
-  /** The heads that screen texts `for` a head of another model with this name and version. */
-  screens?: { head: string; model: string; version: string; for: string }[];
 }
 
 /** Reads the metadata of a model from its `config.json`. */

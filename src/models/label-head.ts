@@ -3,11 +3,7 @@ import { GuardValidationError } from "../support/errors.ts";
 import type { Span } from "../text/span.ts";
 import type { CallContext } from "./call-context.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
-import { screenText } from "./screen.ts";
 import type { TextModel } from "./text-model.ts";
-
-/** The probability of each label of a screened part. Parts that leave guard's models early get the same. */
-const SCREENED_SCORE = 1 / (1 + Math.exp(5));
 
 /** The probability of one label. */
 export interface LabelScore {
@@ -85,11 +81,6 @@ export class LabelHead {
   ): Promise<{ parts: ScoredLabels[]; skipped: number }> {
     const { head, labels, heads: all } = this.#indices ?? (await this.#locate(context));
     const asked = all[head];
-    const sure = asked && (await screenText(text, this.#model, asked, context));
-    if (sure) {
-      const none = labels.map(({ label }) => ({ label, score: SCREENED_SCORE }));
-      return { skipped: 0, parts: sure.map((part) => ({ heads: [], labels: none, ...part })) };
-    }
     const { parts, skippedChars } = await this.#model.classify(text, { strategy, head: asked }, context);
     return {
       skipped: skippedChars,

@@ -49,17 +49,12 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
 /** The labels in a model's configuration. */
 interface LabelConfig {
   id2label?: object;
-  guard?: { heads?: { name?: string; labels?: unknown[] }[]; screens?: { head?: string }[] };
+  guard?: { heads?: { name?: string; labels?: unknown[] }[] };
 }
 
-/**
- * Returns the distinct labels of a model's heads, or of the whole model if it has no heads. Heads that screen texts for other models are
- * left out, because no scanner can use their labels.
- */
+/** Returns the distinct labels of a model's heads, or of the whole model if it has no heads. */
 function labelsOf(config: LabelConfig): string[] {
-  const { heads = [], screens = [] } = config.guard ?? {};
-  const asked = heads.filter(({ name }) => !screens.some(({ head }) => head === name));
-  const labels = asked.flatMap((head) => head.labels ?? []);
+  const labels = (config.guard?.heads ?? []).flatMap((head) => head.labels ?? []);
   return [...new Set((labels.length > 0 ? labels : Object.values(config.id2label ?? {})).map(String))];
 }
 

@@ -130,7 +130,7 @@ export class TextModel {
     context: CallContext = {},
   ): Promise<Classification> {
     const { identity } = this;
-    const exitsEarly = head?.hasEarlyExit === true && context.answers?.expectsOnly(identity, head.name) !== false;
+    const exitsEarly = head?.hasEarlyExit === true;
     const ask = () =>
       this.#ask((model, abort) => model.classify(text, strategy, maxWindows, abort, exitsEarly), context);
     // A text never has more windows than bytes, so a larger limit makes no difference to the answer.

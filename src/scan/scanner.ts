@@ -1,4 +1,4 @@
-import type { AnswerCache, CallContext, HeadQuery } from "../models/call-context.ts";
+import type { AnswerCache, CallContext } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
@@ -184,12 +184,6 @@ export interface Scanner {
    * whether a server answers. The results of such scanners are never cached. When this is absent, verdicts stay the same.
    */
   readonly volatile?: boolean;
-  /**
-   * Returns what the scanner asks of which model about texts of a source. Texts leave a model early in which the only head that is asked
-   * would surely find nothing; with several, the scanners share one run of the whole model. When it is absent, others need not wait for
-   * what it asks.
-   */
-  readonly asks?: (source: Source) => HeadQuery;
   /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<ScannerVerdict>;
@@ -262,11 +256,10 @@ export interface PartStreaming extends OpenSpans {
 }
 
 /** Returns the same scanner with another `scan`, for one call: with everything that a call asks of a scanner besides. */
-export function scanningWith({ type, name, sanitizes, vaultScope, asks }: Scanner, scan: Scanner["scan"]): Scanner {
+export function scanningWith({ type, name, sanitizes, vaultScope }: Scanner, scan: Scanner["scan"]): Scanner {
   return {
     ...{ type, name, sanitizes, scan },
     ...(vaultScope && { vaultScope }),
-    ...(asks && { asks }),
   };
 }
 

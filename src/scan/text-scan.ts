@@ -125,13 +125,12 @@ class TextScan {
   }
 
   async #runAll(): Promise<void> {
-    const answers = this.#answers.forText(this.#scanners.flatMap(({ scanner }) => scanner.asks?.(this.#source) ?? []));
     const groups = this.#rewrite ? groupsOf(this.#scanners) : [this.#scanners];
     try {
       for (const group of groups) {
         this.#options.signal?.throwIfAborted();
         this.#stop?.throwIfAborted();
-        if (!(await this.#runGroup(group, answers, groups))) return;
+        if (!(await this.#runGroup(group, groups))) return;
       }
     } finally {
       this.#hasEnded = true;
@@ -146,17 +145,13 @@ class TextScan {
    *
    * @returns whether the scan goes on: with `failFast` it ends at the first scanner that fails.
    */
-  async #runGroup(
-    group: readonly NamedScanner[],
-    answers: AnswerCache,
-    groups: readonly (readonly NamedScanner[])[],
-  ): Promise<boolean> {
+  async #runGroup(group: readonly NamedScanner[], groups: readonly (readonly NamedScanner[])[]): Promise<boolean> {
     const { failFast = false, signal, stop } = this.#options;
     // Without a signal and without scanners beside each other, nothing can become superfluous while it runs.
     const isStoppable = signal !== undefined || stop !== undefined || groups.some(({ length }) => length > 1);
     const input = this.#text.text;
     const runs = group.map((item) => {
-      const run = this.#start(item, input, answers, isStoppable);
+      const run = this.#start(item, input, isStoppable);
       // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
       if (isPromise(run)) run.catch(() => {});
       return run;
@@ -173,12 +168,7 @@ class TextScan {
   }
 
   /** Runs one scanner. The result is no promise where the scanner has its verdict at once. */
-  #start(
-    { name, scanner }: NamedScanner,
-    input: string,
-    answers: AnswerCache,
-    isStoppable: boolean,
-  ): MaybeAsync<ScannerRun> {
+  #start({ name, scanner }: NamedScanner, input: string, isStoppable: boolean): MaybeAsync<ScannerRun> {
     const { verdicts, observer } = this.#options;
     const cached = verdicts?.get(scanner, input, this.#source, this.#vault.vault);
     if (cached) return { verdict: cached, milliseconds: 0, hasThrown: false };
@@ -189,7 +179,7 @@ class TextScan {
       type: scanner.type,
       chars: input.length,
     });
-    const asking = observed ? answers.forScanner(observed) : answers;
+    const asking = observed ? this.#answers.forScanner(observed) : this.#answers;
     const finish = (answer: ScannerVerdict): ScannerRun => {
       const verdict = limitVerdict(checkedVerdict(input, answer));
       verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });

@@ -129,7 +129,6 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly comparesWithPrompt?: boolean;
   readonly volatile?: boolean;
   readonly streaming?: Streaming;
-  readonly asks?: NonNullable<Scanner["asks"]>;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
@@ -146,7 +145,6 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.comparesWithPrompt) this.comparesWithPrompt = true;
     if (definition.volatile) this.volatile = true;
     if (body.streaming) this.streaming = body.streaming;
-    if (body.asks) this.asks = body.asks;
     if (body.detect) this.detect = body.detect;
     this.#body = body;
   }

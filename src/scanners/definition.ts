@@ -46,8 +46,6 @@ export interface ScannerBody {
   readonly vaultScope?: "call" | "own";
   /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */
   readonly keepsPins?: boolean;
-  /** What the scanner asks a model; see {@link Scanner.asks}. */
-  readonly asks?: NonNullable<Scanner["asks"]>;
   /** Loads models. */
   load?(signal?: AbortSignal): Promise<void>;
   /** Frees models. */

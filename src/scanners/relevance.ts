@@ -66,7 +66,6 @@ export const Relevance = defineScanner({
     /** An output fails if its probability of being irrelevant is above this. */
     const threshold = resolveMinimum(build, comparison.model.folder, "threshold");
     return {
-      asks: () => ({ model: comparison.model, head: "meaning" }),
       load: (signal) => comparison.load(signal),
       close: () => comparison.model.close(),
       async check(text, context) {

@@ -92,7 +92,6 @@ export const BanTopics = defineScanner({
     const streaming = streamingOf(matchType);
     return {
       ...(streaming ? { streaming } : {}),
-      asks: () => ({ model, head: "meaning" }),
       async load(signal) {
         await model.load(signal);
         await loadScorer({ signal });

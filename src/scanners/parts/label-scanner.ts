@@ -79,7 +79,6 @@ export function labelScanner(
   const streaming = streamingOf(matchType);
   return {
     ...(streaming ? { streaming } : {}),
-    asks: () => ({ model, head: labels.head }),
     load: async (signal) => {
       // The first call loads the language detector in parallel if the model is on this machine, the second one after a download.
       await Promise.all([head.load(signal), languages.load()]);

@@ -1,4 +1,4 @@
-import type { CallContext, HeadQuery } from "../../models/call-context.ts";
+import type { CallContext } from "../../models/call-context.ts";
 import type { Engine } from "../../models/engine.ts";
 import { LabelHead } from "../../models/label-head.ts";
 import type { LongTextStrategy } from "../../models/long-text-strategy.ts";
@@ -79,12 +79,6 @@ export class ModelDetector implements InjectionDetector {
 
   get folder(): string | undefined {
     return this.#model.folder;
-  }
-
-  /** Returns what the detector asks about texts of a source. */
-  queryFor(source: Source): HeadQuery {
-    const everyText = { strategy: this.#settings.matchType, read: blankPlaceholders };
-    return { model: this.#model, head: QUESTION_OF[source], everyText };
   }
 
   async load(signal?: AbortSignal): Promise<void> {

@@ -3,7 +3,6 @@ import type { CallContext } from "../../models/call-context.ts";
 import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
 import { type Detection, type Finding, passed, type Verdict } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
-import type { Source } from "../../scan/source.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { defineScanner } from "../define-scanner.ts";
 import {
@@ -89,7 +88,6 @@ export const PromptInjection = defineScanner({
     const detector = model ?? new ClassifierDetector(classifier as InjectionClassifier, options);
     const threshold = resolveThreshold({ type, schema, options }, detector.folder);
     return {
-      ...(model && { asks: (source: Source) => model.queryFor(source) }),
       load: (signal) => detector.load(signal),
       close: () => detector.close(),
       async detect(text: string, context: CallContext = {}): Promise<Detection> {
