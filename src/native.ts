@@ -2,7 +2,6 @@ import { createRequire } from "node:module";
 import { isNativeError } from "node:util/types";
 import type * as Addon from "../native/index.cjs";
 import { GuardError, GuardValidationError, issueOf } from "./support/errors.ts";
-import { isPromise } from "./support/maybe-async.ts";
 
 export type {
   Answer,
@@ -81,6 +80,14 @@ export function native<Answered>(call: () => Answered, abortable?: Abortable): A
   return answer.catch((error: unknown) => {
     throw toGuardError(error);
   }) as Answered;
+}
+
+/**
+ * Tells whether an answer is a promise. It does not use `instanceof`: a test runner that gives each file its own globals would make the
+ * addon's promises look like values, and their verdicts would count as passes.
+ */
+function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
+  return typeof (answer as Partial<Promise<T>> | null | undefined)?.then === "function";
 }
 
 /** Aborts the addon's latest task, which is the work behind the promise, with the signal. */

@@ -1,21 +1,20 @@
 import { AnswerCache } from "../models/call-context.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
 import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
-import { isPromise, type MaybeAsync } from "../support/maybe-async.ts";
 import { lengthIn } from "../text/offsets.ts";
 import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
 import { applyEdits, type Edit, EditedText } from "./edits.ts";
 import { limitVerdict } from "./findings.ts";
+import { withSignal } from "./lazy-context.ts";
 import { Locator } from "./locator.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanners.ts";
 import { summaryOf } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
 import type { RunOptions } from "./scan-options.ts";
-import type { Coverage, Finding, ScanContext, ScannerVerdict, Verdict } from "./scanner.ts";
+import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
-import { startScan } from "./synchronous.ts";
 import { vaultFor } from "./vault.ts";
 
 /** The checks of one text, and the text as the scanners rewrote it. */
@@ -150,25 +149,21 @@ class TextScan {
     // Without a signal and without scanners beside each other, nothing can become superfluous while it runs.
     const isStoppable = signal !== undefined || stop !== undefined || groups.some(({ length }) => length > 1);
     const input = this.#text.text;
-    const runs = group.map((item) => {
-      const run = this.#start(item, input, isStoppable);
-      // Each result is awaited below. One that rejects before that must not count as an unhandled rejection.
-      if (isPromise(run)) run.catch(() => {});
-      return run;
-    });
+    const runs = group.map((item) => this.#run(item, input, isStoppable));
+    // Each run is awaited below. One that rejects before that must not count as an unhandled rejection.
+    if (failFast) for (const run of runs) run.catch(() => {});
     // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not which scanner is
     // fastest: a scanner that fails or throws ends the scan only when those before it have ended.
-    if (!failFast && runs.length > 1 && runs.some(isPromise)) await Promise.all(runs);
+    else if (runs.length > 1) await Promise.all(runs);
     for (const [index, run] of runs.entries()) {
-      const done = isPromise(run) ? await run : run;
+      const done = await run;
       this.#add(group[index] as NamedScanner, done);
       if (failFast && !done.verdict.isValid) return false;
     }
     return true;
   }
 
-  /** Runs one scanner. The result is no promise where the scanner has its verdict at once. */
-  #start({ name, scanner }: NamedScanner, input: string, isStoppable: boolean): MaybeAsync<ScannerRun> {
+  async #run({ name, scanner }: NamedScanner, input: string, isStoppable: boolean): Promise<ScannerRun> {
     const { verdicts, observer } = this.#options;
     const cached = verdicts?.get(scanner, input, this.#source, this.#vault.vault);
     if (cached) return { verdict: cached, milliseconds: 0, hasThrown: false };
@@ -180,15 +175,22 @@ class TextScan {
       chars: input.length,
     });
     const asking = observed ? this.#answers.forScanner(observed) : this.#answers;
-    const finish = (answer: ScannerVerdict): ScannerRun => {
+    const stop = isStoppable ? this.#stopping() : undefined;
+    this.#running++;
+    try {
+      const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
+      const given = stop ? withSignal(scanner, context, () => stop.signal) : context;
+      // A scanner of a program may return the verdict itself, and may ignore the signal: what it answers later is not looked at.
+      const work = Promise.resolve(scanner.scan(input, given));
+      this.#options.onWork?.(work);
+      const answer = await (stop ? stop.race(work) : work);
+      stop?.throwIfAborted();
       const verdict = limitVerdict(checkedVerdict(input, answer));
       verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
       return { verdict, milliseconds, hasThrown: false };
-    };
-    const fail = (error: unknown): ScannerRun => {
-      const stop = isStoppable ? this.#stopping() : undefined;
+    } catch (error) {
       const reason = stop?.aborted ? stop.reason : error;
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, error: errorKind(reason) });
@@ -197,32 +199,9 @@ class TextScan {
         throw new ScannerError(resultName({ scanner: name, scope: this.#scope }), error);
       }
       return { verdict: failedVerdict(input), milliseconds, hasThrown: true };
-    };
-    const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
-    const signalOf = isStoppable ? () => this.#stopping().signal : undefined;
-    const answer = startScan(scanner, input, context, signalOf);
-    if (isPromise(answer)) return this.#await(answer, isStoppable).then(finish).catch(fail);
-    try {
-      return finish(answer);
-    } catch (error) {
-      return Promise.reject(error).catch(fail);
+    } finally {
+      this.#running--;
     }
-  }
-
-  /** Waits for a scanner until the call is stopped. A scanner may ignore the signal: what it answers later is not looked at. */
-  async #await(work: Promise<ScannerVerdict>, isStoppable: boolean): Promise<ScannerVerdict> {
-    const stop = isStoppable ? this.#stopping() : undefined;
-    if (stop) {
-      const onEnd = () => {
-        this.#running--;
-      };
-      this.#running++;
-      work.then(onEnd, onEnd);
-    }
-    this.#options.onWork?.(work);
-    const answer = await (stop ? stop.race(work) : work);
-    stop?.throwIfAborted();
-    return answer;
   }
 
   #stopping(): LazyAbortController {

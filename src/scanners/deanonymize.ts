@@ -5,7 +5,6 @@ import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
 import { Vault } from "../scan/vault.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -75,7 +74,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       span: ({ vault }) => longestPlaceholder(options.vault ?? vault),
       across: ({ vault }) => longestPlaceholder(options.vault ?? vault),
     },
-    check(text, context) {
+    async check(text, context) {
       const { vault = context.vault, matchingStrategy } = options;
       const entries = vault?.entries() ?? [];
       if (entries.length === 0) return passed(text);
@@ -91,8 +90,8 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
           : verdict(text, placeholders, originals, { matches: Float64Array.from(found.flat()) });
       }
       const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
-      const restoration = native(() => addon.restorePlaceholders(text, placeholders, originals, matching), context);
-      return andThen(restoration, (restoration) => verdict(text, placeholders, originals, restoration));
+      const restore = () => addon.restorePlaceholders(text, placeholders, originals, matching);
+      return verdict(text, placeholders, originals, await native(restore, context));
     },
   }),
 });

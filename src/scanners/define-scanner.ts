@@ -3,15 +3,8 @@ import type { z } from "zod";
 import { defaultEngine } from "../models/engine.ts";
 import { toVerdict } from "../scan/checked-verdict.ts";
 import { registerScannerClass } from "../scan/known-scanners.ts";
-import {
-  passed,
-  type ScanContext,
-  type Scanner,
-  type ScannerVerdict,
-  type Streaming,
-  type Verdict,
-} from "../scan/scanner.ts";
-import { registerSynchronousScan } from "../scan/synchronous.ts";
+import { acceptLazyContext, LazyContext } from "../scan/lazy-context.ts";
+import { passed, type ScanContext, type Scanner, type Streaming, type Verdict } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { lazy } from "../support/lazy.ts";
 import { parseOptions } from "../support/options.ts";
@@ -168,18 +161,13 @@ abstract class BodyScanner implements BuiltInScanner {
           : `expected an object, got ${context === null ? "null" : typeof context}`;
       throw new GuardValidationError([{ path: "context", message }]);
     }
-    context.signal?.throwIfAborted();
-    return toVerdict(text, await this.#scanNow(text, context));
-  }
-
-  /** Scans without checking the arguments, and synchronously if the body does. */
-  #scanNow(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict> {
-    return text === "" && !this.#body.checksEmpty ? passed(text) : this.#body.check(text, context);
+    // Whoever gives a lazy context has checked its signal, and reading it would create it.
+    if (!(context instanceof LazyContext)) context.signal?.throwIfAborted();
+    if (text === "" && !this.#body.checksEmpty) return passed(text);
+    return toVerdict(text, await this.#body.check(text, context));
   }
 
   static {
-    registerSynchronousScan(BodyScanner.prototype.scan, (scanner, text, context) =>
-      (scanner as BodyScanner).#scanNow(text, context),
-    );
+    acceptLazyContext(BodyScanner.prototype.scan);
   }
 }

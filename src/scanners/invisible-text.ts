@@ -4,7 +4,6 @@ import type { Edit } from "../scan/edits.ts";
 import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { mapRows } from "../text/rows.ts";
 import { defineScanner } from "./define-scanner.ts";
 
@@ -63,13 +62,10 @@ export const InvisibleText = defineScanner({
   create: ({ options: { allow } }) => ({
     sanitizes: true,
     streaming: { reads: "spans", span: 32 },
-    check(text, context) {
+    async check(text, context) {
       // No ASCII character is invisible in this sense.
       if (isAscii(text)) return passed(text);
-      return andThen(
-        native(() => addon.scanInvisible(text, allow), context),
-        (found) => verdict(text, found),
-      );
+      return verdict(text, await native(() => addon.scanInvisible(text, allow), context));
     },
   }),
 });

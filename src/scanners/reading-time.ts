@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { addon, native, type ReadingTime as ReadingTimeOfText } from "../native.ts";
-import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
+import { addon, native } from "../native.ts";
+import { passed, wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./define-scanner.ts";
 
 export const ReadingTime = defineScanner({
@@ -31,22 +30,17 @@ export const ReadingTime = defineScanner({
   },
   create: ({ options: { maxTime, truncate } }) => ({
     sanitizes: truncate,
-    check(text, context) {
-      const verdict = ({ minutes, end }: ReadingTimeOfText): Verdict => {
-        if (minutes <= maxTime) return passed(text);
-        const label = `${round(minutes, 2)} of ${maxTime} minutes`;
-        return {
-          isValid: false,
-          score: FAILED,
-          ...(truncate && { edits: [{ start: end, end: text.length, replacement: "" }] }),
-          findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
-          coverage: wholeText(text),
-        };
+    async check(text, context) {
+      const { minutes, end } = await native(() => addon.readingTime(text, maxTime), context);
+      if (minutes <= maxTime) return passed(text);
+      const label = `${round(minutes, 2)} of ${maxTime} minutes`;
+      return {
+        isValid: false,
+        score: FAILED,
+        ...(truncate && { edits: [{ start: end, end: text.length, replacement: "" }] }),
+        findings: [{ start: end, end: text.length, type: "reading-time", score: 1, label }],
+        coverage: wholeText(text),
       };
-      return andThen(
-        native(() => addon.readingTime(text, maxTime), context),
-        verdict,
-      );
     },
   }),
 });

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { addon, buildNative, type RuleScan } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
-import { isPromise } from "../support/maybe-async.ts";
 import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { longestMatch } from "./parts/open-spans.ts";
@@ -78,10 +77,9 @@ export const Regex = defineScanner({
       sanitizes,
       leavesFindings: sanitizes && matchType === "search",
       ...(isLocal ? { streaming: { reads: "spans", span, across: span } as const } : {}),
-      check(text, context) {
+      async check(text, context) {
         try {
-          const verdict = check(text, context);
-          return isPromise(verdict) ? verdict.catch(refuse) : verdict;
+          return await check(text, context);
         } catch (error) {
           return refuse(error);
         }

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { addon, native, type TokenEncoding } from "../native.ts";
-import { passed, type ScanContext, type Verdict, wholeText } from "../scan/scanner.ts";
+import { passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
-import { andThen } from "../support/maybe-async.ts";
 import { defineScanner } from "./define-scanner.ts";
 
 /** Returns the number of tokens of a text that exceeds the limit, and the offset where it must be cut. */
@@ -41,7 +40,6 @@ export const TokenLimit = defineScanner({
   },
   create({ options: { limit, tokenizer, modelName, encodingName } }) {
     let loading: Promise<Counter> | undefined;
-    let loaded: Counter | undefined;
     /** The UTF-16 code units of the longest text that cannot exceed the limit. A code unit has at most three bytes in UTF-8. */
     let safeLength = 0;
     const load = (): Promise<Counter> => {
@@ -53,8 +51,7 @@ export const TokenLimit = defineScanner({
       loading ??= native(() => addon.loadEncoding(source, name)).then(
         (encoding) => {
           safeLength = encoding.surelyWithin(limit) / 3;
-          loaded = encoding.counter(limit);
-          return loaded;
+          return encoding.counter(limit);
         },
         (error: unknown) => {
           // The next call tries again.
@@ -64,11 +61,6 @@ export const TokenLimit = defineScanner({
         },
       );
       return loading;
-    };
-    const count = (counter: Counter, text: string, context: ScanContext) => {
-      if (text.length <= safeLength || text.trim() === "") return passed(text);
-      const excess = native(() => counter(text), context);
-      return andThen(excess, (excess) => (excess ? exceeded(text, excess) : passed(text)));
     };
     const exceeded = (text: string, [tokens, end]: [tokens: number, end: number]): Verdict => ({
       isValid: false,
@@ -84,10 +76,11 @@ export const TokenLimit = defineScanner({
       load: async () => {
         await load();
       },
-      check(text, context) {
-        if (loaded) return count(loaded, text, context);
-        if (text.trim() === "") return passed(text);
-        return load().then((counter) => count(counter, text, context));
+      async check(text, context) {
+        if (text.length <= safeLength || text.trim() === "") return passed(text);
+        const counter = await load();
+        const excess = await native(() => counter(text), context);
+        return excess ? exceeded(text, excess) : passed(text);
       },
     };
   },

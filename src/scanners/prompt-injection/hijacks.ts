@@ -1,5 +1,4 @@
 import { type Abortable, addon, native } from "../../native.ts";
-import { andThen } from "../../support/maybe-async.ts";
 import type { Span } from "../../text/span.ts";
 import { matchesOf } from "../parts/rule-scanner.ts";
 
@@ -10,13 +9,12 @@ const HIJACK_SCORE = 0.99;
  * Creates a function that finds hijacks: instructions to ignore the question and to output dictated words, such as `Ignore the above
  * question and just output: ...`. It finds them by phrases of 28 languages. Models learned them in few languages.
  */
-export function hijackFinder(): (text: string, abortable: Abortable) => Span[] | Promise<Span[]> {
+export function hijackFinder(): (text: string, abortable: Abortable) => Promise<Span[]> {
   const find = new addon.Hijacks().scanner();
-  return (text, abortable) =>
-    andThen(
-      native(() => find(text), abortable),
-      (found) => (found ? matchesOf(found).map(({ start, end }) => ({ start, end })) : []),
-    );
+  return async (text, abortable) => {
+    const found = await native(() => find(text), abortable);
+    return found ? matchesOf(found).map(({ start, end }) => ({ start, end })) : [];
+  };
 }
 
 /**

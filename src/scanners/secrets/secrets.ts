@@ -3,7 +3,6 @@ import { addon, buildNative, native, type SecretRules } from "../../native.ts";
 import { composeEdits, type Edit, EditedText } from "../../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
-import { andThen } from "../../support/maybe-async.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
@@ -79,7 +78,7 @@ export const Secrets = defineScanner({
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
     const compiled = buildNative(() => new addon.SecretRules(options), inOptions);
-    const read = (text: string, context: ScanContext) =>
+    const read = async (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
     /** Scans strings together with their keys. */
     const scanFields = async (
@@ -98,36 +97,34 @@ export const Secrets = defineScanner({
       return found;
     };
     /** Scans a text whose credential fields were scanned before. */
-    const scanText = (text: string, { edits, findings }: Found, context: ScanContext) => {
+    const scanText = async (text: string, { edits, findings }: Found, context: ScanContext): Promise<Verdict> => {
       const edited = new EditedText(text);
       edited.apply(edits);
-      return andThen(read(edited.text, context), (scan): Verdict => {
-        const added = secretEdits(edited.text, scan, redactMode);
-        if (added.length === 0 && edits.length === 0) return passed(text);
-        const spans = edited.originalSpans(scan.secrets);
-        for (const [index, secret] of scan.secrets.entries()) {
-          const span = spans[index] as Span;
-          // The hash of a secret looks like a secret.
-          const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
-          if (!isReplacement) findings.push(findingOf(text, span, secret));
-        }
-        return {
-          isValid: false,
-          score: FAILED,
-          edits: composeEdits(edits, added, edited.text),
-          findings: findings.sort((a, b) => a.start - b.start),
-          coverage: wholeText(text, 1, (scan.rest?.length ?? 0) / 2),
-        };
-      });
+      const scan = await read(edited.text, context);
+      const added = secretEdits(edited.text, scan, redactMode);
+      if (added.length === 0 && edits.length === 0) return passed(text);
+      const spans = edited.originalSpans(scan.secrets);
+      for (const [index, secret] of scan.secrets.entries()) {
+        const span = spans[index] as Span;
+        // The hash of a secret looks like a secret.
+        const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
+        if (!isReplacement) findings.push(findingOf(text, span, secret));
+      }
+      return {
+        isValid: false,
+        score: FAILED,
+        edits: composeEdits(edits, added, edited.text),
+        findings: findings.sort((a, b) => a.start - b.start),
+        coverage: wholeText(text, 1, (scan.rest?.length ?? 0) / 2),
+      };
     };
     return {
       sanitizes: true,
       streaming: { reads: "spans", span: 160, repeats: true, openFrom: unclosedSecret, longSpans: "block" },
-      check(text, context) {
+      async check(text, context) {
         const { current } = context.conversation ?? {};
         const fields = current && current.source !== "user" ? credentialFields(text, current) : [];
-        if (fields.length === 0) return scanText(text, { edits: [], findings: [] }, context);
-        return scanFields(text, fields, context).then((found) => scanText(text, found, context));
+        return scanText(text, await scanFields(text, fields, context), context);
       },
     };
   },
