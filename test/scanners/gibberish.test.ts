@@ -25,6 +25,72 @@ describe("Gibberish", () => {
     }
   });
 
+  it.each([
+    [
+      "nouns",
+      "chrysanthemum rhythm Zwetschge écureuil źdźbło čtvrtek gyümölcs työpöytä buzdolabı вдребезги φθινόπωρο llyfrgell",
+    ],
+    [
+      "first names",
+      "Gwen Lynn Jürgen Thérèse Iñigo Zbigniew Zdeněk Zsófia Çağlar Sjoerd Всеволод Γιώργος Xochitl Siobhán Mkrtich",
+    ],
+    ["abbreviations", "UNESCO SMTP GmbH bzw. Kft. mmHg kWh KMnO4 RSA-OAEP k8s Nf3 C#m7 rofl ttyl НДС т.е. Sp. F12"],
+    ["product codes", "QX-4471 BZT900 A1123-KF 8841-220-17 WH-1000XM5 P/N 12-44810-002 ZZ.11.04.B SKU-118833"],
+    [
+      "file names",
+      "CHANGELOG.rst tsconfig.base.json IMG_2231.HEIC vmlinuz-6.8 src/lib/fmt_x.rs ~/.zshrc ntdll.dll __main__.py",
+    ],
+    ["user names", "marta.kowalska jdoe92 x_xsniperx_x t.schmidt @kvdberg hyun-woo.kwak"],
+  ])("passes single %s, and says that it did not judge them", async (_, words) => {
+    for (const text of words.split(" "))
+      for (const scanner of [new Gibberish(), new OutputGibberish()])
+        expect(await scanner.scan(text), text).toMatchObject({ isValid: true, score: -1, coverage: { windows: 0 } });
+  });
+
+  it.each([
+    "Wojciech Trzciński",
+    "Szűcs Györgyi",
+    "Trần Thị Quỳnh Hương",
+    "Guðmundur Þorvaldsson",
+    "Srinivasan Venkataraman",
+    "Мстислав Вдовиченко",
+    "Ctrl+Alt+F2",
+    "Sr. DevOps Engineer (m/w/d)",
+    "Vice President, Global Procurement & Supply Chain EMEA",
+    "Zahnmedizinische Fachangestellte",
+    "Kierownik zmiany nocnej",
+    "Заместитель главного бухгалтера",
+    "418 W 42nd St, Apt 7C, New York, NY 10036",
+    "Bahnhofstr. 17b, 8001 Zürich",
+    "ul. Świętokrzyska 12/4, 00-044 Warszawa",
+    "ул. Большая Ордынка, д. 17, кв. 4, Москва, 119017",
+    "Rua das Laranjeiras, 210 - Centro, Curitiba - PR, 80010-030",
+    "14, chemin des Tilleuls, 38000 Grenoble",
+    "dzień dobry",
+    "strč prst skrz krk",
+    "kaise ho bhai",
+    "sobh bekheyr",
+    "hmmmm brrrrr pssst",
+    "saddle, ladder, trumpet, thimble, quinoa, walrus, isthmus, lymph",
+    "git rebase -i HEAD~3",
+    "Quercus robur",
+  ])("passes %j", async (text) => {
+    for (const scanner of [new Gibberish(), new OutputGibberish()])
+      expect(await scanner.scan(text)).toMatchObject({ isValid: true, findings: [] });
+  });
+
+  it.each([
+    "lkjdsaflkjasdflkj",
+    "qwertzuiopasdfghjkl",
+    "wrtpsdfghklmnbvcxz",
+    "фывалдорпафывалдж",
+    "sdflkj werouiw xcvmnb",
+    "dfgj;lskdf;gjlkdfj;g",
+  ])("blocks %j", async (text) => {
+    for (const scanner of [new Gibberish(), new OutputGibberish()])
+      expect(await scanner.scan(text)).toMatchObject({ isValid: false, findings: [{ label: "noise" }] });
+  });
+
   it.each(["The meeting is on Monday. ".repeat(50), "no\n".repeat(60)])(
     "does not take repetition for noise: %j",
     async (text) => {

@@ -8,7 +8,8 @@ use guard_core::lang::language_check::{self, LanguageCheck, LanguageChecker};
 use guard_core::lang::linear::LinearModel;
 use guard_core::lang::natural;
 use guard_core::lang::parts;
-use napi::bindgen_prelude::{Float64Array, PromiseRaw};
+use guard_core::lang::word_evidence::{self, WordEvidence};
+use napi::bindgen_prelude::{Float64Array, PromiseRaw, Uint8Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
@@ -185,6 +186,18 @@ fn native_check(text: &str, whole: LanguageCheck, sentences: &[LanguageCheck]) -
 #[napi]
 pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
     on_text(Cost(60), text, |text| Ok(language_check::has_enough_words(text)))
+}
+
+/// What each text has enough words for: 1 for telling noise by its spelling, 2 for judging word order, 3 for both.
+#[napi]
+pub fn word_evidence(env: &Env, texts: Vec<String>) -> Result<Answer<'_, Uint8Array>> {
+    on_texts(env, Cost(20), texts, |texts| {
+        let bits = texts.iter().map(|text| {
+            let WordEvidence { spelling, order } = word_evidence::word_evidence(text);
+            u8::from(spelling) | u8::from(order) << 1
+        });
+        Ok(bits.collect::<Vec<u8>>().into())
+    })
 }
 
 fn foreign_parts(model: &LinearModel, text: &str, known: &[String], familiar: &[String]) -> ForeignParts {

@@ -227,7 +227,15 @@ export const FactualConsistency = registry.FactualConsistency.classes.output as 
 >;
 export type FactualConsistency = InstanceType<typeof FactualConsistency>;
 
-/** Blocks texts that are not in any language: word salad, keyboard mashing, noise. */
+/**
+ * Blocks texts that are not in any language: word salad, keyboard mashing, noise.
+ *
+ * A text needs words to be judged. Noise such as keyboard mashing needs three words with 16 letters in Latin or
+ * Cyrillic script, or a single word that is a walk over the keyboard, has ten consonants in a row, or at least 40
+ * letters. Word order needs ten words in a row that do not begin with a capital letter, without commas or line breaks.
+ * So names, nouns, job titles, addresses, file names, product codes, abbreviations and lists pass, and if nothing was
+ * judged, `coverage.windows` is 0. Models that you choose judge every text.
+ */
 export const Gibberish = registry.Gibberish.classes.output as unknown as ScannerClass<
   GibberishOutputOptions,
   InstanceOf<typeof registry.Gibberish>

@@ -52,7 +52,7 @@ export function pieceScanner(
     close: () => model.close(),
     async check(text, context) {
       const pieces = await score(text, context);
-      if (pieces.length === 0) return passed(text);
+      if (pieces.length === 0) return passed(text, wholeText(text, windows(pieces)));
       const failing = pieces.filter(({ score }) => score > threshold);
       const findings = failing.slice(0, MAX_FINDINGS).map(
         ({ start, end, score, label }): Finding => ({

@@ -9,6 +9,7 @@
 //! - [`language_check`] decides whether a text is clearly not in the expected languages.
 //! - [`code_signs`] measures how much a piece of text looks like code, without a model.
 //! - [`parts`] cuts a text into parts in known and in foreign languages, for models that know a few languages.
+//! - [`word_evidence`] measures whether a text has enough words to tell gibberish from language.
 //!
 //! ```
 //! use std::path::Path;
@@ -29,3 +30,4 @@ pub mod natural;
 pub mod parts;
 pub mod url_features;
 pub mod url_triage;
+pub mod word_evidence;
