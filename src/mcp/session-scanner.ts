@@ -67,13 +67,14 @@ export class SessionScanner {
 
   /** Replaces the placeholders in the arguments of a call with the values of the vault. */
   async restoreValues(params: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const entries = this.#vault.entries();
-    if (entries.length === 0) return;
-    const placeholders = entries.map(([placeholder]) => placeholder);
-    const originals = entries.map(([, original]) => original);
+    if (this.#vault.size === 0) return;
     const reader = new SlotReader();
     reader.read(params, "arguments", "params/arguments");
     for (const { text, write } of reader.slots) {
+      const entries = this.#vault.entriesIn(text);
+      if (entries.length === 0) continue;
+      const placeholders = entries.map(([placeholder]) => placeholder);
+      const originals = entries.map(([, original]) => original);
       const { matches, restored } = await native(
         () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
         { signal },

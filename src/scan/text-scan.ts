@@ -15,7 +15,7 @@ import type { RunOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
-import { vaultFor } from "./vault.ts";
+import { VaultFullError, vaultFor } from "./vault.ts";
 
 /** The checks of one text, and the text as the scanners rewrote it. */
 export interface TextResult extends ScanResult {
@@ -111,7 +111,7 @@ class TextScan {
     const cached: Verdict[] = [];
     let text = this.#text.text;
     for (const { scanner } of this.#scanners) {
-      const verdict = verdicts.get(scanner, text, this.#source, this.#vault.vault);
+      const { verdict } = verdicts.lookUp(scanner, text, this.#source, this.#vault.vault);
       if (!verdict) return false;
       cached.push(verdict);
       if (this.#rewrite && verdict.edits) text = applyEdits(text, verdict.edits);
@@ -165,9 +165,8 @@ class TextScan {
 
   async #run({ name, scanner }: NamedScanner, input: string, isStoppable: boolean): Promise<ScannerRun> {
     const { verdicts, observer } = this.#options;
-    const cached = verdicts?.get(scanner, input, this.#source, this.#vault.vault);
-    if (cached) return { verdict: cached, milliseconds: 0, hasThrown: false };
-    const before = verdicts ? (this.#vault.vault?.entries() ?? []) : [];
+    const cached = verdicts?.lookUp(scanner, input, this.#source, this.#vault.vault);
+    if (cached?.verdict) return { verdict: cached.verdict, milliseconds: 0, hasThrown: false };
     const start = performance.now();
     const observed = observer?.scannerStarted({
       name: resultName({ scanner: name, scope: this.#scope }),
@@ -186,7 +185,7 @@ class TextScan {
       const answer = await (stop ? stop.race(work) : work);
       stop?.throwIfAborted();
       const verdict = limitVerdict(checkedVerdict(input, answer));
-      verdicts?.set(scanner, input, this.#source, verdict, { before, ...this.#vault });
+      cached?.keep(verdict);
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
       return { verdict, milliseconds, hasThrown: false };
@@ -194,7 +193,7 @@ class TextScan {
       const reason = stop?.aborted ? stop.reason : error;
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, error: errorKind(reason) });
-      if (stop?.aborted) throw reason;
+      if (stop?.aborted || reason instanceof VaultFullError) throw reason;
       if (this.#options.onScannerError !== "block") {
         throw new ScannerError(resultName({ scanner: name, scope: this.#scope }), error);
       }

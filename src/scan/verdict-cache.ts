@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { isRecord } from "../support/is-record.ts";
@@ -6,7 +6,7 @@ import { parseOptions } from "../support/options.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import type { Coverage, Scanner, Verdict } from "./scanner.ts";
 import type { Source } from "./source.ts";
-import { Vault, type VaultEntry } from "./vault.ts";
+import { DerivedFromVaults, type Vault, type VaultEntry } from "./vault.ts";
 
 /** The options of a {@link VerdictCache}. */
 export const verdictCacheOptions = z.strictObject({
@@ -36,8 +36,33 @@ type Kept = Omit<Verdict, "findings" | "edits"> | string;
 /** What is encrypted: the verdict, and the pairs that the scanner added to the vault. */
 interface Content {
   verdict: Verdict;
-  added: VaultEntry[];
+  added?: VaultEntry[];
 }
+
+/** The answer of a cache about a scanner and a text. */
+export interface CachedVerdict {
+  /** The verdict, if it is known. */
+  verdict?: Verdict | undefined;
+  /** Keeps the verdict of the scan that follows. */
+  keep(verdict: Verdict): void;
+}
+
+const NOT_KEPT: CachedVerdict = { keep: () => {} };
+
+/** Where a verdict is kept. */
+interface VerdictPlace {
+  scanner: Scanner;
+  text: string;
+  key: string;
+  /** The name of the verdict among those of the text. */
+  name: string;
+}
+
+/** The hash of the pairs of each vault so far. */
+const PAIRS = new DerivedFromVaults(
+  () => createHash("sha256"),
+  (hash, entry) => hash.update(JSON.stringify(entry)),
+);
 
 /** The kept verdicts of one text: by scanner, and by what was in the vault for scanners that use it. */
 type TextVerdicts = Map<string, Kept>;
@@ -63,7 +88,6 @@ export class VerdictCache {
   #secret: Uint8Array;
   #shared: SharedVerdicts | undefined;
   #names: ScannerNames;
-  readonly #digests = new WeakMap<readonly VaultEntry[], string>();
   /** The text that was asked about last: all scanners of a list ask about the same one. */
   #last: { text: string; source: Source; key: string } | undefined;
 
@@ -96,38 +120,29 @@ export class VerdictCache {
   }
 
   /**
-   * Returns what a scanner said of a text before. What it added to the vault then is added again.
+   * Looks up what a scanner said of a text before. What it added to the vault then is added again.
    *
    * @param vault the vault of the call, if there is one.
    */
-  get(scanner: Scanner, text: string, source: Source, vault: Vault | undefined): Verdict | undefined {
-    if (!this.#texts || !isKept(scanner)) return undefined;
-    const kept = this.#texts.get(this.#keyOf(text, source))?.get(this.#nameOf(scanner, vault));
-    if (kept === undefined) return undefined;
-    if (typeof kept !== "string") return { ...kept, findings: [] };
-    const content = this.#open(text, kept);
-    for (const pair of content?.added ?? []) vault?.append(pair);
-    return content?.verdict;
+  lookUp(scanner: Scanner, text: string, source: Source, vault: Vault | undefined): CachedVerdict {
+    if (!this.#texts || !isKept(scanner)) return NOT_KEPT;
+    const key = this.#keyOf(text, source);
+    const name = this.#nameOf(scanner, vault);
+    const kept = this.#texts.get(key)?.get(name);
+    const content = typeof kept === "string" ? this.#open(text, kept) : kept && { verdict: { ...kept, findings: [] } };
+    if (content) {
+      for (const pair of content.added ?? []) vault?.append(pair);
+      return { verdict: content.verdict, keep: () => {} };
+    }
+    const before = vault?.size ?? 0;
+    return { keep: (verdict) => this.#keep({ scanner, text, key, name }, verdict, vault?.entriesFrom(before) ?? []) };
   }
 
-  /**
-   * Keeps what a scanner said of a text.
-   *
-   * @param before what was in the vault when the scanner began.
-   */
-  set(
-    scanner: Scanner,
-    text: string,
-    source: Source,
-    verdict: Verdict,
-    { before, vault }: { before: readonly VaultEntry[]; vault?: Vault | undefined },
-  ): void {
-    if (!this.#texts || !isKept(scanner)) return;
-    const added = vault?.entries().slice(before.length) ?? [];
-    const key = this.#keyOf(text, source);
+  /** @param added the pairs that the scanner added to the vault. */
+  #keep({ scanner, text, key, name }: VerdictPlace, verdict: Verdict, added: VaultEntry[]): void {
+    if (!this.#texts) return;
     const verdicts: TextVerdicts = new Map(this.#texts.get(key));
     const isPlain = verdict.findings.length === 0 && verdict.edits === undefined && added.length === 0;
-    const name = this.#nameOf(scanner, before.length > 0 ? new Vault(before) : vault && EMPTY);
     verdicts.set(name, isPlain ? plain(verdict, verdicts) : this.#seal(text, { verdict, added }));
     this.#texts.set(key, verdicts);
     if (this.#shared?.idOf(scanner) !== undefined) this.#shared.store.set(key, JSON.stringify([...verdicts]));
@@ -166,14 +181,9 @@ export class VerdictCache {
     return scanner.vaultScope === "call" && vault && vault.size > 0 ? `${name} ${this.#digestOf(vault)}` : name;
   }
 
+  /** Returns a keyed hash of all pairs of a vault. */
   #digestOf(vault: Vault): string {
-    const entries = vault.entries();
-    let digest = this.#digests.get(entries);
-    if (digest === undefined) {
-      digest = createHmac("sha256", this.#secret).update(JSON.stringify(entries)).digest("base64");
-      this.#digests.set(entries, digest);
-    }
-    return digest;
+    return createHmac("sha256", this.#secret).update(PAIRS.of(vault).copy().digest()).digest("base64");
   }
 
   /** The key of the cipher for what was said of a text. Each key encrypts few messages, under random nonces (NIST SP 800-38D, 8.2.2). */
@@ -225,8 +235,6 @@ class ScannerNames {
     return name;
   }
 }
-
-const EMPTY = new Vault();
 
 let shared: VerdictCache | undefined;
 

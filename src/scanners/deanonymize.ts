@@ -4,7 +4,7 @@ import type { Edit } from "../scan/edits.ts";
 import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
-import { Vault } from "../scan/vault.ts";
+import { DerivedFromVaults, Vault } from "../scan/vault.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -76,7 +76,7 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
     },
     async check(text, context) {
       const { vault = context.vault, matchingStrategy } = options;
-      const entries = vault?.entries() ?? [];
+      const entries = (matchingStrategy === "exact" ? vault?.entriesIn(text) : vault?.entries()) ?? [];
       if (entries.length === 0) return passed(text);
       const placeholders = entries.map(([placeholder]) => placeholder);
       const values = entries.map(([, original]) => original);
@@ -164,7 +164,14 @@ function inJson(value: string): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
+const LONGEST = new DerivedFromVaults(
+  () => ({ length: 0 }),
+  (longest, [placeholder]) => {
+    longest.length = Math.max(longest.length, longestOf([placeholder]));
+  },
+);
+
 /** Returns the length of the longest placeholder of several words, such as the fake of a name. */
 function longestPlaceholder(vault: Vault | undefined): number {
-  return longestOf((vault?.entries() ?? []).map(([placeholder]) => placeholder));
+  return vault ? LONGEST.of(vault).length : 0;
 }

@@ -108,10 +108,13 @@ export async function prepareServer(
 }
 
 function createVaultSeal({ app }: Config, { vaultKey }: SharedState): VaultSeal {
+  // A client sends the vault back in one body with its texts.
+  const half = Math.floor(app.maxBodySize / 2);
   return new VaultSeal(readVaultKeys() ?? [vaultKey], {
     lifetimeMs: app.vaultExpiry * 1000,
-    // A client sends the vault back in one body with its texts.
-    maxLength: Math.min(app.vaultMaxSize, Math.floor(app.maxBodySize / 2)),
+    ...(app.vaultMaxSize <= half
+      ? { maxLength: app.vaultMaxSize, limitedBy: "app.vault_max_size" }
+      : { maxLength: half, limitedBy: "half of app.max_body_size" }),
   });
 }
 

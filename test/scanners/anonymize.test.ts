@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { scanConversation } from "../../src/conversation/scan-conversation.ts";
 import { scanOutput, scanPrompt } from "../../src/conversation/single-text.ts";
 import { Vault } from "../../src/scan/vault.ts";
+import { VerdictCache } from "../../src/scan/verdict-cache.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
@@ -515,6 +516,24 @@ describe("a conversation", () => {
       for (const [index, text] of texts.entries()) expect(await restore(masked[index] as string, vault)).toBe(text);
     },
   );
+
+  it("takes time in its length, also if each message adds to the vault", async () => {
+    const scanners = [scannerWith()];
+    const mails = (message: number) =>
+      Array.from({ length: 80 }, (_, index) => `u${message}.${index}@corp.io`).join(" ");
+    const cpuOf = async (count: number) => {
+      const messages = Array.from({ length: count }, (_, index) => ({ role: "user", content: mails(index) }));
+      const vault = new Vault();
+      const start = process.cpuUsage();
+      const { sanitizedMessages } = await scanConversation(scanners, messages, { vault, verdicts: new VerdictCache() });
+      const { user, system } = process.cpuUsage(start);
+      expect(vault.size).toBe(80 * count);
+      expect(JSON.stringify(sanitizedMessages)).not.toContain("@corp.io");
+      return (user + system) / 1000;
+    };
+    await cpuOf(50);
+    expect(await cpuOf(500)).toBeLessThan(3000);
+  });
 
   it("without a vault cannot be restored", async () => {
     const scanner = scannerWith();

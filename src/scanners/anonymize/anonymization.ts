@@ -5,7 +5,7 @@ import { TimeSlice } from "../../support/time-slice.ts";
 import { mapRows } from "../../text/rows.ts";
 import { editsInSlices, type PiiScan } from "../parts/personal-data.ts";
 import type { FakeValues } from "./fake-values.ts";
-import { Placeholders } from "./placeholders.ts";
+import { isInVault, Placeholders } from "./placeholders.ts";
 
 /** How often new fakes are made for values whose fake is already in the text. */
 const MAX_ROUNDS = 3;
@@ -53,7 +53,7 @@ async function withPlaceholders(
   slice: TimeSlice,
   fakes?: ReadonlyMap<string, string>,
 ): Promise<Anonymized> {
-  const placeholders = new Placeholders(vault.entries(), scan.numbers);
+  const placeholders = new Placeholders(vault, scan.numbers);
   const entries: VaultEntry[] = [];
   const replacement = (finding: PiiFinding) => {
     const value = foundIn(text, finding);
@@ -76,8 +76,9 @@ async function withFakes(
   context: Abortable,
 ): Promise<Anonymized | undefined> {
   const lower = (value: string) => value.toLowerCase();
-  const placeholders = new Placeholders(vault.entries(), scan.numbers);
-  const taken = new Set(vault.entries().flatMap(([placeholder, original]) => [lower(placeholder), lower(original)]));
+  const placeholders = new Placeholders(vault, scan.numbers);
+  const isKnown = isInVault(vault);
+  const taken = new Set<string>();
   let missing = new Map<string, PiiFinding>();
   for (const finding of scan.findings) {
     if (slice.isOver) await slice.next();
@@ -90,7 +91,7 @@ async function withFakes(
     const made: [value: string, fake: string][] = [];
     for (const [value, finding] of missing) {
       if (slice.isOver) await slice.next();
-      const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)));
+      const fake = fakes.of(finding, value, (candidate) => taken.has(lower(candidate)) || isKnown(candidate));
       if (fake === undefined) continue;
       taken.add(lower(fake));
       made.push([value, fake]);
@@ -116,8 +117,10 @@ async function canRestore(
   { edits, entries }: Anonymized,
   context: Abortable,
 ): Promise<boolean> {
-  const originals = new Map([...vault.entries(), ...entries]);
-  const found = await occurrences(applyEdits(text, edits), [...originals.keys()], "exact", context);
+  const rewritten = applyEdits(text, edits);
+  // No other placeholder of the vault occurs in the text.
+  const originals = new Map([...vault.entriesIn(rewritten), ...entries]);
+  const found = await occurrences(rewritten, [...originals.keys()], "exact", context);
   const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
   const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
   places.sort((one, other) => one.start - other.start);

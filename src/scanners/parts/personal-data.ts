@@ -162,7 +162,7 @@ export class PersonalDataDetector {
     ]);
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => findingsOfRecognizer(`recognizers.${index}`, text, entities));
-    const placeholders = vault?.entries().map(([placeholder]) => placeholder) ?? [];
+    const placeholders = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
       return await scanOf(

@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { Problem, problemBody } from "../../http-server/problem.ts";
-import { Vault } from "../../scan/vault.ts";
 import { answerOf } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
@@ -218,7 +217,7 @@ function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start
       replacements,
       offsets: offsetUnitOf(start),
       rewrite,
-      vault: typeof vault === "string" ? seal.open(vault, request.credential) : new Vault(),
+      vault: typeof vault === "string" ? seal.open(vault, request.credential) : seal.create(),
       signal,
       observer: request.scanObserver,
       ...callerOf(request),

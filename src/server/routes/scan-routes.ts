@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ScanObserver } from "../../scan/observer.ts";
 import type { Side } from "../../scan/scanner.ts";
-import { Vault } from "../../scan/vault.ts";
 import type { Answer, DocumentsAnswer } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
@@ -141,7 +140,7 @@ async function cachedScan<Body extends ScanFields>(
   const observer = request.scanObserver;
   const { caller, turn } = callerOf(request);
   const compute = async (until: AbortSignal | LazyAbortController): Promise<ScanResult> => {
-    const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : new Vault();
+    const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : seal.create();
     const cancellation = until instanceof LazyAbortController ? { stop: until } : { signal: until };
     const scanOptions = {
       suppress,

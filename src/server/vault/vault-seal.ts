@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { Credential } from "../../http-server/callers/credential.ts";
 import { Problem } from "../../http-server/problem.ts";
-import { Vault, type VaultEntry } from "../../scan/vault.ts";
+import { Vault, type VaultEntry, VaultFullError, type VaultLimit } from "../../scan/vault.ts";
 import type { Environment } from "../../support/environment.ts";
 import { derived, KEY_BYTES, readSecretKeys } from "../../support/secret-keys.ts";
 import { openText, sealText } from "./sealed-text.ts";
@@ -52,6 +52,18 @@ export function vaultKey(bytes: Buffer): VaultKey {
   return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "vault id", ID_BYTES)]), secret };
 }
 
+/** The bytes of a token besides the pairs: the header, the tag, and the JSON around the pairs, with a margin. */
+const FRAME_BYTES = 100;
+
+export interface VaultSealOptions {
+  /** How long a token opens, in milliseconds. */
+  lifetimeMs: number;
+  /** The maximum number of characters of a token. */
+  maxLength: number;
+  /** The setting that makes this limit, for errors. */
+  limitedBy: string;
+}
+
 /**
  * Turns vaults into opaque tokens that callers keep between calls, and back. Without the key nobody can read or forge a token. A token
  * opens only for the credential that it was created for. A caller with the token and that credential can restore its values, as can
@@ -64,21 +76,28 @@ export class VaultSeal {
   readonly #keys: VaultKeys;
   readonly #lifetimeMs: number;
   readonly #maxLength: number;
+  readonly #limit: VaultLimit;
 
-  /**
-   * @param limits `maxLength` is the maximum number of characters of a token.
-   */
-  constructor(keys: VaultKeys, { lifetimeMs, maxLength }: { lifetimeMs: number; maxLength: number }) {
+  constructor(keys: VaultKeys, { lifetimeMs, maxLength, limitedBy }: VaultSealOptions) {
     this.#keys = keys;
     this.#lifetimeMs = lifetimeMs;
     this.#maxLength = maxLength;
+    this.#limit = {
+      maxBytes: Math.max(0, Math.floor((maxLength * 3) / 4) - FRAME_BYTES),
+      message: `The vault of the replaced values would have more than ${maxLength} characters (${limitedBy}).`,
+    };
+  }
+
+  /** Creates an empty vault. Values beyond the length of a token are refused when they are added, not when the vault is sealed. */
+  create(): Vault {
+    return new Vault([], this.#limit);
   }
 
   /**
    * Returns the token of a vault.
    *
    * @param owner the credential of the request; null for a service without credentials.
-   * @throws Problem 413 if it would be too long.
+   * @throws GuardError `GUARD_TOO_LARGE` if it would be too long.
    */
   seal(vault: Vault, owner: Credential | null): string {
     const [{ prefix, secret }] = this.#keys;
@@ -87,9 +106,7 @@ export class VaultSeal {
       entries: [...vault.entries()],
     };
     const token = sealText({ secret, ...bindingOf(owner) }, JSON.stringify(content), prefix).toString("base64url");
-    if (token.length > this.#maxLength) {
-      throw new Problem(413, `The vault of the replaced values would have more than ${this.#maxLength} characters.`);
-    }
+    if (token.length > this.#maxLength) throw new VaultFullError(this.#limit.message);
     return token;
   }
 
@@ -106,7 +123,7 @@ export class VaultSeal {
         errors: [{ pointer: "/vault", detail: "is not a valid vault of this service, or has expired" }],
       });
     }
-    return new Vault(content.entries);
+    return new Vault(content.entries, this.#limit);
   }
 
   #read(token: string, caller: Credential | null): TokenContent | undefined {

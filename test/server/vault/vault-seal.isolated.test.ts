@@ -191,7 +191,7 @@ describe("a vault", () => {
   });
 
   it("holds any pairs in order, also lone surrogates", () => {
-    const seal = new VaultSeal([randomVaultKey()], { lifetimeMs: 60_000, maxLength: 100_000 });
+    const seal = new VaultSeal([randomVaultKey()], { lifetimeMs: 60_000, maxLength: 100_000, limitedBy: "a test" });
     const text = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
