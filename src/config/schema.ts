@@ -79,6 +79,12 @@ const app = z.strictObject({
     .boolean()
     .default(false)
     .describe("Fail a text if a part of it or one of its checks was skipped, for any reason."),
+  stateful: z
+    .enum(["allow", "refuse"])
+    .default("allow")
+    .describe(
+      "Requests whose model reads texts that are not in them (earlier answers, stored prompts, connected data, tools of the provider): allow, and report in coverage.state_elsewhere, or refuse.",
+    ),
   onUntrainedLanguage: z
     .enum(TREATMENTS)
     .optional()
@@ -384,6 +390,7 @@ export const profile = z.strictObject({
       scanPromptTimeout: inherited(appShape.scanPromptTimeout),
       scanOutputTimeout: inherited(appShape.scanOutputTimeout),
       requireFullCoverage: inherited(appShape.requireFullCoverage),
+      stateful: inherited(appShape.stateful),
       onUntrainedLanguage: appShape.onUntrainedLanguage,
       onScannerError: inherited(appShape.onScannerError),
       allowThresholds: inherited(appShape.allowThresholds),

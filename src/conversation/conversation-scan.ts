@@ -379,8 +379,9 @@ class ConversationScan {
 
   // --- The result
 
-  /** Adds texts that no scanner looked at to the coverage. */
+  /** Adds texts that no scanner looked at to the coverage, and those that the model reads elsewhere. */
   #addUnscanned({ coverage }: ScanResult): void {
+    coverage.stateElsewhere = [...this.#conversation.stateElsewhere];
     const groups: [Scanned, readonly MessageText[]][] = [
       ...(Object.entries(this.#groups.new) as [Source, MessageText[]][]),
       ["history", this.#groups.history],

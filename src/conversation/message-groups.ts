@@ -41,7 +41,9 @@ export function groupMessages({ texts }: Conversation): MessageGroups {
   const lastAssistant =
     texts.findLast(({ source, message }) => message !== undefined && (source === "assistant" || source === "tool_call"))
       ?.message ?? -1;
-  const isNew = ({ source, message = -1 }: MessageText): boolean => {
+  const isNew = ({ source, message }: MessageText): boolean => {
+    // Nothing answers a text beside the messages.
+    if (message === undefined) return true;
     if (source === "user") return message > lastAssistant || message === lastUser;
     if (source === "tool") return message > lastAssistant || message >= lastUser;
     if (source === "tool_call") return message >= lastAssistant || message > lastUser;

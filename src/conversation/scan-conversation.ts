@@ -26,7 +26,7 @@ export {
 /** The options that say how a conversation is scanned. */
 export interface ConversationOptions
   extends Omit<ScanOptions, "source" | "conversation">,
-    Pick<ChatRequest, "tools" | "system"> {
+    Pick<ChatRequest, "tools" | "system" | "fields"> {
   /**
    * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
    * scanned together. The default is 3.
@@ -59,6 +59,8 @@ export interface ConversationReport extends ScanReport {
   sanitizedTools?: NonNullable<ChatRequest["tools"]>;
   /** The system prompt beside the messages as it may be sent on. It is absent when none was given. */
   sanitizedSystem?: NonNullable<ChatRequest["system"]>;
+  /** The other fields of the request as they may be sent on. It is absent when none were given. */
+  sanitizedFields?: NonNullable<ChatRequest["fields"]>;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function scanConversation(
   options: ConversationOptions = {},
 ): Promise<ConversationReport> {
   checkConversationOptions(options);
-  const { tools, system, scan = {}, toolScanners, windowScanners, ...rest } = options;
+  const { tools, system, fields, scan = {}, toolScanners, windowScanners, ...rest } = options;
   const named = nameScanners(scanners);
   const lists = nameLists([
     ...SCANNED.map((group) => [group, `scan.${group}`, scan[group]] as const),
@@ -90,7 +92,7 @@ export async function scanConversation(
   ]);
   const suppress = suppressedNames(rest.suppress);
   checkSuppressed(suppress, [...named, ...Object.values(lists).flat()]);
-  const conversation = await readConversationInSlices({ messages, tools, system }, rest.signal);
+  const conversation = await readConversationInSlices({ messages, tools, system, fields }, rest.signal);
   const { sanitizedPrompt, sanitized, engineTiming, ...result } = await scanTexts(
     conversationScanners(named, lists),
     conversation,
@@ -104,10 +106,15 @@ export function sanitizedRequest({
   messages,
   tools,
   system,
-}: ChatRequest): Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem"> {
+  fields,
+}: ChatRequest): Pick<
+  ConversationReport,
+  "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem" | "sanitizedFields"
+> {
   return {
     sanitizedMessages: messages,
     ...(tools ? { sanitizedTools: tools } : {}),
     ...(system ? { sanitizedSystem: system } : {}),
+    ...(fields ? { sanitizedFields: fields } : {}),
   };
 }

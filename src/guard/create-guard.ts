@@ -52,6 +52,7 @@ const scannerOptionsSchema = z.strictObject({
   failFast: app.scanFailFast,
   onScannerError: z.enum(["throw", "block"]).default("throw"),
   requireFullCoverage: app.requireFullCoverage,
+  stateful: app.stateful,
   masking: app.masking,
   stream: configSchema.shape.stream,
   conversation: configSchema.shape.conversation,

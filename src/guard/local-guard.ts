@@ -125,14 +125,15 @@ export class LocalCall implements GuardedCall {
   }
 
   async request(chat: ChatRequest): Promise<WithLocalReport<CheckedRequest>> {
-    const { messages, tools, system } = chat;
+    const { messages, tools, system, fields } = chat;
     const scan: Rescan = (service, request) => service.conversation(chat, request);
-    const report = await this.#scan("input", { messages, tools, system }, scan);
-    const { sanitizedMessages, sanitizedTools, sanitizedSystem } = report;
+    const report = await this.#scan("input", { messages, tools, system, fields }, scan);
+    const { sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedFields } = report;
     const request: ChatRequest = {
       messages: sanitizedMessages ?? chat.messages,
       ...("tools" in chat ? { tools: sanitizedTools ?? chat.tools } : {}),
       ...("system" in chat ? { system: sanitizedSystem ?? chat.system } : {}),
+      ...("fields" in chat ? { fields: sanitizedFields ?? chat.fields } : {}),
     };
     this.#sent = { prompt: report.text, chat: request };
     return { report: toGuardReport(report), request };

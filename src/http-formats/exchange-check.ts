@@ -11,6 +11,11 @@ import type { AnswerPart, RequestParts } from "./format.ts";
  * @throws GuardBlockedError if the request must not be sent.
  */
 export async function checkRequest(call: GuardedCall, { texts = [], chat }: RequestParts): Promise<void> {
+  if (chat) {
+    const { report, request } = await call.request(chat.request);
+    throwIfBlocked("request", report);
+    chat.set(request);
+  }
   for (const { source, slots } of texts) {
     if (slots.length === 0) continue;
     const checked = await call.texts(
@@ -21,10 +26,6 @@ export async function checkRequest(call: GuardedCall, { texts = [], chat }: Requ
     assertSameLength(checked.texts, slots);
     for (const [index, slot] of slots.entries()) setText(slot, checked.texts[index] as string);
   }
-  if (!chat) return;
-  const { report, request } = await call.request(chat.request);
-  throwIfBlocked("request", report);
-  chat.set(request);
 }
 
 /**

@@ -29,7 +29,7 @@ export interface RequestTexts {
 
 /** The parts of a request body that guard checks. */
 export interface RequestParts {
-  /** Texts beside the chat, or all texts of a format without a chat. They are checked first. The last group is the prompt. */
+  /** The texts of a format without a chat. They are checked after the chat, which has only fields then. The last group is the prompt. */
   texts?: readonly RequestTexts[];
   chat?: {
     request: ChatRequest;
@@ -92,12 +92,9 @@ export interface Format {
    * @throws GuardValidationError if the texts cannot be read.
    */
   readRequest?(body: Json, options: FormatOptions): RequestParts;
-  /**
-   * The fields of a request that `readRequest` reads, or that do not reach the model: its name, numbers, metadata. Texts in all other
-   * fields are checked too, because some model servers have fields of their own, such as `documents`.
-   */
-  knownFields?: ReadonlySet<string>;
-  /** The fields of a form that are read. {@link knownFields} lists other fields that do not reach the model. */
+  /** The fields of a body that `readRequest` reads. All others are read as fields beside a conversation. */
+  fields?: ReadonlySet<string>;
+  /** The fields of a form that have texts. The other fields are read where they may contain an instruction. */
   formFields?: readonly string[];
   /**
    * Reads the body of an answer. It is absent if answers have no text.

@@ -9,7 +9,8 @@ import { findFormat } from "./formats.ts";
 import { guardEventStream } from "./guarded-stream.ts";
 import { findLongNumbers, stringify } from "./long-numbers.ts";
 import { type Body, type FetchRequest, parseFetchArguments, type RequestBody, readBody } from "./request.ts";
-import { findUnknownTexts, parseObject, readFormTexts } from "./slots.ts";
+import { readRequestParts } from "./request-parts.ts";
+import { parseObject, readFormTexts } from "./slots.ts";
 import { encodeEvent, type SseEvent } from "./sse.ts";
 
 export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
@@ -113,9 +114,7 @@ class Exchange {
   #readParts(format: Format, body: RequestBody, unguarded: "refuse" | "pass"): RequestParts {
     if ("json" in body) {
       this.#json = body.json;
-      const { texts = [], ...parts } = format.readRequest?.(body.json, { unguarded }) ?? {};
-      const others = findUnknownTexts(body.json, format.knownFields ?? new Set());
-      return { ...parts, texts: [{ source: "user", slots: others }, ...texts] };
+      return readRequestParts(format, body.json, { unguarded });
     }
     const { others, texts } = readFormTexts(body.form, format);
     return {

@@ -1,6 +1,8 @@
-import { NON_TEXT_KEYS } from "../messages/all-strings.ts";
+import { isForPrograms } from "../messages/all-strings.ts";
+import { isPhrase } from "../messages/names.ts";
+import { isFieldText } from "../messages/request-fields.ts";
 import { isRecord } from "../support/is-record.ts";
-import { upstreamError } from "./errors.ts";
+import { invalidRequest, upstreamError } from "./errors.ts";
 import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
 
 /** The maximum depth of objects and arrays in an answer. */
@@ -14,6 +16,24 @@ export function slotAt(holder: Json, key: string): TextSlot[] {
   const text = holder[key];
   if (typeof text !== "string") return [];
   return [{ text, set: (changed) => Object.assign(holder, { [key]: changed }) }];
+}
+
+/**
+ * Returns the slot of a field of a request, or nothing if it is absent.
+ *
+ * @throws GuardValidationError if it is not a text.
+ */
+export function textAt(body: Json, key: string): TextSlot[] {
+  const text = body[key];
+  if (text !== undefined && text !== null && typeof text !== "string") throw invalidRequest(key, "expected a text");
+  return slotAt(body, key);
+}
+
+/** @throws GuardValidationError for a list of messages that is empty. A list of another shape is refused where it is read. */
+export function assertMessages(messages: unknown): void {
+  if (Array.isArray(messages) && messages.length === 0) {
+    throw invalidRequest("messages", "expected an array of at least one message");
+  }
 }
 
 /** A slot with the keys and indexes that lead to it. */
@@ -40,7 +60,7 @@ export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set())
       }
     } else if (isRecord(value)) {
       for (const [key, item] of Object.entries(value)) {
-        if (skip.has(key) || (NON_TEXT_KEYS.has(key) && !(typeof item === "string" && /\s/.test(item)))) continue;
+        if (skip.has(key) || isForPrograms(key, item)) continue;
         walk(item, [...keys, key], (text) => {
           value[key] = text;
         });
@@ -54,7 +74,7 @@ export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set())
 /** Printable ASCII without white space: ids, names, addresses, hashes and encoded files. */
 const WORDLESS = /^[\x21-\x7e]*$/;
 
-/** Finds texts in unknown fields: strings with white space, characters of other scripts, or an @ as in mail addresses. */
+/** Finds texts in unknown fields of answers: strings with white space, many words, characters of other scripts, or an @ as in mail addresses. */
 export function findUnknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[] {
   return Object.keys(body)
     .filter((key) => !known.has(key))
@@ -66,16 +86,16 @@ export function findUnknownTexts(body: Json, known: ReadonlySet<string>): TextSl
 }
 
 function hasWords({ text }: TextSlot): boolean {
-  return !WORDLESS.test(text) || text.includes("@");
+  return !WORDLESS.test(text) || text.includes("@") || isPhrase(text);
 }
 
 /**
- * Reads the texts of a form: those in the fields of the format, and in `others` those in unknown fields as by {@link findUnknownTexts}.
+ * Reads the texts of a form: those in the fields of the format, and in `others` those in other fields that may contain an instruction.
  * Files are left out.
  */
 export function readFormTexts(
   form: FormData,
-  { formFields = [], knownFields = new Set() }: Pick<Format, "formFields" | "knownFields">,
+  { formFields = [] }: Pick<Format, "formFields">,
 ): { texts: TextSlot[]; others: TextSlot[] } {
   // FormData.getAll for each name would take quadratic time.
   const fieldsOfForm = new Map<string, (string | File)[]>();
@@ -96,18 +116,16 @@ export function readFormTexts(
       return [{ text: value, set }];
     });
   };
-  const others = [...fieldsOfForm.keys()].filter((name) => !formFields.includes(name) && !knownFields.has(name));
-  return { texts: formFields.flatMap(slots), others: others.flatMap(slots).filter(hasWords) };
+  const others = [...fieldsOfForm.keys()].filter((name) => !formFields.includes(name));
+  return {
+    texts: formFields.flatMap(slots),
+    others: others.flatMap((name) => slots(name).filter(({ text }) => isFieldText(name, text))),
+  };
 }
 
 /** Parses lists of names that are separated by white space. */
 export function parseNames(...lists: readonly string[]): ReadonlySet<string> {
   return new Set(lists.join(" ").split(/\s+/));
-}
-
-/** Finds the titles and descriptions in a JSON Schema, which the model reads. */
-export function findDescriptions(schema: unknown): TextSlot[] {
-  return findSlots(schema).filter(({ keys }) => keys.at(-1) === "description" || keys.at(-1) === "title");
 }
 
 /**

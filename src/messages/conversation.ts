@@ -14,8 +14,10 @@ export interface AnsweredToolCall {
 
 /** The texts of a conversation, with a method that writes changed texts back. */
 export interface Conversation {
-  /** All texts: of `system`, then of `tools`, then of the messages, oldest first. */
+  /** All texts: of `system`, then of `tools`, then of `fields`, then of the messages, oldest first. */
   readonly texts: readonly MessageText[];
+  /** What the model reads besides the request, such as the answer that `previous_response_id` names. */
+  readonly stateElsewhere: readonly string[];
   /** The number of messages. */
   readonly size: number;
   /**

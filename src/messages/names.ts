@@ -13,6 +13,35 @@ export function isPlainName(name: string): boolean {
   return name.split(/[ _.-]/).length + (name.match(INNER_CAPITAL)?.length ?? 0) <= 2;
 }
 
+/** A run of letters, with its separators removed. Letters of scripts other than Latin say more. */
+const WORDS = /\p{L}+/gu;
+
+/**
+ * The number of letters in the words of a string, which may be joined by other characters. Digits and hexadecimal digits are not words, nor are
+ * letters beside digits, as in ids.
+ */
+export function wordLength(value: string): number {
+  let length = 0;
+  for (const segment of value.split(/[^\p{L}\p{N}]+/u)) {
+    if (/^[\da-f]*$/i.test(segment)) continue;
+    const isId = /\p{N}/u.test(segment);
+    for (const [word] of segment.matchAll(WORDS)) {
+      const isLatin = /^\p{Script=Latin}+$/u.test(word);
+      if (!isLatin) length += 3 * word.length;
+      else if (!isId || /[a-z]{4}|[A-Z]{5}/.test(word)) length += word.length;
+    }
+  }
+  return length;
+}
+
+/** Fewer letters are not an instruction: `ignore_all_previous` has 17. */
+const MIN_PHRASE_LENGTH = 20;
+
+/** Whether an id or another value for programs may be an instruction: it has white space or many words. */
+export function isPhrase(value: string): boolean {
+  return /\s/.test(value) || wordLength(value) >= MIN_PHRASE_LENGTH;
+}
+
 /** The characters of identifiers, in any Latin alphabet. */
 const PLAIN_KEY = /^[\p{Script=Latin}\p{Nd}_$.:@/#-]*$/u;
 

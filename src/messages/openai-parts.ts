@@ -48,7 +48,10 @@ const readInputFile: PartReader = (part, context) => {
 };
 
 /** Reasoning inside the content of a message: a text, or an item of the Responses API with `summary` and `content`. */
-const readReasoning: PartReader = (part, context) => readAllStrings(part, context);
+const readReasoning: PartReader = (part, context) => {
+  if (part.encrypted_content) context.draft.skipped += 1;
+  readAllStrings(part, context);
+};
 
 /** The parts of OpenAI's chat completions and of its Responses API. */
 export const openaiParts: Readonly<Record<string, PartReader>> = {

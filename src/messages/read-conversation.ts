@@ -7,6 +7,7 @@ import { readChatMessage } from "./chat-messages.ts";
 import { contentContext, readContent } from "./content.ts";
 import type { Conversation } from "./conversation.ts";
 import { invalidAt } from "./part-reader.ts";
+import { FIELDS, readRequestFields } from "./request-fields.ts";
 import { RequestReader, type SlotPiece } from "./request-reader.ts";
 import { rewriteRequest } from "./request-rewrite.ts";
 import { isResponseItem, readResponseItem } from "./response-items.ts";
@@ -43,13 +44,16 @@ export async function readConversationInSlices(request: ChatRequest, signal?: Ab
 
 /** Reads a request and yields after each message, so that the caller can pause. */
 function* readSteps(request: ChatRequest): Generator<undefined, Conversation> {
-  const { messages, tools, system } = request;
-  if (!Array.isArray(messages) || messages.length === 0) {
+  const { messages, tools, system, fields } = request;
+  // The fields may be all that a format has, such as that of embeddings.
+  if (!Array.isArray(messages) || (messages.length === 0 && !fields)) {
     throw invalidAt(["messages"], "expected an array of at least one message");
   }
   const reader = new RequestReader();
   readContent(system, contentContext(reader, reader.open(["system"], { source: "system" }), ["system"]));
   readTools(tools, ["tools"], reader);
+  if (isRecord(fields)) readRequestFields(fields, reader);
+  else if (fields !== undefined && fields !== null) throw invalidAt([FIELDS], "expected an object");
   for (const [index, message] of messages.entries()) {
     if (!isRecord(message)) throw invalidAt(["messages", index], "expected an object with role and content");
     // The copy reads each field once, because a getter could return another text later.
@@ -66,6 +70,7 @@ function* readSteps(request: ChatRequest): Generator<undefined, Conversation> {
   return {
     texts: [...placed.keys()],
     size: messages.length,
+    stateElsewhere: [...reader.stateElsewhere],
     rewrite(replacements) {
       const replaced = new Map<SlotPiece, string>();
       for (const [text, strings] of replacements) {

@@ -59,14 +59,15 @@ export class TextDraft {
   }
 
   /**
-   * Adds a string. A JSON string from a tool or in a tool call is split into its strings. Text of users and models is never split.
+   * Adds a string. A JSON string from a tool or in a tool call is split into its strings. Text of users and models is split only beside the
+   * content, where it is data for programs.
    *
    * @returns the parsed value, if the string is JSON.
    */
   add(value: string, keys: KeyPath, encode?: (text: string) => string): unknown {
     const path = formatPath(keys);
     const slot: Slot = { keys, ...(encode && { encode }) };
-    const isData = this.source === "tool" || this.source === "tool_call";
+    const isData = this.source === "tool" || this.source === "tool_call" || this.fields.isBeside === true;
     const read = isData ? readJson(value, this.source === "tool_call") : undefined;
     if (!read) {
       this.pieces.push({ value, path, slot });
@@ -140,9 +141,10 @@ export class TextDraft {
   }
 }
 
-/** Formats a path for findings. */
+/** Formats a path for findings. Fields of a request beside its messages stand at its top. */
 function formatPath(keys: KeyPath): string {
-  return shortenPath(keys.map((key) => (typeof key === "string" ? shortenKey(key) : key)).join("/"));
+  const shown = keys[0] === "fields" ? keys.slice(1) : keys;
+  return shortenPath(shown.map((key) => (typeof key === "string" ? shortenKey(key) : key)).join("/"));
 }
 
 /** Collects the texts of a request. */
@@ -152,6 +154,8 @@ export class RequestReader {
   readonly calls = new Map<string, string>();
   /** The names of defined tools. */
   readonly tools = new Set<string>();
+  /** What the model reads that is not in the request: fields that refer to it, and types of tools that the provider runs. */
+  readonly stateElsewhere = new Set<string>();
 
   open(keys: KeyPath, fields: TextFields): TextDraft {
     const draft = new TextDraft(keys, fields);

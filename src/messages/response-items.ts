@@ -92,6 +92,7 @@ const combine =
 /** Reads reasoning, which the model wrote. Only the provider can decrypt `encrypted_content`. */
 const readReasoning: ItemReader = (context) => {
   const draft = openField(context, "assistant");
+  if (context.item.encrypted_content) draft.skipped += 1;
   for (const key of ["summary", "content"]) {
     const value = context.item[key];
     if (value !== undefined && value !== null) readAllStrings(value, fieldContext(context, draft, key));

@@ -1,6 +1,7 @@
 import type { ToolDefinition } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
-import { isProse } from "./names.ts";
+import { shortenKey } from "./json-strings.ts";
+import { isPhrase, isProse } from "./names.ts";
 import { invalidAt } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
 
@@ -12,7 +13,21 @@ const KEYWORDS = new Set(
 );
 
 /** Keys whose values do not reach the model: credentials and metadata for programs. */
-const NOT_FOR_MODELS = new Set(["authorization", "headers", "_meta", "icons", "cache_control"]);
+export const NOT_FOR_MODELS = new Set([
+  "authorization",
+  "authorization_token",
+  "headers",
+  "_meta",
+  "icons",
+  "cache_control",
+]);
+
+/**
+ * Tools that the provider runs: the model reads their results, and guard does not. Sources: the tools of OpenAI's Responses API, of
+ * Anthropic's messages and of xAI.
+ */
+const PROVIDER_TOOLS =
+  /^(?:mcp|file_search|web_search|web_fetch|code_interpreter|code_execution|x_search|collections_search)(?:_|$)/;
 
 /** Reads tool definitions in the formats of OpenAI, Anthropic and MCP. */
 export function readTools(tools: unknown, keys: KeyPath, reader: RequestReader, message?: number): void {
@@ -24,10 +39,17 @@ export function readTools(tools: unknown, keys: KeyPath, reader: RequestReader, 
   }
 }
 
+/** Reads the schema or grammar of an answer, as the parameters of a tool are read. */
+export function readSchema(schema: unknown, keys: KeyPath, reader: RequestReader): void {
+  reader.open(keys, { source: "tool_definition" }).addAll(schema, keys, isPromptText);
+}
+
 function readTool(definition: Record<string, unknown>, keys: KeyPath, reader: RequestReader, message?: number): void {
   const inner = ["function", "custom"].find((key) => isRecord(definition[key]));
   const body = inner ? (definition[inner] as Record<string, unknown>) : definition;
   const bodyKeys = inner ? [...keys, inner] : keys;
+  const { type } = definition;
+  if (typeof type === "string" && PROVIDER_TOOLS.test(type)) reader.stateElsewhere.add(shortenKey(type));
   const name = [body.name, definition.name, definition.server_label, definition.type].find(
     (name) => typeof name === "string",
   );
@@ -61,5 +83,7 @@ function isPromptText(value: string, keys: KeyPath): boolean {
   const key = keys.at(-1);
   if (typeof key === "number" && keys.at(-2) === "required") return isProse(value);
   if (typeof key === "number" && keys.at(-2) === "type") return isProse(value);
-  return !(typeof key === "string" && KEYWORDS.has(key) && value.length <= 100 && !/\s/.test(value));
+  if (typeof key !== "string" || !KEYWORDS.has(key) || value.length > 100 || /\s/.test(value)) return true;
+  // References and URLs have many words.
+  return !/[#:/]/.test(value) && isPhrase(value);
 }

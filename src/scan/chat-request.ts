@@ -6,6 +6,11 @@ export interface ChatRequest {
   tools?: readonly Record<string, unknown>[] | null | undefined;
   /** Anthropic's `system` or the `instructions` of OpenAI's Responses API. */
   system?: string | readonly ContentPart[] | null | undefined;
+  /**
+   * The other fields of the request to the model by their names, such as `response_format` and `prediction`. Fields of unknown names are read if
+   * they may contain an instruction.
+   */
+  fields?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
 /**

@@ -63,6 +63,8 @@ export interface TextCoverage {
   partsSkipped: number;
   /** How much text of each source no scanner looked at. */
   unscannedSources: Partial<Record<Source, number>>;
+  /** What the model reads that is not in the request, such as the answer that `previous_response_id` names. */
+  stateElsewhere: string[];
 }
 
 /** The checks of one text, or of several texts together. */
@@ -75,7 +77,15 @@ export interface ScanResult {
 
 /** Returns a result without checks. */
 export function emptyResult(): ScanResult {
-  const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: 0, partsSkipped: 0, unscannedSources: {} };
+  const coverage: TextCoverage = {
+    chars: 0,
+    scannedChars: 0,
+    truncated: false,
+    windows: 0,
+    partsSkipped: 0,
+    unscannedSources: {},
+    stateElsewhere: [],
+  };
   return { checks: [], suppressed: [], coverage };
 }
 
@@ -109,6 +119,7 @@ export function addTextCoverage(to: TextCoverage, from: TextCoverage): void {
   for (const [source, chars = 0] of Object.entries(from.unscannedSources) as [Source, number?][]) {
     to.unscannedSources[source] = (to.unscannedSources[source] ?? 0) + chars;
   }
+  for (const name of from.stateElsewhere) if (!to.stateElsewhere.includes(name)) to.stateElsewhere.push(name);
 }
 
 /**

@@ -41,6 +41,13 @@ export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages" | "fin
    * How much text of each source no scanner looked at, in a conversation. Texts whose check the caller has turned off do not count.
    */
   unscannedSources: Partial<Record<Source, number>>;
+  /**
+   * What the model reads that is not in the request, so that no scanner read it: fields that refer to earlier answers, stored prompts and
+   * connected data, and types of tools that the provider runs.
+   */
+  stateElsewhere: string[];
+  /** The fields of the request that guard does not know and did not read. The HTTP API has some; see `app.unknown_fields`. */
+  unknownFields: string[];
 }
 
 /** The results of a scan. The maps have one entry for each check, under the names that llm-guard gives them, in the order of the list. */
@@ -95,6 +102,8 @@ export function reportOf(
       untrainedLanguage: {},
       findingsOmitted: {},
       unscannedSources: coverage.unscannedSources,
+      stateElsewhere: coverage.stateElsewhere,
+      unknownFields: [],
     },
   };
   for (const check of checks) addCheck(report, resultName(check), check);

@@ -89,6 +89,7 @@ export function serviceOptions({ app, conversation, stream }: Config, engine?: E
     failFast: app.scanFailFast,
     onScannerError: app.onScannerError === "block" ? "block" : "throw",
     requireFullCoverage: app.requireFullCoverage,
+    stateful: app.stateful,
     masking: app.masking,
     conversation,
     stream,

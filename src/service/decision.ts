@@ -13,6 +13,8 @@ export interface DecisionPolicy {
   masking: ReadonlySet<string>;
   failFast: boolean;
   requireFullCoverage: boolean;
+  /** Whether requests fail whose model reads texts that are not in them; see `coverage.stateElsewhere`. */
+  stateful: "allow" | "refuse";
 }
 
 /** Whether a text is valid, and what happens to it. */
@@ -27,7 +29,8 @@ export interface Decision {
  * @param side the side of the scanners that judged it. Texts of a conversation are judged by input scanners.
  */
 export function decide(report: ScanReport, side: Side, policy: DecisionPolicy): Decision {
-  const isIncomplete = policy.requireFullCoverage && unscannedReasons(report).length > 0;
+  const isRefused = policy.stateful === "refuse" && report.coverage.stateElsewhere.length > 0;
+  const isIncomplete = isRefused || (policy.requireFullCoverage && unscannedReasons(report).length > 0);
   const isValid = report.isValid && !isIncomplete;
   // A scan that stopped at a failing check says nothing about the others, so that the rest of the text may not go on.
   if (isIncomplete || (policy.failFast && !isValid)) return { isValid, outcome: "blocked" };
@@ -52,6 +55,8 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
   if (suppressed.length > 0) reasons.push("suppressed");
   if (failed.length > 0) reasons.push("failed");
   if (isUntrained) reasons.push("untrained_language");
+  if (coverage.stateElsewhere.length > 0) reasons.push("state_elsewhere");
+  if (coverage.unknownFields.length > 0) reasons.push("unknown_fields");
   return reasons;
 }
 

@@ -13,6 +13,8 @@ export interface Answer extends Results {
   sanitized_messages?: ServiceReport["sanitizedMessages"];
   sanitized_tools?: ServiceReport["sanitizedTools"];
   sanitized_system?: ServiceReport["sanitizedSystem"];
+  /** The other fields of a request to a model as they may be sent on. */
+  sanitized_fields?: ServiceReport["sanitizedFields"];
   /** The tool calls of an output as they may be made. */
   sanitized_tool_calls?: ServiceReport["sanitizedToolCalls"];
   /** What becomes of the text. */
@@ -87,13 +89,14 @@ export function answerOf(
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
 ): Answer {
-  const { text, outcome, engineTiming, sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedToolCalls } =
-    report;
+  const { text, outcome, engineTiming, sanitizedToolCalls } = report;
+  const { sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedFields } = report;
   return Object.assign(
     sanitized ? { [sanitized]: text } : {},
     sanitized && details && sanitizedMessages && { sanitized_messages: sanitizedMessages },
     sanitized && details && sanitizedTools && { sanitized_tools: sanitizedTools },
     sanitized && details && sanitizedSystem && { sanitized_system: sanitizedSystem },
+    sanitized && details && sanitizedFields && { sanitized_fields: sanitizedFields },
     sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
     resultsOf(report, details),
     sanitized && details && report.edits && { edits: report.edits },

@@ -37,6 +37,8 @@ export interface ScanServiceOptions {
   onScannerError: "throw" | "block";
   /** Whether a text fails when part of it was not scanned, or when a check was left out, for whatever reason. */
   requireFullCoverage: boolean;
+  /** What happens to a request whose model reads texts that are not in it; see `coverage.stateElsewhere`. The default is `allow`. */
+  stateful?: "allow" | "refuse";
   /**
    * The scanners, by name or type, whose failing texts may go on as they rewrote them; see {@link outcomeOf}. Scanners that put
    * placeholders of a vault into a text are always among them. By default there are no others.
@@ -103,7 +105,7 @@ export interface ScanRequest {
 /** A report with the text as the scanners rewrote it. */
 export interface ServiceReport
   extends ScanReport,
-    Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem">> {
+    Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem" | "sanitizedFields">> {
   text: string;
   /** The edits that turn a single text into {@link text}. It is absent for conversations, documents and streams. */
   edits?: readonly Edit[];

@@ -80,7 +80,7 @@ export class ScanService {
     verdicts = new VerdictCache(),
     admission = admissionOf(options),
   ) {
-    const { failFast, requireFullCoverage, masking } = options;
+    const { failFast, requireFullCoverage, stateful = "allow", masking } = options;
     this.#options = options;
     this.admission = admission;
     this.#slots = new ScanSlots(admission);
@@ -93,7 +93,7 @@ export class ScanService {
     this.#conversation = conversationScanners(this.#named.input, listsByName(options, this.#named.input));
     this.#risk = conversationRisk(options, lists.input);
     this.#verdicts = verdicts;
-    this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage };
+    this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage, stateful };
     const all = [...this.#named.input, ...this.#named.output];
     checkMasking(this.#policy.masking, all);
     this.#readiness = new Readiness(all, options);

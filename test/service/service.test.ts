@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { passed, type Scanner } from "../../src/scan/scanner.ts";
+import { SOURCES } from "../../src/scan/source.ts";
 import { Vault } from "../../src/scan/vault.ts";
 import { ScanService } from "../../src/service/service.ts";
 import type { ScanRequest, ScanServiceOptions } from "../../src/service/service-types.ts";
@@ -58,6 +59,27 @@ describe("ScanService", () => {
       documents: [{ isValid: false }, { isValid: true }],
     });
     await expect(service.documents(Array(11).fill("x"), request())).rejects.toMatchObject({ code: "GUARD_TOO_LARGE" });
+  });
+
+  it("reports what the model reads elsewhere, and refuses it on request", async () => {
+    const chat = {
+      messages: [{ role: "user", content: "Hi" }],
+      tools: [{ type: "file_search", vector_store_ids: ["vs_1"] }],
+      fields: { previous_response_id: "resp_1" },
+    };
+    const coverage = { stateElsewhere: ["file_search", "previous_response_id"] };
+    const lenient = await serviceOf([wordScanner("bad")]);
+    expect(await lenient.conversation(chat, request())).toMatchObject({ isValid: true, outcome: "passed", coverage });
+    for (const options of [{ stateful: "refuse" }, { requireFullCoverage: true }] as const) {
+      const strict = await serviceOf([wordScanner("bad", { conversation: { sources: SOURCES } })], options);
+      expect(await strict.conversation(chat, request())).toMatchObject({
+        isValid: false,
+        outcome: "blocked",
+        coverage,
+      });
+      const { tools: _, fields: __, ...alone } = chat;
+      expect(await strict.conversation(alone, request())).toMatchObject({ isValid: true, outcome: "passed" });
+    }
   });
 
   it("counts in code points on request", async () => {

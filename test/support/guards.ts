@@ -65,6 +65,8 @@ export const PASSED: GuardReport = {
     windows: 0,
     partsSkipped: 0,
     unscannedSources: {},
+    stateElsewhere: [],
+    unknownFields: [],
     untrainedLanguage: {},
     findingsOmitted: {},
     suppressed: [],

@@ -59,18 +59,20 @@ class RemoteCall implements GuardedCall {
 
   request(chat: ChatRequest): Promise<CheckedRequest> {
     return this.#inOrder(async () => {
-      const { messages, tools, system } = chat;
-      const body = { messages, tools, system, ...this.#commonFields() };
+      const { messages, tools, system, fields } = chat;
+      const body = { messages, tools, system, fields, ...this.#commonFields() };
       const { conversationReply, toReport } = await import("./reply-schemas.ts");
       const reply = await this.#server.post("analyze/conversation", body, conversationReply, this.#options.signal);
       assertSameLength("sanitized_messages", reply.sanitized_messages, messages);
       if (tools) assertSameLength("sanitized_tools", reply.sanitized_tools, tools);
       if (system) assertSameShape("sanitized_system", reply.sanitized_system, system);
+      if (fields) assertSameFields(reply.sanitized_fields, fields);
       this.#vault = reply.vault ?? this.#vault;
       const request: ChatRequest = {
         messages: reply.sanitized_messages as Message[],
         ...("tools" in chat ? { tools: reply.sanitized_tools ?? tools } : {}),
         ...("system" in chat ? { system: reply.sanitized_system ?? system } : {}),
+        ...("fields" in chat ? { fields: reply.sanitized_fields ?? fields } : {}),
       };
       this.#sent = { prompt: reply.sanitized_prompt, chat: request };
       return { report: toReport(reply), request };
@@ -118,7 +120,10 @@ class RemoteCall implements GuardedCall {
   /** The fields with the request that an answer belongs to. */
   #requestFields(): Record<string, unknown> {
     const { prompt, chat } = this.#sent;
-    return { prompt, ...(chat ? { messages: chat.messages, tools: chat.tools, system: chat.system } : {}) };
+    return {
+      prompt,
+      ...(chat ? { messages: chat.messages, tools: chat.tools, system: chat.system, fields: chat.fields } : {}),
+    };
   }
 
   /** Runs a check after the previous ones, because each needs the vault of the one before it. */
@@ -141,6 +146,12 @@ function assertSameShape(
 ): void {
   if (typeof replied === "string" ? typeof asked === "string" : replied?.length === asked?.length) return;
   throw invalidReply(field);
+}
+
+/** A request without a field could be answered otherwise, so that the answer would not be what was asked for. */
+function assertSameFields(replied: ChatRequest["fields"], asked: NonNullable<ChatRequest["fields"]>): void {
+  const sent = Object.keys(asked).filter((name) => asked[name] !== undefined);
+  if (!replied || sent.some((name) => !Object.hasOwn(replied, name))) throw invalidReply("sanitized_fields");
 }
 
 function invalidReply(field: string) {

@@ -27,6 +27,8 @@ const coverage = z
     untrained_language: z.record(z.string(), names),
     findings_omitted: z.record(z.string(), count),
     unscanned_sources: z.record(z.string(), count),
+    state_elsewhere: names,
+    unknown_fields: names,
   })
   .transform(
     (given): ScanCoverage => ({
@@ -40,6 +42,8 @@ const coverage = z
       untrainedLanguage: given.untrained_language,
       findingsOmitted: given.findings_omitted,
       unscannedSources: given.unscanned_sources,
+      stateElsewhere: given.state_elsewhere,
+      unknownFields: given.unknown_fields,
     }),
   );
 
@@ -89,6 +93,7 @@ export const conversationReply = z
     sanitized_messages: z.array(z.looseObject({})),
     sanitized_tools: z.array(z.looseObject({})).optional(),
     sanitized_system: z.custom<NonNullable<ChatRequest["system"]>>(isSystem).optional(),
+    sanitized_fields: z.record(z.string(), z.unknown()).optional(),
     vault,
   })
   .refine(isConsistent, CONTRADICTION);

@@ -1,14 +1,11 @@
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { findDescriptions, getRecord, parseNames } from "../slots.ts";
+import { assertMessages, parseNames } from "../slots.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
 import { readAnswerParts } from "./anthropic-parts.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
 
-const FIELDS = parseNames(
-  "messages tools system model stream metadata stop_sequences thinking tool_choice service_tier container mcp_servers",
-  "output_config output_format betas cache_control inference_geo speed",
-);
+const FIELDS = parseNames("messages tools system");
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages. */
 export const anthropicMessages: Format = {
@@ -16,7 +13,7 @@ export const anthropicMessages: Format = {
   // Messages of threads belong to OpenAI's API and have another format.
   path: /(?<!\/threads\/[^/]+)\/messages$/,
   errors: anthropicErrors,
-  knownFields: FIELDS,
+  fields: FIELDS,
   readRequest,
   readAnswer: readAnswerParts,
   guardStream: (call, request) => new AnthropicStream(call, request),
@@ -40,20 +37,19 @@ export const anthropicTokenCount: Format = {
   name: "Anthropic token counts",
   path: /\/messages\/count_tokens$/,
   errors: anthropicErrors,
-  knownFields: FIELDS,
+  fields: FIELDS,
   readRequest,
 };
 
 function readRequest(body: Json): RequestParts {
   const { messages, tools, system } = body;
-  const format = getRecord(getRecord(body, "output_config") ?? body, "format") ?? getRecord(body, "output_format");
+  assertMessages(messages);
   const given = {
     messages,
     ...(tools !== undefined && { tools }),
     ...(system !== undefined && { system }),
   } as ChatRequest;
   return {
-    texts: [{ source: "tool_definition", slots: findDescriptions(format) }],
     chat: {
       request: given,
       set(request) {

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { upstreamError } from "../errors.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { findDescriptions, findSlots, getRecord, parseNames } from "../slots.ts";
+import { assertMessages, getRecord, parseNames } from "../slots.ts";
 import { clearLogprobs, findExtraTexts, readChoices, readMessageParts } from "./openai-chat-parts.ts";
 import { ChatStream } from "./openai-chat-stream.ts";
 import { openaiErrors } from "./openai-errors.ts";
@@ -12,11 +12,7 @@ export const openaiChat: Format = {
   path: /\/chat\/completions$/,
   storedPath: /\/chat\/completions\/[^/]+$/,
   errors: openaiErrors,
-  knownFields: parseNames(
-    "messages tools functions prediction response_format model models provider stream stream_options user metadata stop n seed",
-    "audio function_call logit_bias logprobs top_logprobs modalities moderation parallel_tool_calls prompt_cache_key",
-    "prompt_cache_retention reasoning reasoning_effort safety_identifier service_tier store tool_choice verbosity web_search_options",
-  ),
+  fields: parseNames("messages tools"),
   readRequest,
   readAnswer(body) {
     const all = readChoices(body);
@@ -50,31 +46,15 @@ export const openaiChat: Format = {
   },
 };
 
-/** Reads messages, tools and the texts beside them. */
 function readRequest(body: Json): RequestParts {
-  const { messages, tools, functions } = body;
-  const lists = { tools, functions };
-  const all = Object.values(lists).flatMap((list) => (Array.isArray(list) ? list : []));
-  const format = getRecord(body, "response_format");
-  const prediction = getRecord(body, "prediction");
+  const { messages, tools } = body;
+  assertMessages(messages);
   return {
-    texts: [
-      { source: "tool_definition", slots: findDescriptions(format?.json_schema) },
-      { source: "user", slots: prediction ? findSlots(prediction) : [] },
-    ],
     chat: {
-      request: {
-        messages: messages as ChatRequest["messages"],
-        ...(all.length > 0 && { tools: all }),
-      },
+      request: { messages, ...(tools !== undefined && { tools }) } as ChatRequest,
       set(request) {
         body.messages = request.messages;
-        let start = 0;
-        for (const [key, list] of Object.entries(lists)) {
-          if (!Array.isArray(list)) continue;
-          body[key] = (request.tools ?? []).slice(start, start + list.length);
-          start += list.length;
-        }
+        if (tools !== undefined) body.tools = request.tools;
       },
     },
   };

@@ -1,7 +1,7 @@
 import type { GuardedCall } from "../../guard/guard.ts";
 import { invalidRequest, type ReplyError } from "../errors.ts";
 import type { Format, FormatOptions, Json, StreamGuard, TextSlot } from "../format.ts";
-import { parseNames, parseObject, slotAt } from "../slots.ts";
+import { parseNames, parseObject, slotAt, textAt } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 import { TextChannels } from "../text-channels.ts";
 import { clearLogprobs, readChoices } from "./openai-chat-parts.ts";
@@ -12,12 +12,10 @@ export const openaiCompletions: Format = {
   name: "OpenAI completions",
   path: /\/completions$/,
   errors: openaiErrors,
-  knownFields: parseNames(
-    "prompt suffix model models provider stream stream_options user metadata stop n seed logit_bias logprobs",
-  ),
+  fields: parseNames("prompt suffix"),
   readRequest: (body, options) => ({
     texts: [
-      { source: "user", slots: slotAt(body, "suffix") },
+      { source: "user", slots: textAt(body, "suffix") },
       { source: "user", slots: readTexts(body, "prompt", options) },
     ],
   }),

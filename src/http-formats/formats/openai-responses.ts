@@ -1,16 +1,13 @@
 import type { ChatRequest, Message } from "../../scan/chat-request.ts";
+import { invalidRequest } from "../errors.ts";
 import type { Format, Json, RequestParts } from "../format.ts";
-import { findDescriptions, findSlots, getRecord, parseNames } from "../slots.ts";
+import { parseNames } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { createMessageItem, createResponse } from "./openai-responses-events.ts";
 import { readResponseParts } from "./openai-responses-parts.ts";
 import { ResponseStream } from "./openai-responses-stream.ts";
 
-const FIELDS = parseNames(
-  "input instructions tools text model models provider stream stream_options user metadata background conversation",
-  "include moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning",
-  "safety_identifier service_tier store tool_choice truncation",
-);
+const FIELDS = parseNames("input instructions tools");
 
 /** OpenAI's Responses API (https://platform.openai.com/docs/api-reference/responses). */
 export const openaiResponses: Format = {
@@ -18,7 +15,7 @@ export const openaiResponses: Format = {
   path: /\/responses$/,
   storedPath: /\/responses\/[^/]+(?:\/cancel)?$/,
   errors: openaiErrors,
-  knownFields: FIELDS,
+  fields: FIELDS,
   readRequest,
   readAnswer: readResponseParts,
   guardStream: (call, request) => new ResponseStream(call, request),
@@ -37,31 +34,28 @@ export const openaiTokenCount: Format = {
   name: "OpenAI token counts",
   path: /\/responses\/input_tokens$/,
   errors: openaiErrors,
-  knownFields: FIELDS,
+  fields: FIELDS,
   readRequest,
 };
 
 function readRequest(body: Json): RequestParts {
   const { input, instructions, tools } = body;
-  const format = getRecord(getRecord(body, "text") ?? {}, "format");
-  const prompt = getRecord(body, "prompt");
-  const isList = Array.isArray(input) && input.length > 0;
+  const isText = typeof input === "string";
+  if (input !== undefined && input !== null && !isText && !Array.isArray(input)) {
+    throw invalidRequest("input", "expected a text or a list of items");
+  }
   const given = {
-    // Without an input, there may still be instructions and tools to check.
-    messages: isList ? (input as Message[]) : [{ role: "user", content: typeof input === "string" ? input : "" }],
+    // Without an input, there may still be a stored prompt, instructions and tools.
+    messages: isText ? [{ role: "user", content: input }] : ((input ?? []) as Message[]),
     ...(tools !== undefined && { tools }),
     ...(instructions !== undefined && { system: instructions }),
   } as ChatRequest;
   return {
-    texts: [
-      { source: "tool_definition", slots: findDescriptions(format) },
-      { source: "user", slots: findSlots(prompt?.variables) },
-    ],
     chat: {
       request: given,
       set({ messages, tools, system }) {
-        if (isList) body.input = messages;
-        else if (typeof input === "string") body.input = messages[0]?.content;
+        if (isText) body.input = messages[0]?.content;
+        else if (input) body.input = messages;
         if ("tools" in given) body.tools = tools;
         if ("system" in given) body.instructions = system;
       },

@@ -1,6 +1,6 @@
 import { isRecord } from "../../support/is-record.ts";
 import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
-import { findSlots, getRecords, parseNames, slotAt } from "../slots.ts";
+import { findSlots, getRecords, parseNames, slotAt, textAt } from "../slots.ts";
 import { readTexts } from "./openai-completions.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { ResponseStream } from "./openai-responses-stream.ts";
@@ -10,7 +10,7 @@ export const openaiEmbeddings: Format = {
   name: "OpenAI embeddings",
   path: /\/embeddings$/,
   errors: openaiErrors,
-  knownFields: parseNames("input model user metadata encoding_format"),
+  fields: parseNames("input"),
   readRequest: (body, options) => ({ texts: [{ source: "user", slots: readTexts(body, "input", options) }] }),
 };
 
@@ -19,7 +19,7 @@ export const openaiModerations: Format = {
   name: "OpenAI moderations",
   path: /\/moderations$/,
   errors: openaiErrors,
-  knownFields: parseNames("input model metadata"),
+  fields: parseNames("input"),
   readRequest: (body, options) => ({ texts: [{ source: "user", slots: readModerationInput(body, options) }] }),
 };
 
@@ -36,11 +36,11 @@ export const openaiSpeech: Format = {
   name: "OpenAI speech",
   path: /\/audio\/speech$/,
   errors: openaiErrors,
-  knownFields: parseNames("input instructions model voice response_format stream_format"),
+  fields: parseNames("input instructions"),
   readRequest: (body) => ({
     texts: [
-      { source: "user", slots: slotAt(body, "instructions") },
-      { source: "user", slots: slotAt(body, "input") },
+      { source: "user", slots: textAt(body, "instructions") },
+      { source: "user", slots: textAt(body, "input") },
     ],
   }),
 };
@@ -50,10 +50,8 @@ export const openaiImages: Format = {
   name: "OpenAI images",
   path: /\/images\/generations$/,
   errors: openaiErrors,
-  knownFields: parseNames(
-    "prompt model user stream size quality style background moderation output_format response_format",
-  ),
-  readRequest: (body) => ({ texts: [{ source: "user", slots: slotAt(body, "prompt") }] }),
+  fields: parseNames("prompt"),
+  readRequest: (body) => ({ texts: [{ source: "user", slots: textAt(body, "prompt") }] }),
   readAnswer: (body) => getRecords(body, "data").map((image) => ({ texts: slotAt(image, "revised_prompt") })),
   guardStream: (call, request) => new ResponseStream(call, request),
 };
@@ -77,7 +75,6 @@ export const openaiTranscripts: Format = {
   name: "OpenAI transcripts",
   path: /\/audio\/(?:transcriptions|translations)$/,
   errors: openaiErrors,
-  knownFields: parseNames("model language response_format chunking_strategy user metadata"),
   formFields: ["prompt"],
   allowsPlainText: true,
   guardStream: (call, request) => new ResponseStream(call, request),

@@ -4,6 +4,7 @@ import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
 import { checkAnswer, checkRequest } from "../../http-formats/exchange-check.ts";
 import type { Format, Json } from "../../http-formats/format.ts";
 import { findFormat } from "../../http-formats/formats.ts";
+import { readRequestParts } from "../../http-formats/request-parts.ts";
 import { Problem } from "../../http-server/problem.ts";
 import type { Outcome } from "../../scan/outcome.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
@@ -77,7 +78,7 @@ async function beforeCall(hook: Body, { call, vaults, restores }: DialectCall): 
   // Ignore a vault field of the client.
   const { [VAULT]: clientVault, ...request } = hook.request.json;
   const before = JSON.stringify(request);
-  const parts = format.readRequest?.(request, { unguarded: "refuse" }) ?? {};
+  const parts = readRequestParts(format, request, { unguarded: "refuse" });
   return decide(call, async (observed) => {
     await checkRequest(observed, parts);
     if (restores && format.readAnswer && call.vault.size > 0) request[VAULT] = vaults.seal(call.vault);
@@ -95,7 +96,7 @@ async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<Di
     return { body: refused("The answer was blocked by guard: the gateway does not pass on streams.") };
   }
   const { [VAULT]: token, ...request } = hook.request.json;
-  const { texts = [], chat } = format.readRequest?.(request, { unguarded: "pass" }) ?? {};
+  const { texts = [], chat } = readRequestParts(format, request, { unguarded: "pass" });
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
   const vault = typeof token === "string" ? { vault: vaults.open(token) } : {};
   const call = begin({ sent: chat?.request ?? { messages: [{ role: "user", content: prompt }] }, ...vault });

@@ -16,6 +16,6 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     examples: conversationExamples,
     scan: (service, body, request) => service.conversation(chatOf(body), request),
     answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
-    content: ({ messages, tools, system }) => ({ messages, tools, system }),
+    content: ({ messages, tools, system, fields }) => ({ messages, tools, system, fields }),
   });
 }

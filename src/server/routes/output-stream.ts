@@ -208,7 +208,7 @@ async function scanStream(
 }
 
 function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
-  const { prompt, messages, tools, system, vault } = start;
+  const { prompt, messages, tools, system, fields, vault } = start;
   const { profile, suppress, replacements } = profiles.grant(request, start, "output");
   return profile.service.outputStream(
     prompt,
@@ -222,7 +222,7 @@ function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start
       observer: request.scanObserver,
       ...callerOf(request),
     },
-    messages ? chatOf({ messages, tools, system }) : undefined,
+    messages ? chatOf({ messages, tools, system, fields }) : undefined,
   );
 }
 

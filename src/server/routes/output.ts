@@ -30,12 +30,12 @@ export function outputSubject(log: FastifyBaseLogger): ScanSubject<OutputRequest
     source: "output",
     scan: (service, body, request) => {
       warnOfMissingVault(service, body);
-      const { messages, tools, system, tool_calls } = body;
+      const { messages, tools, system, fields, tool_calls } = body;
       return service.output(
         body.prompt,
         body.output,
         request,
-        messages ? chatOf({ messages, tools, system }) : undefined,
+        messages ? chatOf({ messages, tools, system, fields }) : undefined,
         (tool_calls ?? undefined) as AnsweredToolCall[] | undefined,
       );
     },

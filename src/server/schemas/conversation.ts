@@ -30,6 +30,12 @@ const requestFields = {
     .union([z.string(), z.array(messagePart)])
     .nullish()
     .describe("The system of Anthropic, or the instructions of the Responses API."),
+  fields: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe(
+      "Other fields of the request to the model, such as response_format and prediction. Their texts are read.",
+    ),
 };
 
 /** The conversation of an output, for scanners that compare with it. */
@@ -44,7 +50,7 @@ export const answeredConversation = {
 
 export const conversationRequest = z
   .object({
-    messages: z.array(message).min(1).describe("The conversation, oldest first."),
+    messages: z.array(message).describe("The conversation, oldest first. It may be empty beside fields."),
     ...requestFields,
     ...scanFields,
   })
@@ -61,6 +67,10 @@ export const sanitizedConversation = {
     .union([z.string(), z.array(messagePart)])
     .optional()
     .describe("With details: the sanitized system prompt."),
+  sanitized_fields: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("With details: the other fields with the edits of all scanners."),
 };
 
 /** The response of `POST /analyze/conversation`. */
@@ -92,6 +102,6 @@ export const conversationExamples = {
 };
 
 /** Returns the part of a body that is sent to a model. Its shape is validated; its content is validated when it is read. */
-export function chatOf({ messages, tools, system }: Partial<Record<keyof ChatRequest, unknown>>): ChatRequest {
-  return { messages, tools, system } as ChatRequest;
+export function chatOf({ messages, tools, system, fields }: Partial<Record<keyof ChatRequest, unknown>>): ChatRequest {
+  return { messages, tools, system, fields } as ChatRequest;
 }

@@ -40,6 +40,8 @@ const details = {
     untrained_language: {},
     findings_omitted: {},
     unscanned_sources: {},
+    state_elsewhere: [],
+    unknown_fields: [],
   },
 };
 

@@ -97,6 +97,14 @@ export const coverage = z
       .describe(
         "By source: code points that no scanner read, because conversation.scan names scanners for other sources.",
       ),
+    state_elsewhere: z
+      .array(z.string())
+      .describe(
+        "What the model reads that is not in the request: fields such as previous_response_id, and tools that the provider runs.",
+      ),
+    unknown_fields: z
+      .array(z.string())
+      .describe("Fields of the request that guard does not know and did not read; see app.unknown_fields."),
   })
   .describe("How much of the text was scanned.");
 

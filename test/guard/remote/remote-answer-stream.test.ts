@@ -17,7 +17,15 @@ const SECRET = "hunter2-is-secret";
 const LINES = { "content-type": "application/x-ndjson" };
 const COVERAGE = {
   ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
+  ...{
+    suppressed: [],
+    failed: [],
+    untrained_language: {},
+    findings_omitted: {},
+    unscanned_sources: {},
+    state_elsewhere: [],
+    unknown_fields: [],
+  },
 };
 const DONE = {
   ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, checks: [], coverage: COVERAGE },

@@ -22,7 +22,15 @@ const toolCall = (given: unknown) => ({
 
 const COVERAGE = {
   ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{ suppressed: [], failed: [], untrained_language: {}, findings_omitted: {}, unscanned_sources: {} },
+  ...{
+    suppressed: [],
+    failed: [],
+    untrained_language: {},
+    findings_omitted: {},
+    unscanned_sources: {},
+    state_elsewhere: [],
+    unknown_fields: [],
+  },
 };
 const CHECK = {
   ...{ name: "Word", scanner: "Word", type: "Word", scope: "latest", is_valid: true, outcome: "passed", score: -1 },
@@ -78,6 +86,11 @@ describe("RemoteGuard", () => {
     const { report, request } = await call.request({ ...ask("Write to ann@example.org."), system: "Be kind." });
     expect(report).toMatchObject({ outcome: "masked", isValid: false });
     expect(request).toEqual({ ...ask("Write to [REDACTED_EMAIL_ADDRESS_1]."), system: "Be kind." });
+    const fields = (user: string) => ({ messages: [], fields: { user, seed: 1, previous_response_id: "resp_1" } });
+    const besides = await call.request(fields("ann@example.org"));
+    expect(besides.request).toEqual(fields("[REDACTED_EMAIL_ADDRESS_1]"));
+    expect(besides.report.coverage.stateElsewhere).toEqual(["previous_response_id"]);
+    await call.request(ask("Write to ann@example.org."));
     const told = "I wrote to [REDACTED_EMAIL_ADDRESS_1].";
     const answer = await call.answer({ text: told, toolCalls: [toolCall({ to: "[REDACTED_EMAIL_ADDRESS_1]" })] });
     expect(answer).toMatchObject({

@@ -192,6 +192,8 @@ describe("details", () => {
       untrained_language: {},
       findings_omitted: {},
       unscanned_sources: {},
+      state_elsewhere: [],
+      unknown_fields: [],
     });
   });
 

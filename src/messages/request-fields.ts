@@ -1,0 +1,143 @@
+import { isRecord } from "../support/is-record.ts";
+import { readAllStrings } from "./all-strings.ts";
+import { contentContext, readContent } from "./content.ts";
+import { isPhrase, wordLength } from "./names.ts";
+import type { PartContext } from "./part-reader.ts";
+import type { KeyPath, RequestReader } from "./request-reader.ts";
+import { NOT_FOR_MODELS, readSchema, readTools } from "./tool-definitions.ts";
+import { isText } from "./unknown-fields.ts";
+
+/** The name of the fields in a `ChatRequest`. Paths of findings leave it out. */
+export const FIELDS = "fields";
+
+type FieldReader = (value: unknown, keys: KeyPath, reader: RequestReader) => void;
+
+/** Reads a schema or grammar. A single word, such as `b64_json`, names a format. */
+const readAnswerSchema: FieldReader = (value, keys, reader) => {
+  if (typeof value !== "string" || isText(value)) readSchema(value, keys, reader);
+};
+
+/** Reads an object with a schema at `format` and other settings. */
+const readAnswerFormat: FieldReader = (value, keys, reader) => {
+  if (!isRecord(value)) return readUnknown(value, keys, reader);
+  const { format, ...others } = value;
+  if (format !== undefined && format !== null) readAnswerSchema(format, [...keys, "format"], reader);
+  readUnknown(others, keys, reader);
+};
+
+const readInstructions: FieldReader = (value, keys, reader) =>
+  readContent(value, contentContext(reader, reader.open(keys, { source: "system" }), keys));
+
+/** Reads the text that an answer is expected to repeat in part. */
+const readPrediction: FieldReader = (value, keys, reader) => {
+  if (!isRecord(value)) return readUnknown(value, keys, reader);
+  const { content, ...others } = value;
+  const contentKeys = [...keys, "content"];
+  readContent(content, contentContext(reader, reader.openBeside(contentKeys, "user", undefined), contentKeys));
+  readUnknown(others, keys, reader);
+};
+
+/** Reads a template that the provider stores: its variables are in the request, and its text is not. */
+const readPromptTemplate: FieldReader = (value, keys, reader) => {
+  if (!isRecord(value)) return readUnknown(value, keys, reader);
+  const { variables, ...others } = value;
+  reader.stateElsewhere.add("prompt");
+  const inner = [...keys, "variables"];
+  readAllStrings(variables, besideContext(inner, reader));
+  readUnknown(others, keys, reader);
+};
+
+/** The fields that the model reads in the APIs of OpenAI and Anthropic, and of servers with these APIs. */
+const FIELD_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
+  ["functions", (value, keys, reader) => readTools(value, keys, reader)],
+  ["instructions", readInstructions],
+  ["prediction", readPrediction],
+  ["prompt", readPromptTemplate],
+  ["text", readAnswerFormat],
+  ["output_config", readAnswerFormat],
+  ...(
+    "response_format output_format grammar ebnf regex json_schema structured_outputs " +
+    "guided_json guided_regex guided_choice guided_grammar"
+  )
+    .split(" ")
+    .map((name) => [name, readAnswerSchema] as const),
+]);
+
+/**
+ * Fields that let the model read texts that are not in the request: earlier answers and conversations, files and pages, tools of MCP servers,
+ * and skills.
+ */
+const STATE_FIELDS: ReadonlySet<string> = new Set(
+  "previous_response_id conversation container mcp_servers web_search_options search_parameters data_sources".split(
+    " ",
+  ),
+);
+
+/** Keys in them whose values are credentials. */
+const CREDENTIALS: ReadonlySet<string> = new Set([
+  ...NOT_FOR_MODELS,
+  ..."authentication key api_key access_token connection_string".split(" "),
+]);
+
+/** Fields with the tokens of a text, which only the model can read. */
+export const TOKEN_FIELDS: ReadonlySet<string> = new Set(
+  "input_ids prompt_token_ids token_ids prompt_embeds input_embeds inputs_embeds".split(" "),
+);
+
+/** Selects the strings to read in fields that the model does not read. They are read where they look like text. */
+const NAME_FIELDS: ReadonlyMap<string, (value: string) => boolean> = new Map<string, (value: string) => boolean>([
+  // Names of models, tools and features have many words, but no white space.
+  ..."model models provider service_tier include betas tool_choice prompt_cache_key"
+    .split(" ")
+    .map((name) => [name, (value: string) => /\s/.test(value)] as const),
+  // They identify people and sessions.
+  ..."user metadata safety_identifier"
+    .split(" ")
+    .map((name) => [name, (value: string) => isPhrase(value) || value.includes("@")] as const),
+  // Short ones are marks of a chat template, such as `\nUser:`, which end an answer.
+  ..."stop stop_sequences".split(" ").map((name) => [name, isLongStop] as const),
+]);
+
+/** Whether a text in a field may contain an instruction, in a body without objects, such as a form. */
+export function isFieldText(name: string, value: string): boolean {
+  return (NAME_FIELDS.get(name) ?? isText)(value);
+}
+
+function isLongStop(value: string): boolean {
+  return wordLength(value.replace(/<[^<>]{0,40}>/g, " ")) >= 20;
+}
+
+/**
+ * Reads the fields of a request beside its messages, tools and system prompt: those that OpenAI and Anthropic define as text for the model,
+ * and any other field if it may contain an instruction.
+ */
+export function readRequestFields(fields: Readonly<Record<string, unknown>>, reader: RequestReader): void {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null) continue;
+    const keys = [FIELDS, name];
+    const read = FIELD_READERS.get(name);
+    const isRead = NAME_FIELDS.get(name);
+    if (read) read(value, keys, reader);
+    else if (STATE_FIELDS.has(name)) readState(name, value, reader);
+    else if (isRead) readAllStrings(value, besideContext(keys, reader), isRead);
+    else if (TOKEN_FIELDS.has(name)) besideContext(keys, reader).draft.skipped += 1;
+    else readUnknown(value, keys, reader);
+  }
+}
+
+function readState(name: string, value: unknown, reader: RequestReader): void {
+  const keys = [FIELDS, name];
+  reader.stateElsewhere.add(name);
+  const isRead = (text: string, path: KeyPath) => isPhrase(text) && !path.some((key) => CREDENTIALS.has(String(key)));
+  reader.openBeside(keys, "user", undefined).addAll(value, keys, isRead);
+}
+
+function readUnknown(value: unknown, keys: KeyPath, reader: RequestReader): void {
+  const context = besideContext(keys, reader);
+  context.draft.addKey(String(keys.at(-1)), keys);
+  readAllStrings(value, context, isText);
+}
+
+function besideContext(keys: KeyPath, reader: RequestReader): PartContext {
+  return contentContext(reader, reader.openBeside(keys, "user", undefined), keys);
+}
