@@ -76,7 +76,7 @@ describe("BanCompetitors", () => {
     ["Acme Corp", "AcmeCorp, Acme, Corp, Acme Corporation, acme corps"],
     ["A-Team", "what a team, a  team"],
     ["Best Buy", "The best, buy it. The best - buy it."],
-  ])("does not take other words for %s: %s", async (competitor, text) => {
+  ])("ignores other words that resemble %s: %s", async (competitor, text) => {
     expect((await scanned(new BanCompetitors({ competitors: [competitor] }), text, {})).findings).toEqual([]);
   });
 

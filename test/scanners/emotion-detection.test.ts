@@ -12,7 +12,7 @@ describe("EmotionDetection", () => {
     expect(await scanner.scan("they are happy")).toMatchObject({ isValid: true, findings: [] });
   });
 
-  it.each(["input", "output"] as const)("blocks others where asked to, on the side of the %s", async (side) => {
+  it.each(["input", "output"] as const)("blocks other emotions on request, on the side of the %s", async (side) => {
     const scanner = createScanner(side, "EmotionDetection", { model: multitaskModel, blocked_emotions: ["joy"] });
     expect((await scanner.scan("they are happy", {})).findings).toMatchObject([{ label: "joy" }]);
     expect((await scanner.scan("they are furious", {})).isValid).toBe(true);
@@ -25,7 +25,7 @@ describe("EmotionDetection", () => {
   });
 
   it.each([[[]], [["anger"]]])(
-    "tells all emotions where asked to, whichever it blocks: %j",
+    "reports all emotions on request, whichever it blocks: %j",
     async (blockedEmotions) => {
       const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions, returnFullOutput: true });
       const text = "they are furious . the sky is blue";

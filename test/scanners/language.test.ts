@@ -48,7 +48,7 @@ describe("Language", () => {
     }
   });
 
-  it.each(Object.entries(shortTexts.foreign))("tells short texts in %s from English", async (language, texts) => {
+  it.each(Object.entries(shortTexts.foreign))("distinguishes short texts in %s from English", async (language, texts) => {
     const own = new Language({ validLanguages: [language] });
     for (const text of texts) {
       // A text may certainly not be English and yet be equally likely in two related languages.

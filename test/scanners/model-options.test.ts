@@ -42,7 +42,7 @@ const WITH_MODELS: [Side, string, Record<string, unknown>][] = [
 ];
 
 describe("llm-guard's options of models", () => {
-  it.each(WITH_MODELS)("are taken by %s %s", (side, type, params) => {
+  it.each(WITH_MODELS)("are accepted by %s %s", (side, type, params) => {
     const scanner = createScanner(side, type, {
       ...params,
       ...{ use_onnx: true, model_max_length: 256, model_batch_size: 4, low_cpu_mem_usage: true, device: 0 },
@@ -93,7 +93,7 @@ describe("llm-guard's options of models", () => {
       "onnxFilename: is given twice",
     ],
     [{ model_path: 7 }, "modelPath: expected a text, got a number"],
-  ])("refuse a model that is given twice, or by a number: %j", (params, message) => {
+  ])("reject a model that is given twice, or by a number: %j", (params, message) => {
     expect(() => createScanner("input", "PromptInjection", params)).toThrow(message);
   });
 
@@ -112,7 +112,7 @@ describe("llm-guard's options of models", () => {
     ["output", "Bias", {}],
     ["output", "NoRefusal", {}],
     ["output", "Relevance", {}],
-  ] as const)("model_max_length makes the windows of %s %s shorter", async (side, type, params) => {
+  ] as const)("model_max_length shortens the windows of %s %s", async (side, type, params) => {
     const windows = async (more: object) => {
       const scanner = createScanner(side, type, { ...params, model: multitaskModel, ...more });
       const { coverage } = await scanner.scan(fillerText.repeat(4), side === "output" ? { prompt: "who won ?" } : {});

@@ -34,7 +34,7 @@ const cases = [
 ] as const;
 
 describe("the probability of a verdict", () => {
-  it.each(cases)("%s %s %j: is what the threshold is compared with", async (side, type, params, bad, good, nothing) => {
+  it.each(cases)("%s %s %j: is compared with the threshold", async (side, type, params, bad, good, nothing) => {
     const scan = async (text: string, threshold?: number) => {
       const scanner = createScanner(side, type, { ...params, ...(threshold === undefined ? {} : { threshold }) });
       const verdict = await scanner.scan(text, {});

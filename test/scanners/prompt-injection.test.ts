@@ -230,7 +230,7 @@ describe("PromptInjection with a classifier of the caller", () => {
   });
 
   it.each([1.5, -0.1, Number.NaN, "0.1", undefined, [{ label: "OTHER", score: 1 }], {}])(
-    "does not take %j for a probability",
+    "does not accept %j as a probability",
     async (answer) => {
       const odd = new PromptInjection({ classifier: () => answer as never });
       await expect(odd.scan("text")).rejects.toThrow(/classifier returned/);

@@ -110,7 +110,7 @@ describe("Relevance with the embedded model", () => {
       "Откройте настройки почты и выберите «Сменить пароль».",
       "Лось — крупное животное.",
     ],
-  ])("tells an answer to %j from an irrelevant text", async (prompt, good, bad) => {
+  ])("distinguishes an answer to %j from an irrelevant text", async (prompt, good, bad) => {
     expect((await embedded.scan(good, { prompt })).isValid).toBe(true);
     expect((await embedded.scan(bad, { prompt })).isValid).toBe(false);
   });

@@ -265,13 +265,13 @@ describe("Secrets in files", () => {
     "German prose": [(secret) => `Das Passwort lautet ${secret}, bitte ändern.`, password],
   };
 
-  it.each(Object.entries(files))("finds what stands in %s", async (_, [file, secret]) => {
+  it.each(Object.entries(files))("finds the credential in %s", async (_, [file, secret]) => {
     const text = file(secret);
     expect((await scan(text)).rewritten).toBe(text.replace(secret, "******"));
   });
 
   const stands = ["changeme", "TODO", "%(DB_PASSWORD)s", "xxxx-xxxx-xxxx", "your-password1", "op://vault/db/password1"];
-  it.each(Object.entries(files))("lets placeholders be in %s", async (_, [file]) => {
+  it.each(Object.entries(files))("passes placeholders in %s", async (_, [file]) => {
     for (const placeholder of [...stands, "<password>", "$" + "{PASSWORD1}"]) {
       const { findings } = await scan(file(placeholder));
       expect(findings.map(({ label, text }) => [placeholder, label, text])).toEqual([]);

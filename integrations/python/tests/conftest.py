@@ -15,7 +15,7 @@ from guard_server import TOKEN, guard_server
 
 from guard_scan import AsyncGuard, Guard
 
-#: Calls a method of a client by its name.
+#: Calls a method of a client by name.
 Ask = Callable[..., Any]
 
 
@@ -26,7 +26,7 @@ def url() -> Iterator[str]:
 
 
 def ask_with(kind: str, url: str, token: str = TOKEN, **options: Any) -> Ask:
-    """Both clients as one, so that the same tests are for both."""
+    """Wraps both clients in one function, so that the tests run with both."""
 
     def ask(name: str, *args: Any, **more: Any) -> Any:
         if kind == "Guard":
@@ -53,7 +53,7 @@ def ask(kind: str, url: str) -> Ask:
 
 
 class Fake(ThreadingHTTPServer):
-    """A server that answers what it is told, one answer after the other, and the last one again and again."""
+    """A server with scripted replies. It repeats the last one."""
 
     daemon_threads = True
 
@@ -65,7 +65,7 @@ class Fake(ThreadingHTTPServer):
         self.delay.set()
 
     def handle_error(self, *_: object) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):  # A client that goes away is no error.
+        if not isinstance(sys.exc_info()[1], OSError):  # A client that disconnects is not an error.
             traceback.print_exc()
 
     @property
@@ -88,7 +88,7 @@ class Handler(BaseHTTPRequestHandler):
         if length:
             self.server.bodies.append(json.loads(self.rfile.read(int(length))))
         else:
-            # What is not read may cut the connection before the answer has arrived.
+            # Unread data may reset the connection before the reply arrives.
             while (size := int(self.rfile.readline(), 16)) > 0:
                 self.rfile.read(size + 2)
             self.rfile.readline()

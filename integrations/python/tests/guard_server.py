@@ -1,4 +1,4 @@
-"""A real guard server, of what is built in this repository, with scanners that work by rules."""
+"""A real guard server from the build of this repository, with rule-based scanners."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 @contextmanager
 def guard_server() -> Iterator[str]:
-    """Starts a server, and gives its URL."""
+    """Starts a server, and yields its URL."""
     config = Path(__file__).with_name("scanners.yml")
     node = os.environ.get("GUARD_NODE") or shutil.which("node") or "node"
     port = free_port()

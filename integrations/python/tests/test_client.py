@@ -1,4 +1,4 @@
-"""Both clients, against a real server, and against one that talks nonsense."""
+"""Tests both clients with a real server, and with a server that sends invalid replies."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ GOOD = {"sanitized_prompt": "Hello", "is_valid": True, "scanners": {"A": -1.0}, 
 
 
 class TestPrompts:
-    def test_unpacks_as_what_llm_guard_returns(self, ask: Ask) -> None:
+    def test_unpacks_like_the_result_of_llm_guard(self, ask: Ask) -> None:
         sanitized_prompt, results_valid, results_score = ask("scan_prompt", TEXT)
         assert sanitized_prompt == MASKED
         assert results_valid == {"BanSubstrings": True, "Anonymize": False}
         assert results_score == {"BanSubstrings": -1, "Anonymize": 0.9}
 
-    def test_says_what_becomes_of_the_text(self, ask: Ask) -> None:
+    def test_has_an_outcome(self, ask: Ask) -> None:
         assert ask("scan_prompt", "Hello").outcome == "passed"
         masked = ask("scan_prompt", TEXT)
         assert (masked.outcome, masked.is_valid, masked.is_blocked) == ("masked", False, False)
@@ -42,14 +42,13 @@ class TestPrompts:
             blocked.raise_if_blocked()
         assert caught.value.report is blocked
 
-    def test_options(self, ask: Ask) -> None:
+    def test_accepts_options(self, ask: Ask) -> None:
         assert ask("scan_prompt", "A zebra", suppress=["BanSubstrings"]).outcome == "passed"
-        # The page of BanSubstrings says that it looks at what users write.
         assert "Anonymize" not in ask("scan_prompt", TEXT, suppress=["Anonymize"]).results_valid
         judged = ask("scan_prompt", TEXT, rewrite=False)
         assert (judged.is_valid, judged.sanitized_prompt, judged.vault) == (False, TEXT, None)
 
-    def test_texts_and_vaults_are_not_in_what_is_printed(self, ask: Ask) -> None:
+    def test_repr_contains_no_texts_and_no_vault(self, ask: Ask) -> None:
         report = ask("scan_prompt", TEXT)
         assert report.vault
         assert report.vault not in repr(report)
@@ -57,7 +56,7 @@ class TestPrompts:
 
 
 class TestOutputs:
-    def test_restores_from_the_vault(self, ask: Ask) -> None:
+    def test_restores_values_from_the_vault(self, ask: Ask) -> None:
         prompt = ask("scan_prompt", TEXT)
         calls = [{"id": "1", "type": "function", "function": {"name": "f", "arguments": f'{{"a": "{MASKED}"}}'}}]
         output = ask("scan_output", MASKED, f"You said: {MASKED}", vault=prompt.vault, tool_calls=calls)
@@ -66,7 +65,7 @@ class TestOutputs:
         sanitized, valid, _ = output
         assert (sanitized, all(valid.values())) == (f"You said: {TEXT}", True)
 
-    def test_blocked(self, ask: Ask) -> None:
+    def test_raises_if_blocked(self, ask: Ask) -> None:
         messages = [{"role": "user", "content": "Which?"}]
         report = ask("scan_output", "Which?", "The giraffe", messages=messages, system="Be brief.")
         with pytest.raises(GuardBlockedError, match=r"^The answer was blocked by guard: BanSubstrings\.$"):
@@ -83,7 +82,7 @@ class TestConversations:
         },
     )
 
-    def test_all_of_it_comes_back(self, ask: Ask) -> None:
+    def test_returns_all_parts(self, ask: Ask) -> None:
         tools = [{"type": "function", "function": {"name": "f", "description": "Sends mail.", "parameters": {}}}]
         report = ask("scan_conversation", self.MESSAGES, tools=tools, system="Mails go to ann@example.com")
         assert report.sanitized_system == "Mails go to [REDACTED_EMAIL_ADDRESS_1]"
@@ -99,19 +98,19 @@ class TestConversations:
         assert report.outcome == "masked"
         assert report.coverage["parts_skipped"] == 1
 
-    def test_known_values_keep_their_placeholders(self, ask: Ask) -> None:
+    def test_keeps_placeholders_of_known_values(self, ask: Ask) -> None:
         first = ask("scan_prompt", "bob@example.com")
         later = ask("scan_conversation", self.MESSAGES, vault=first.vault)
         assert later.sanitized_messages[2]["content"][0]["text"] == "Mail [REDACTED_EMAIL_ADDRESS_1]"
 
-    def test_without_rewriting(self, ask: Ask) -> None:
+    def test_can_keep_the_texts(self, ask: Ask) -> None:
         report = ask("scan_conversation", self.MESSAGES, rewrite=False)
         assert report.is_valid is False
         assert report.sanitized_messages == list(self.MESSAGES)
 
 
 class TestDocuments:
-    def test_each_by_itself(self, ask: Ask) -> None:
+    def test_judges_each_document(self, ask: Ask) -> None:
         report = ask("scan_documents", [{"id": "a", "text": TEXT}, "A zebra", "Hello"])
         assert [document.is_valid for document in report.documents] == [False, False, True]
         assert report.documents[0].sanitized_text == MASKED
@@ -119,13 +118,13 @@ class TestDocuments:
         with pytest.raises(GuardBlockedError, match="BanSubstrings"):
             report.raise_if_blocked()
 
-    def test_without_rewriting(self, ask: Ask) -> None:
+    def test_can_keep_the_texts(self, ask: Ask) -> None:
         report = ask("scan_documents", [TEXT], rewrite=False)
         assert report.documents[0].sanitized_text == TEXT
 
 
 class TestErrors:
-    def test_problems(self, kind: str, url: str) -> None:
+    def test_raises_problems(self, kind: str, url: str) -> None:
         with pytest.raises(GuardProblemError, match="401") as caught:
             ask_with(kind, url, "another")("scan_prompt", "Hello")
         assert caught.value.status == 401
@@ -133,11 +132,11 @@ class TestErrors:
             ask_with(kind, url)("scan_prompt", "Hello", source="nobody")
         assert (caught.value.status, caught.value.errors[0]["pointer"]) == (422, "/source")
 
-    def test_a_server_that_is_not_there(self, kind: str) -> None:
-        with pytest.raises(GuardUnavailableError, match="cannot be reached"):
+    def test_names_an_unreachable_server(self, kind: str) -> None:
+        with pytest.raises(GuardUnavailableError, match="^The guard server could not be reached "):
             ask_with(kind, "http://127.0.0.1:9")("scan_prompt", "Hello")
 
-    def test_a_server_that_is_too_slow(self, kind: str, fake: Fake) -> None:
+    def test_times_out(self, kind: str, fake: Fake) -> None:
         fake.says(200, GOOD)
         fake.delay.clear()
         start = time.monotonic()
@@ -145,7 +144,7 @@ class TestErrors:
             ask_with(kind, fake.url, timeout=0.3)("scan_prompt", "Hello")
         assert time.monotonic() - start < 5
 
-    def test_tries_again_when_the_server_is_busy(self, kind: str, fake: Fake) -> None:
+    def test_retries_when_the_server_is_overloaded(self, kind: str, fake: Fake) -> None:
         for _ in range(2):
             fake.says(503, {"detail": "Too many scans are under way."}, retry_after="0")
         fake.says(200, GOOD)
@@ -153,13 +152,13 @@ class TestErrors:
         assert len(fake.bodies) == 3
 
     @pytest.mark.parametrize(("retries", "tries"), [(0, 1), (1, 2)])
-    def test_gives_up(self, kind: str, fake: Fake, retries: int, tries: int) -> None:
+    def test_stops_after_the_retries(self, kind: str, fake: Fake, retries: int, tries: int) -> None:
         fake.says(503, {"detail": "Too many scans are under way."}, retry_after="0")
         with pytest.raises(GuardProblemError, match="503: Too many scans are under way"):
             ask_with(kind, fake.url, retries=retries)("scan_prompt", "Hello")
         assert len(fake.bodies) == tries
 
-    def test_does_not_wait_for_longer_than_its_timeout(self, kind: str, fake: Fake) -> None:
+    def test_never_waits_longer_than_the_timeout(self, kind: str, fake: Fake) -> None:
         fake.says(503, {}, retry_after="60")
         with pytest.raises(GuardProblemError) as caught:
             ask_with(kind, fake.url, timeout=2)("scan_prompt", "Hello")
@@ -183,32 +182,32 @@ class TestErrors:
             {"vault": 1},
         ],
     )
-    def test_an_answer_with_something_missing_never_passes(self, kind: str, fake: Fake, change: dict[str, Any]) -> None:
+    def test_an_incomplete_reply_never_passes(self, kind: str, fake: Fake, change: dict[str, Any]) -> None:
         fake.says(200, {name: value for name, value in {**GOOD, **change}.items() if value is not None})
         with pytest.raises(GuardReplyError):
             ask_with(kind, fake.url)("scan_prompt", "Hello")
 
     @pytest.mark.parametrize("body", [b"", b"hello", b"[]", b"null", b"\xff"])
-    def test_nor_does_something_else(self, kind: str, fake: Fake, body: bytes) -> None:
+    def test_a_foreign_reply_never_passes(self, kind: str, fake: Fake, body: bytes) -> None:
         fake.says(200, body)
         with pytest.raises(GuardReplyError):
             ask_with(kind, fake.url)("scan_prompt", "Hello")
 
-    def test_a_conversation_that_comes_back_shorter(self, kind: str, fake: Fake) -> None:
+    def test_a_shortened_conversation_never_passes(self, kind: str, fake: Fake) -> None:
         fake.says(200, {**GOOD, "sanitized_messages": []})
         with pytest.raises(GuardReplyError, match="sanitized_messages"):
             ask_with(kind, fake.url)("scan_conversation", [{"role": "user", "content": "Hello"}])
 
 
 class TestSettings:
-    def test_of_the_environment(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_are_read_from_the_environment(self, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GUARD_API_BASE", url)
         monkeypatch.setenv("GUARD_API_KEY", "another")
         with Guard() as guard, pytest.raises(GuardProblemError, match="401"):
             guard.scan_prompt("Hello")
 
     @pytest.mark.parametrize("client", [Guard, AsyncGuard])
-    def test_refused(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_are_validated(self, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("GUARD_API_BASE", raising=False)
         for options in (
             {},
@@ -216,10 +215,10 @@ class TestSettings:
             {"url": "http://guard", "timeout": 0},
             {"url": "http://guard", "retries": -1},
         ):
-            with pytest.raises(ValueError, match=r"url|retries"):
+            with pytest.raises(ValueError, match=r"^(url|timeout|retries): "):
                 client(**options)
 
-    def test_no_proxy_of_the_environment_is_used(self, kind: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ignore_proxies_of_the_environment(self, kind: str, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
         assert ask_with(kind, url)("scan_prompt", "Hello").outcome == "passed"
 

@@ -1,4 +1,4 @@
-"""The programs of README.md print what it says."""
+"""Checks that the programs in README.md print the shown output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROGRAMS = re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", README.read_te
 
 
 @pytest.mark.parametrize("index", range(len(PROGRAMS)))
-def test_programs(url: str, index: int) -> None:
+def test_prints_the_shown_output(url: str, index: int) -> None:
     program, printed = PROGRAMS[index]
     source = program.replace("http://127.0.0.1:8000", url)
     path = str(README.parent / "src")
@@ -28,5 +28,5 @@ def test_programs(url: str, index: int) -> None:
     assert result.stdout == printed
 
 
-def test_are_found() -> None:
+def test_finds_the_programs() -> None:
     assert len(PROGRAMS) == 3

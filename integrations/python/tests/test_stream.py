@@ -1,4 +1,4 @@
-"""Answers that arrive in pieces, against a real server, and against one that talks nonsense."""
+"""Tests streams with a real server, and with a server that sends invalid replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from guard_scan import (
     GuardUnavailableError,
 )
 
-#: Hands pieces in, and takes what may be shown.
+#: Pushes pieces, and returns the released texts.
 Stream = Callable[..., list[str]]
 
 
@@ -62,7 +62,7 @@ def pieces_of(text: str, rand: random.Random) -> list[str]:
     return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)])]
 
 
-def test_restores_however_the_answer_is_cut(kind: str, url: str) -> None:
+def test_restores_values_split_between_pieces(kind: str, url: str) -> None:
     with Guard(url, TOKEN) as guard:
         vault = guard.scan_prompt("ann@example.com").vault
     answer = (
@@ -74,7 +74,7 @@ def test_restores_however_the_answer_is_cut(kind: str, url: str) -> None:
         assert "".join(shown) == answer.replace("[REDACTED_EMAIL_ADDRESS_1]", "ann@example.com")
 
 
-def test_shows_text_before_the_answer_has_ended(url: str) -> None:
+def test_releases_text_before_the_end(url: str) -> None:
     async def run() -> None:
         async with AsyncGuard(url, TOKEN) as guard, guard.output_stream("A question") as stream:
             await stream.push("This is the first sentence. " * 20)
@@ -93,8 +93,8 @@ def test_shows_text_before_the_answer_has_ended(url: str) -> None:
     asyncio.run(run())
 
 
-def test_a_model_that_pauses(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guard_scan.stream.SILENCE", 0.01)
+def test_survives_a_pause_of_the_model(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guard_scan.stream.KEEP_ALIVE_INTERVAL", 0.01)
 
     async def pausing() -> AsyncIterator[str]:
         for piece in ("Hello ", "wor", "ld. And so on."):
@@ -108,7 +108,7 @@ def test_a_model_that_pauses(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(run()) == "Hello world. And so on."
 
 
-def test_blocked(stream: Stream) -> None:
+def test_raises_if_blocked(stream: Stream) -> None:
     shown: list[str] = []
     with pytest.raises(GuardBlockedError, match=r"^The answer was blocked by guard: BanSubstrings\.$") as caught:
         stream(["It is easy. ", "It is the gira", "ffe. ", "Ask me more."], shown)
@@ -116,23 +116,23 @@ def test_blocked(stream: Stream) -> None:
     assert caught.value.report.results_valid["BanSubstrings"] is False
 
 
-def test_empty(stream: Stream) -> None:
+def test_accepts_an_empty_answer(stream: Stream) -> None:
     assert stream([]) == []
     assert "".join(stream(["", "", "Yes.", ""])) == "Yes."
 
 
-def test_suppress(stream: Stream) -> None:
+def test_suppresses_checks(stream: Stream) -> None:
     assert "".join(stream(["A giraffe."], suppress=["BanSubstrings"])) == "A giraffe."
 
 
-def test_problems(kind: str, url: str) -> None:
+def test_raises_problems(kind: str, url: str) -> None:
     with pytest.raises(GuardProblemError, match="401"):
         stream_with(kind, url, "another")(["Hello."])
     with pytest.raises(GuardProblemError, match="vault"):
         stream_with(kind, url)(["Hello."], vault="nonsense")
 
 
-def test_an_error_of_who_makes_the_pieces(kind: str, url: str) -> None:
+def test_passes_errors_of_the_source_on(kind: str, url: str) -> None:
     def failing() -> Iterable[str]:
         yield "Hello."
         raise KeyError("of mine")
@@ -141,7 +141,7 @@ def test_an_error_of_who_makes_the_pieces(kind: str, url: str) -> None:
         stream_with(kind, url)(failing())
 
 
-def test_who_needs_no_more_may_leave(url: str) -> None:
+def test_the_reader_may_stop_early(url: str) -> None:
     with Guard(url, TOKEN) as guard:
         pieces = iter(["This is a sentence. "] * 10_000)
         for text in guard.scan_output_stream("A question", pieces):
@@ -166,18 +166,20 @@ def test_who_needs_no_more_may_leave(url: str) -> None:
         (502, b"<html>", GuardProblemError),
     ],
 )
-def test_nonsense_never_passes(kind: str, fake: Fake, status: int, body: bytes, error: type[GuardError]) -> None:
+def test_an_invalid_reply_never_passes(
+    kind: str, fake: Fake, status: int, body: bytes, error: type[GuardError]
+) -> None:
     fake.says(status, body)
     with pytest.raises(error):
         stream_with(kind, fake.url)(["Hello."])
 
 
-def test_a_server_that_is_not_there(kind: str) -> None:
-    with pytest.raises(GuardUnavailableError, match="cannot be reached"):
+def test_names_an_unreachable_server(kind: str) -> None:
+    with pytest.raises(GuardUnavailableError, match="^The guard server could not be reached "):
         stream_with(kind, "http://127.0.0.1:9")(["Hello."])
 
 
-def test_a_server_that_does_not_answer(kind: str, fake: Fake) -> None:
+def test_times_out(kind: str, fake: Fake) -> None:
     fake.says(200, b"")
     fake.delay.clear()
     with pytest.raises(GuardUnavailableError, match=r"within 0\.3 s"):

@@ -141,7 +141,7 @@ describe("threshold: { fpr }", () => {
 describe("the evaluations of the embedded models", () => {
   const embedded = listModels().filter(({ source, folder: at }) => source === "embedded" && readEvaluation(at));
 
-  it.each(embedded)("$model: is of these weights", ({ folder: at }) => {
+  it.each(embedded)("$model: belong to these weights", ({ folder: at }) => {
     const found = readEvaluation(at) as Evaluation;
     expect(found.model.sha256).toBe(hashOfWeights(at));
     expect(readFileSync(join(at, "CARD.md"), "utf8")).toContain(`measured on ${found.date}`);

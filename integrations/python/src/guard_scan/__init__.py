@@ -1,4 +1,4 @@
-"""Client of guard, which checks what goes into and comes out of large language models."""
+"""A client of guard, which scans the prompts and answers of large language models."""
 
 from .client import AsyncGuard, Guard
 from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardReplyError, GuardUnavailableError

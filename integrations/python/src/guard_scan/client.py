@@ -1,4 +1,4 @@
-"""The clients: Guard for programs that wait, and AsyncGuard for those that run on asyncio. Both have the same methods."""
+"""The clients: Guard for blocking programs, and AsyncGuard for asyncio. Both have the same methods."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, TypeVar
 import httpx
 
 from . import requests
-from .connection import Connection, read
+from .connection import Connection, read_response
 from .reports import Content, ConversationReport, DocumentsReport, OutputReport, PromptReport
 from .requests import Document, Request
-from .stream import OutputStream, opened
-from .threaded import scanned_in_thread
+from .stream import OutputStream, open_stream
+from .threaded import scan_in_thread
 
 Answer = TypeVar("Answer")
 Chat = Sequence[Mapping[str, Any]]
@@ -25,9 +25,9 @@ Chat = Sequence[Mapping[str, Any]]
 
 class AsyncGuard:
     """
-    A client of a guard server. It keeps connections open: make one, use it for all calls of one event loop, and close it.
+    A client of a guard server. It keeps connections open: create one client for all calls of an event loop, and close it at the end.
 
-    All methods raise a GuardError when a text could not be checked. Such a text must not go on.
+    All methods raise a GuardError if a text could not be checked. Such a text must be blocked.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class AsyncGuard:
         context: ssl.SSLContext | None = None,
     ) -> None:
         """
-        :param url: where the server is; by default the environment variable ``GUARD_API_BASE``.
+        :param url: the URL of the server; by default the environment variable ``GUARD_API_BASE``.
         :param token: the bearer token; by default ``GUARD_API_KEY``. Other credentials go into ``headers``.
-        :param timeout: seconds that a call may take, with all its tries.
-        :param retries: how often a call is tried again when the server is too busy (503, 429) or cannot be connected to.
-        :param context: for TLS with authorities or certificates of your own.
+        :param timeout: the maximum seconds of a call, including retries.
+        :param retries: the number of retries if the server is overloaded (503, 429) or cannot be reached.
+        :param context: TLS settings, for example a private certificate authority.
         """
         self._connection = Connection(url, token, headers, timeout, retries, context)
         self._client: httpx.AsyncClient | None = None
@@ -62,10 +62,10 @@ class AsyncGuard:
         """
         Checks a prompt.
 
-        :param source: whose text it is: user (default), tool, system, assistant, tool_call or tool_definition.
-        :param suppress: checks to leave out, by their names in results or by the types of their scanners.
-        :param vault: the vault of the latest report of the conversation.
-        :param rewrite: with False nothing is rewritten (``/scan/prompt``).
+        :param source: the source of the text: user (default), tool, system, assistant, tool_call or tool_definition.
+        :param suppress: checks to skip, by their names in results or by the types of their scanners.
+        :param vault: the vault of the latest report in the conversation.
+        :param rewrite: False keeps the text unchanged (``/scan/prompt``).
         """
         return await self._send(
             requests.prompt_request(prompt, source=source, suppress=suppress, vault=vault, rewrite=rewrite)
@@ -85,10 +85,11 @@ class AsyncGuard:
         rewrite: bool = True,
     ) -> OutputReport:
         """
-        Checks an answer of a model. With the vault of the prompt's report Deanonymize restores what was replaced in the prompt.
+        Checks an answer of a model. With the vault of the prompt's report, Deanonymize restores the values that were replaced in the
+        prompt.
 
-        :param tool_calls: the calls of tools beside the text, as in OpenAI's chat completions.
-        :param messages: the conversation that is answered, for checks that compare with it; so are ``tools`` and ``system``.
+        :param tool_calls: the tool calls of the answer, as in OpenAI's chat completions.
+        :param messages: the conversation before the answer. Some checks compare the answer with it, and with ``tools`` and ``system``.
         """
         return await self._send(
             requests.output_request(
@@ -132,11 +133,11 @@ class AsyncGuard:
         rewrite: bool = True,
     ) -> DocumentsReport:
         """
-        Checks texts each by itself, such as the passages that a retriever found.
+        Checks texts one by one, for example the passages that a retriever found.
 
-        :param documents: texts, or objects with ``text`` and perhaps ``id``.
-        :param source: whose texts they are; by default those of a tool.
-        :param mask_injections: cuts the sentences out by which a document fails as an injection.
+        :param documents: texts, or mappings with ``text`` and optionally ``id``.
+        :param source: the source of the texts, by default ``tool``.
+        :param mask_injections: True cuts the sentences of an injection out of a document, instead of failing the document.
         """
         return await self._send(
             requests.documents_request(
@@ -169,7 +170,7 @@ class AsyncGuard:
         body = requests.stream_body(
             prompt, messages=messages, tools=tools, system=system, suppress=suppress, vault=vault
         )
-        return opened(self._connection, body)
+        return open_stream(self._connection, body)
 
     async def _send(self, request: Request[Answer]) -> Answer:
         if self._client is None:
@@ -178,13 +179,13 @@ class AsyncGuard:
         while True:
             try:
                 post = self._client.post(request.path, json=request.body, timeout=attempts.seconds)
-                # The timeout of httpx is one for each part of a request.
+                # The timeout of httpx applies to each phase of a request.
                 response = await asyncio.wait_for(post, attempts.seconds)
-                return read(request, response)
+                return read_response(request, response)
             except asyncio.TimeoutError as error:
-                attempts.after(httpx.ReadTimeout(str(error)))
+                attempts.wait_after(httpx.ReadTimeout(str(error)))
             except Exception as error:
-                await asyncio.sleep(attempts.after(error))
+                await asyncio.sleep(attempts.wait_after(error))
 
     async def aclose(self) -> None:
         """Closes the connections."""
@@ -203,8 +204,7 @@ class AsyncGuard:
 
 class Guard:
     """
-    A client of a guard server for programs that do not use asyncio. Threads may share one. Its methods are those of AsyncGuard,
-    where they are described.
+    A client of a guard server for programs without asyncio. Threads may share it. AsyncGuard documents the methods.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Guard:
         retries: int = 2,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        """Takes what AsyncGuard takes."""
+        """Accepts the parameters of AsyncGuard."""
         self._connection = Connection(url, token, headers, timeout, retries, context)
         self._client = httpx.Client(**self._connection.options())
 
@@ -290,7 +290,7 @@ class Guard:
         vault: str | None = None,
         rewrite: bool = True,
     ) -> DocumentsReport:
-        """Checks texts each by itself; see AsyncGuard."""
+        """Checks texts one by one; see AsyncGuard."""
         return self._send(
             requests.documents_request(
                 documents,
@@ -314,21 +314,23 @@ class Guard:
         vault: str | None = None,
     ) -> Iterator[str]:
         """
-        Checks an answer while it arrives: takes its pieces, and gives what may be shown. When a check fails, it raises
-        GuardBlockedError and nothing of the offending text was given.
+        Checks an answer while it arrives: consumes its pieces, and yields released text. If a check fails, it raises
+        GuardBlockedError before any of the failing text is released.
         """
         body = requests.stream_body(
             prompt, messages=messages, tools=tools, system=system, suppress=suppress, vault=vault
         )
-        return scanned_in_thread(self._connection, body, pieces)
+        return scan_in_thread(self._connection, body, pieces)
 
     def _send(self, request: Request[Answer]) -> Answer:
         attempts = self._connection.attempts()
         while True:
             try:
-                return read(request, self._client.post(request.path, json=request.body, timeout=attempts.seconds))
+                return read_response(
+                    request, self._client.post(request.path, json=request.body, timeout=attempts.seconds)
+                )
             except Exception as error:
-                time.sleep(attempts.after(error))
+                time.sleep(attempts.wait_after(error))
 
     def close(self) -> None:
         """Closes the connections."""

@@ -1,4 +1,4 @@
-"""Where the server is and how it is asked: shared by the clients, and by streams, which need a connection of their own."""
+"""The settings of a connection, and its retries. The clients share them with streams, which open connections of their own."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, TypeVar
 
 import httpx
 
-from .errors import GuardProblemError, GuardReplyError, GuardUnavailableError, with_cause
+from .errors import GuardProblemError, invalid_reply, unavailable
 from .requests import Request
 
 Answer = TypeVar("Answer")
 
-#: The replies after which it makes sense to ask again: too many requests, and a server that starts, closes or has too much to do.
-BUSY = (429, 503)
+#: The statuses after which a retry may succeed: too many requests, and a server that starts, closes or is overloaded.
+RETRYABLE = (429, 503)
 
 
 class Connection:
-    """The address of a server, the credential, and how long and how often it is asked."""
+    """The URL of a server, the credential, the timeout and the number of retries."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Connection:
         base = url or os.environ.get("GUARD_API_BASE") or ""
         if not base.startswith(("http://", "https://")):
             raise ValueError(
-                "The URL of guard's server is needed, as url=... or in GUARD_API_BASE: http://127.0.0.1:8000"
+                "url: expected the URL of a guard server, such as http://127.0.0.1:8000, here or in the variable GUARD_API_BASE"
             )
         self.url = httpx.URL(base.rstrip("/") + "/")
         secret = token or os.environ.get("GUARD_API_KEY")
@@ -44,20 +44,22 @@ class Connection:
             **(headers or {}),
             "Accept": "application/json",
         }
-        if timeout <= 0 or retries < 0:
-            raise ValueError("timeout must be above 0, and retries must not be below 0")
+        if timeout <= 0:
+            raise ValueError(f"timeout: must be above 0, got {timeout:g}")
+        if retries < 0:
+            raise ValueError(f"retries: must be at least 0, got {retries}")
         self.timeout = timeout
         self.retries = retries
-        # That of Python, because httpx would trust other authorities than the streams do.
+        # Python's default context, because streams use it too. httpx would trust other certificate authorities.
         self.context = (context or ssl.create_default_context()) if self.url.scheme == "https" else None
 
     def options(self) -> dict[str, Any]:
-        """The options of a client of httpx. Streams know no proxies, so that no request goes through one."""
+        """The options of an httpx client. It ignores proxies of the environment, because streams do not support proxies."""
         return {
             "base_url": self.url,
             "headers": self.headers,
             "trust_env": False,
-            # One that trusts nobody takes no time to make, and is not used where there is no TLS.
+            # Without TLS the context is unused, and an empty one is fast to create.
             "verify": self.context or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         }
 
@@ -66,7 +68,7 @@ class Connection:
 
 
 class Attempts:
-    """The tries of one request, which together take no longer than the timeout."""
+    """The attempts of one request. All of them together respect the timeout."""
 
     def __init__(self, timeout: float, retries: int) -> None:
         self._timeout = timeout
@@ -75,24 +77,21 @@ class Attempts:
 
     @property
     def seconds(self) -> float:
-        """How long the next try may take."""
+        """The maximum duration of the next attempt."""
         return max(0.001, self._deadline - time.monotonic())
 
-    def after(self, error: Exception) -> float:
-        """Says how many seconds to wait before the next try, or raises the error when there is none."""
+    def wait_after(self, error: Exception) -> float:
+        """Returns the seconds to wait before the next attempt, or raises the error if there is none."""
         if isinstance(error, httpx.TransportError):
-            # Nothing was sent when no connection could be made. What was sent may be under way still.
+            # Without a connection nothing was sent. After a connection the server may still be working on the request.
             wait = 0.1 if isinstance(error, httpx.ConnectError) else None
-            what = (
-                f"Guard did not answer within {self._timeout:g} s"
-                if isinstance(error, httpx.TimeoutException)
-                else ("Guard cannot be reached")
-            )
-            error = with_cause(GuardUnavailableError(f"{what} ({type(error).__name__})."), error)
-        elif isinstance(error, GuardProblemError) and error.status in BUSY:
+            is_late = isinstance(error, httpx.TimeoutException)
+            reason = f"did not answer within {self._timeout:g} s" if is_late else "could not be reached"
+            error = unavailable(reason, error)
+        elif isinstance(error, GuardProblemError) and error.status in RETRYABLE:
             wait = 0.5 if error.retry_after is None else error.retry_after
         elif isinstance(error, httpx.HTTPError):
-            wait, error = None, GuardReplyError(f"The server's answer cannot be read ({type(error).__name__}).")
+            wait, error = None, invalid_reply(f"it cannot be read ({type(error).__name__})")
         else:
             wait = None
         if wait is None or self._left == 0 or wait >= self._deadline - time.monotonic():
@@ -101,22 +100,22 @@ class Attempts:
         return wait
 
 
-def read(request: Request[Answer], response: httpx.Response) -> Answer:
-    """Reads the answer to a request, or raises the problem that it is."""
+def read_response(request: Request[Answer], response: httpx.Response) -> Answer:
+    """Returns the report of a response, or raises its problem."""
     if response.status_code != 200:
-        raise problem(response.status_code, response.headers, response.content)
-    return request.read(parse(response.content))
+        raise problem_error(response.status_code, response.headers, response.content)
+    return request.read(parse_json(response.content))
 
 
-def parse(content: bytes) -> object:
+def parse_json(content: bytes) -> object:
     try:
         return json.loads(content)
     except ValueError:
-        raise GuardReplyError("The server's answer is no JSON.") from None
+        raise invalid_reply("it is not JSON") from None
 
 
-def problem(status: int, headers: Mapping[str, str], content: bytes) -> GuardProblemError:
-    """The problem that a reply is, whether guard wrote it or something before guard."""
+def problem_error(status: int, headers: Mapping[str, str], content: bytes) -> GuardProblemError:
+    """Creates the error of a reply that is not 200, from guard or from a proxy before it."""
     try:
         body = json.loads(content)
     except ValueError:

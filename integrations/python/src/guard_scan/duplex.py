@@ -1,4 +1,4 @@
-"""A request whose body and reply run at the same time. httpx sends all of a body before it reads a reply, so this speaks h11 itself."""
+"""A request with full duplex: its body and reply are streamed concurrently. httpx reads a reply only after the body, so this uses h11."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 
 import h11
 
-from .connection import Connection, problem
-from .errors import GuardReplyError, GuardUnavailableError, with_cause
+from .connection import Connection, problem_error
+from .errors import invalid_reply, unavailable
 
-#: The most bytes of a line of the reply, and of the body of a problem.
-LINE = 16 * 1024 * 1024
-READ = 65_536
+#: The maximum bytes of a line of the reply, and of the body of a problem.
+MAX_LINE = 16 * 1024 * 1024
+CHUNK_SIZE = 65_536
 
 
 class Duplex:
-    """One such request. Lines go out with ``send``, and ``lines`` gives those of the reply. Only one task may read."""
+    """A request with full duplex. ``send`` writes lines, and ``lines`` yields those of the reply. Only one task may read."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -25,16 +25,14 @@ class Duplex:
 
     @classmethod
     async def open(cls, connection: Connection, path: str) -> Duplex:
-        """Connects, and sends the head of the request."""
+        """Connects, and sends the request headers."""
         url = connection.url.join(path)
         port = url.port or (443 if url.scheme == "https" else 80)
         opening = asyncio.open_connection(url.host, port, ssl=connection.context)
         try:
             duplex = cls(*await asyncio.wait_for(opening, connection.timeout))
         except (OSError, asyncio.TimeoutError) as error:
-            raise with_cause(
-                GuardUnavailableError(f"Guard cannot be reached ({type(error).__name__})."), error
-            ) from None
+            raise unavailable("could not be reached", error) from error
         headers = {
             **connection.headers,
             "Host": url.netloc.decode(),
@@ -46,7 +44,7 @@ class Duplex:
         return duplex
 
     async def send(self, line: bytes) -> None:
-        """Sends a line. It waits while the server reads more slowly than lines are sent."""
+        """Sends a line, and waits while the server reads more slowly than lines are sent."""
         await self._send(h11.Data(data=line + b"\n"))
 
     def write(self, line: bytes) -> None:
@@ -54,7 +52,7 @@ class Duplex:
         try:
             self._writer.write(self._http.send(h11.Data(data=line + b"\n")) or b"")
         except (OSError, RuntimeError, h11.LocalProtocolError):
-            pass  # Who reads learns why.
+            pass  # The reader raises the error.
 
     async def end(self) -> None:
         """Ends the body of the request."""
@@ -65,19 +63,19 @@ class Duplex:
             data: bytes | None = self._http.send(event)
             self._writer.write(data or b"")
             await self._writer.drain()
-        # uvloop raises a RuntimeError for a connection that is closed.
+        # uvloop raises a RuntimeError for a closed connection.
         except (OSError, RuntimeError, h11.LocalProtocolError) as error:
-            raise with_cause(GuardUnavailableError(f"Guard has gone away ({type(error).__name__})."), error) from None
+            raise unavailable("closed the connection", error) from error
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The lines of the reply. A reply other than 200 raises the problem that it is."""
+        """Yields the lines of the reply. A reply other than 200 raises its problem."""
         head: h11.Response | None = None
         held = bytearray()
         try:
             while True:
                 event = self._http.next_event()
                 if event is h11.NEED_DATA:
-                    self._http.receive_data(await self._reader.read(READ))
+                    self._http.receive_data(await self._reader.read(CHUNK_SIZE))
                 elif isinstance(event, h11.Response):
                     head = event
                 elif isinstance(event, h11.Data):
@@ -87,17 +85,17 @@ class Duplex:
                         held = bytearray(rest)
                         for line in lines:
                             yield line
-                    if len(held) > LINE:
-                        raise GuardReplyError("The server's answer is too long.")
+                    if len(held) > MAX_LINE:
+                        raise invalid_reply(f"a line is longer than {MAX_LINE} bytes")
                 elif isinstance(event, (h11.EndOfMessage, h11.ConnectionClosed)):
                     break
         except (OSError, h11.RemoteProtocolError) as error:
-            raise with_cause(GuardUnavailableError(f"Guard has gone away ({type(error).__name__})."), error) from None
+            raise unavailable("closed the connection", error) from error
         if head is None:
-            raise GuardUnavailableError("Guard has gone away.")
+            raise unavailable("closed the connection")
         if head.status_code != 200:
             headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            raise problem(head.status_code, headers, bytes(held))
+            raise problem_error(head.status_code, headers, bytes(held))
         if held:
             yield bytes(held)
 

@@ -1,4 +1,4 @@
-"""The errors that the client raises. A text whose check raised one was not checked, and must not go on."""
+"""The errors that the client raises. A text whose check raised an error was not checked, and must be blocked."""
 
 from __future__ import annotations
 
@@ -10,49 +10,59 @@ if TYPE_CHECKING:
 
 
 class GuardError(Exception):
-    """Everything that this package raises."""
+    """The base class of all errors of this package."""
 
 
 class GuardUnavailableError(GuardError):
-    """The server cannot be reached, or did not answer in time."""
+    """The server could not be reached, did not answer in time, or broke the connection."""
 
 
 class GuardReplyError(GuardError):
-    """The server answered something that is no answer of guard, so nobody knows what it says of the text."""
+    """The server sent a reply that is not a valid reply of guard, so the verdict is unknown."""
 
 
 class GuardProblemError(GuardError):
-    """The server refused a request, with Problem Details (RFC 9457). They quote nothing of the request."""
+    """The server rejected a request, with Problem Details (RFC 9457), which quote nothing of the request."""
 
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after: float | None = None) -> None:
         self.status = status
-        #: What is wrong, in a sentence.
-        self.detail = _text(problem.get("detail")) or _text(problem.get("message")) or f"The server answered {status}."
+        #: The problem, as a sentence.
+        self.detail = (
+            _text(problem.get("detail")) or _text(problem.get("message")) or f"The guard server answered {status}."
+        )
         errors = problem.get("errors")
-        #: The values at fault, each with ``pointer`` (a JSON pointer into the body) and ``detail``.
+        #: The invalid values, each with ``pointer`` (a JSON pointer into the body) and ``detail``.
         self.errors: Sequence[Mapping[str, Any]] = errors if isinstance(errors, list) else []
-        #: After how many seconds the server wants to be asked again, if it said so.
+        #: The seconds to wait before a retry, if the server sent them.
         self.retry_after = retry_after
-        faults = "".join(
+        issues = "".join(
             f" {error.get('pointer')} {error.get('detail')}." for error in self.errors if isinstance(error, dict)
         )
-        super().__init__(f"{status}: {self.detail}{faults}")
+        super().__init__(f"{status}: {self.detail}{issues}")
 
 
 class GuardBlockedError(GuardError):
-    """A check failed, so that a request must not be sent, or an answer must not be shown. The message names the checks."""
+    """A check failed: the request must not be sent, or the answer must not be shown. The message names the failed checks."""
 
     def __init__(self, part: Literal["request", "answer"], report: Report) -> None:
         self.part = part
         self.report = report
         failing = [name for name, score in report.results_score.items() if score > 0]
-        # A text may fail although no check did, because something of it was not looked at.
+        # A text is also blocked if full coverage is required and a part of it was not scanned.
         super().__init__(f"The {part} was blocked by guard: {', '.join(failing) or 'incomplete coverage'}.")
 
 
-def with_cause(error: GuardUnavailableError, cause: BaseException) -> GuardUnavailableError:
+def unavailable(reason: str, cause: BaseException | None = None) -> GuardUnavailableError:
+    """Creates the error of a server without a reply. The message names the type of the cause only, which may quote texts."""
+    suffix = "" if cause is None else f" ({type(cause).__name__})"
+    error = GuardUnavailableError(f"The guard server {reason}{suffix}.")
     error.__cause__ = cause
     return error
+
+
+def invalid_reply(reason: str) -> GuardReplyError:
+    """Creates the error of a reply that cannot be read. ``reason`` must not quote the reply."""
+    return GuardReplyError(f"The guard server sent an invalid reply: {reason}.")
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""What the server says of texts. Whatever is not a complete answer of guard raises GuardReplyError: no missing field ever passes."""
+"""Reports of the server. A reply that is incomplete raises GuardReplyError, so a missing field never passes."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union, cast
 
-from .errors import GuardBlockedError, GuardReplyError
+from .errors import GuardBlockedError, invalid_reply
 
-#: What becomes of a text: nothing failed; what failed was taken out of it; nothing of it may go on.
+#: The decision about a text: no check failed; the failing parts were removed; the text must be blocked.
 Outcome = Literal["passed", "masked", "blocked"]
 OUTCOMES = ("passed", "masked", "blocked")
 
-#: A message, a part of one, or the definition of a tool, in the format of OpenAI, Anthropic or MCP.
+#: A message, a content part or a tool definition, in the format of OpenAI, Anthropic or MCP.
 Item = dict[str, Any]
 Content = Union[str, list[Any]]
-#: What llm-guard's ``scan_prompt`` and ``scan_output`` return: the text, whether it passed and the score, by check.
+#: The return values of llm-guard's ``scan_prompt`` and ``scan_output``: the text, and by check whether it passed and its score.
 Triple = Union[str, dict[str, bool], dict[str, float]]
 
 
 @dataclass(frozen=True)
 class Report:
-    """What all answers of the server have in common."""
+    """The fields of all reports."""
 
-    #: What becomes of the text. With ``blocked`` nothing of it may go on.
+    #: The decision about the text.
     outcome: Outcome
-    #: Whether all checks passed. A text that failed may still go on when its outcome is ``masked``.
+    #: Whether all checks passed. If the outcome is ``masked``, the sanitized text may be used although a check failed.
     is_valid: bool
-    #: Risk scores by the name of the check: a score below 0 passes, and one above 0 fails.
+    #: Risk scores by check. A check with a score above 0 failed.
     results_score: dict[str, float]
-    #: Why the checks decided as they did, by check. Offsets count Unicode code points, as ``str`` does.
+    #: Findings by check. Offsets count Unicode code points, as ``str`` does.
     findings: dict[str, list[Item]] = field(repr=False)
-    #: How much was looked at.
+    #: How much of the texts was scanned.
     coverage: dict[str, Any] = field(repr=False)
-    #: The whole answer, with the names of the HTTP API.
+    #: The whole reply, with the names of the HTTP API.
     raw: Mapping[str, Any] = field(repr=False)
 
     @property
@@ -48,20 +48,20 @@ class Report:
 
 @dataclass(frozen=True)
 class InputReport(Report):
-    """What is said of something that goes to a model."""
+    """A report on texts that go to a model."""
 
-    #: What was replaced, sealed. Hand the latest one in with the answer and with the next turn. None when nothing was replaced.
+    #: The sealed vault with the replaced values. Pass the latest one with the answer and with the next turn. None without replaced values.
     vault: str | None = field(repr=False)
 
     def raise_if_blocked(self) -> None:
-        """Raises GuardBlockedError when nothing of the texts may go on."""
+        """Raises GuardBlockedError if the texts must not be sent."""
         if self.is_blocked:
             raise GuardBlockedError("request", self)
 
 
 @dataclass(frozen=True)
 class PromptReport(InputReport):
-    """What is said of a prompt. It unpacks as what llm-guard returns: ``sanitized_prompt, results_valid, results_score``."""
+    """The report on a prompt. It unpacks like llm-guard's result: ``sanitized_prompt, results_valid, results_score``."""
 
     sanitized_prompt: str = field(repr=False)
 
@@ -71,11 +71,11 @@ class PromptReport(InputReport):
 
 @dataclass(frozen=True)
 class ConversationReport(InputReport):
-    """What is said of a conversation."""
+    """The report on a conversation."""
 
-    #: The latest user message as it may be sent on.
+    #: The latest user message, sanitized.
     sanitized_prompt: str = field(repr=False)
-    #: All messages, tools and the system prompt as they may be sent on.
+    #: All messages, sanitized. So are the tools and the system prompt.
     sanitized_messages: list[Item] = field(repr=False)
     sanitized_tools: list[Item] | None = field(repr=False)
     sanitized_system: Content | None = field(repr=False)
@@ -83,84 +83,84 @@ class ConversationReport(InputReport):
 
 @dataclass(frozen=True)
 class DocumentReport:
-    """What is said of one document as it was given."""
+    """The report on one document."""
 
     is_valid: bool
     results_score: dict[str, float]
     findings: dict[str, list[Item]] = field(repr=False)
-    #: The document as it may be used.
+    #: The document, sanitized.
     sanitized_text: str = field(repr=False)
-    #: The whole answer, with the names of the HTTP API: ``id``, and ``masked`` where injections were cut out.
+    #: The result in the HTTP API's form. ``id`` identifies the document, and ``masked`` lists the injections that were cut out.
     raw: Mapping[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class DocumentsReport(InputReport):
-    """What is said of documents, each by itself, and of all together."""
+    """The report on several documents."""
 
     documents: list[DocumentReport] = field(repr=False)
 
 
 @dataclass(frozen=True)
 class OutputReport(Report):
-    """What is said of an answer. It unpacks as what llm-guard returns: ``sanitized_output, results_valid, results_score``."""
+    """The report on an reply. It unpacks like llm-guard's result: ``sanitized_output, results_valid, results_score``."""
 
     sanitized_output: str = field(repr=False)
-    #: The tool calls as they may be made.
+    #: The tool calls, sanitized.
     sanitized_tool_calls: list[Item] = field(repr=False)
 
     def __iter__(self) -> Iterator[Triple]:
         return iter((self.sanitized_output, self.results_valid, self.results_score))
 
     def raise_if_blocked(self) -> None:
-        """Raises GuardBlockedError when the answer must not be shown."""
+        """Raises GuardBlockedError if the answer must not be shown."""
         if self.is_blocked:
             raise GuardBlockedError("answer", self)
 
 
 def read_prompt(body: object, rewrite: bool, prompt: str) -> PromptReport:
-    answer = _Answer(body)
-    return PromptReport(**answer.input(), sanitized_prompt=answer.text("sanitized_prompt") if rewrite else prompt)
+    reply = _Reply(body)
+    return PromptReport(**reply.input(), sanitized_prompt=reply.text("sanitized_prompt") if rewrite else prompt)
 
 
 def read_conversation(body: object, rewrite: bool, request: Mapping[str, Any]) -> ConversationReport:
-    answer = _Answer(body)
+    reply = _Reply(body)
     messages, tools, system = request["messages"], request.get("tools"), request.get("system")
     if not rewrite:
         texts = {"sanitized_messages": messages, "sanitized_tools": tools, "sanitized_system": system}
-        return ConversationReport(**answer.input(), sanitized_prompt="", **texts)
+        return ConversationReport(**reply.input(), sanitized_prompt="", **texts)
     return ConversationReport(
-        **answer.input(),
-        sanitized_prompt=answer.text("sanitized_prompt"),
-        sanitized_messages=answer.items("sanitized_messages", len(messages)),
-        sanitized_tools=answer.items("sanitized_tools", len(tools)) if tools else tools,
-        sanitized_system=answer.content("sanitized_system") if system else system,
+        **reply.input(),
+        sanitized_prompt=reply.text("sanitized_prompt"),
+        sanitized_messages=reply.items("sanitized_messages", len(messages)),
+        sanitized_tools=reply.items("sanitized_tools", len(tools)) if tools else tools,
+        sanitized_system=reply.content("sanitized_system") if system else system,
     )
 
 
 def read_documents(body: object, rewrite: bool, documents: list[Any]) -> DocumentsReport:
-    answer = _Answer(body)
+    reply = _Reply(body)
     results = []
-    for given, item in zip(documents, answer.items("documents", len(documents))):
-        document = _Answer(item)
+    for given, item in zip(documents, reply.items("documents", len(documents))):
+        document = _Reply(item)
         text = given if isinstance(given, str) else given["text"]
-        # Without rewriting the server gives texts back only where it cut injections out.
+        # Without rewriting the server returns a text only if it cut injections out.
         sanitized = document.text("sanitized_text") if rewrite or "sanitized_text" in document.body else text
         scores, findings = document.scores(), document.findings()
         results.append(DocumentReport(document.flag("is_valid"), scores, findings, sanitized, document.body))
-    return DocumentsReport(**answer.input(scores=_worst(results)), documents=results)
+    return DocumentsReport(**reply.input(scores=_worst(results)), documents=results)
 
 
 def read_output(body: object, rewrite: bool, output: str, tool_calls: list[Item]) -> OutputReport:
-    answer = _Answer(body)
-    calls = answer.items("sanitized_tool_calls", len(tool_calls)) if rewrite and tool_calls else tool_calls
-    text = answer.text("sanitized_output") if rewrite else output
-    return OutputReport(**answer.common(), sanitized_output=text, sanitized_tool_calls=calls)
+    reply = _Reply(body)
+    calls = reply.items("sanitized_tool_calls", len(tool_calls)) if rewrite and tool_calls else tool_calls
+    text = reply.text("sanitized_output") if rewrite else output
+    return OutputReport(**reply.common(), sanitized_output=text, sanitized_tool_calls=calls)
 
 
 def read_verdict(body: object) -> Report:
-    """Reads what is said of a text that is not in the answer, such as one that came in pieces."""
-    return Report(**_Answer(body).common())
+    """Reads the report on a text that the reply does not contain, because it was streamed."""
+    return Report(**_Reply(body).common())
 
 
 def _worst(documents: list[DocumentReport]) -> dict[str, float]:
@@ -171,18 +171,18 @@ def _worst(documents: list[DocumentReport]) -> dict[str, float]:
     return scores
 
 
-class _Answer:
-    """Reads the fields of an answer, and refuses what they must not be. Errors name the field and quote nothing."""
+class _Reply:
+    """Reads and validates the fields of a reply. Errors name the field and quote nothing."""
 
     def __init__(self, body: object) -> None:
         if not isinstance(body, dict):
-            raise GuardReplyError("The server's answer is no JSON object.")
+            raise invalid_reply("it is not a JSON object")
         self.body: dict[str, Any] = body
 
     def _of(self, name: str, kind: tuple[type, ...]) -> Any:
         value = self.body.get(name)
         if not isinstance(value, kind):
-            raise GuardReplyError(f"The server's answer has no valid {name}.")
+            raise invalid_reply(name)
         return value
 
     def flag(self, name: str) -> bool:
@@ -197,13 +197,13 @@ class _Answer:
     def items(self, name: str, size: int) -> list[Item]:
         items = self._of(name, (list,))
         if len(items) != size or not all(isinstance(item, dict) for item in items):
-            raise GuardReplyError(f"The server's answer has no valid {name}.")
+            raise invalid_reply(name)
         return cast(list[Item], items)
 
     def scores(self) -> dict[str, float]:
         scores = self._of("scanners", (dict,))
         if not all(isinstance(score, (int, float)) and not isinstance(score, bool) for score in scores.values()):
-            raise GuardReplyError("The server's answer has no valid scanners.")
+            raise invalid_reply("scanners")
         return cast(dict[str, float], scores)
 
     def findings(self) -> dict[str, list[Item]]:
@@ -212,7 +212,7 @@ class _Answer:
     def common(self, scores: dict[str, float] | None = None) -> dict[str, Any]:
         outcome, is_valid = self.text("outcome"), self.flag("is_valid")
         if outcome not in OUTCOMES or (outcome == "passed") != is_valid:
-            raise GuardReplyError("The server's answer has no valid outcome.")
+            raise invalid_reply("outcome")
         return {
             "outcome": outcome,
             "is_valid": is_valid,

@@ -1,4 +1,4 @@
-"""What is asked of the server: the path and the body of each request, and how its answer is read. Both clients share it."""
+"""The path and body of each request, and the function that reads its reply. Both clients share them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Document = Union[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Request(Generic[Answer]):
-    """One ``POST`` and the way from the JSON of its answer to a report."""
+    """A ``POST`` request, and the function that turns the JSON of its reply into a report."""
 
     path: str
     body: dict[str, Any]
@@ -114,7 +114,7 @@ def _chat(
     system: Content | None,
 ) -> dict[str, Any]:
     return {
-        # The server takes a conversation of at least one message.
+        # The server rejects a conversation without messages.
         "messages": list(messages) if messages else None,
         "tools": list(tools) if tools else None,
         "system": system or None,
@@ -122,6 +122,6 @@ def _chat(
 
 
 def _body(fields: Mapping[str, Any], suppress: Sequence[str], vault: str | None) -> dict[str, Any]:
-    # Only an answer with details has the outcome, which decides.
+    # Only a reply with details contains the outcome.
     options = {"scanners_suppress": list(suppress) or None, "vault": vault, "details": True}
     return {name: value for name, value in {**fields, **options}.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Answers that are checked while they arrive."""
+"""Scans answers while they arrive."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from .connection import Connection, parse
+from .connection import Connection, parse_json
 from .duplex import Duplex
-from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardReplyError, GuardUnavailableError
+from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardUnavailableError, invalid_reply, unavailable
 from .reports import Report, read_verdict
 
 PATH = "analyze/output/stream"
 
-#: After so many seconds without a line an empty one is sent: the server ends a stream that is silent (``app.stream_idle_timeout``, 120 s),
-#: and a model may think for longer.
-SILENCE = 20.0
+#: The interval of keep-alive lines, in seconds. The server ends an idle stream after ``app.stream_idle_timeout`` (120 s), and a model
+#: may pause for longer.
+KEEP_ALIVE_INTERVAL = 20.0
 
 
 class OutputStream:
     """
-    An answer that arrives in pieces. Its text is given out as soon as the checks allow it; a failed check raises
-    GuardBlockedError, and nothing of the offending text was given out before. One task pushes, and one takes.
+    An answer that arrives in pieces. Its text is released as soon as the checks allow it. A failed check raises
+    GuardBlockedError before any of the failing text is released. One task pushes, and one task reads.
     """
 
     def __init__(self, duplex: Duplex, timeout: float) -> None:
@@ -36,32 +36,32 @@ class OutputStream:
         self._changed = asyncio.Event()
         self._is_finished = False
         self._reading = asyncio.ensure_future(self._read())
-        self._waking = asyncio.ensure_future(self._wake())
+        self._keeping_alive = asyncio.ensure_future(self._keep_alive())
 
     @property
     def report(self) -> Report | None:
-        """What the checks say of the whole answer, once it has ended."""
+        """The report on the whole answer, after its end."""
         return self._report
 
     async def push(self, text: str) -> None:
-        """Hands in the next piece of the answer. What was found in earlier pieces raises here too."""
+        """Pushes the next piece of the answer. Raises if an earlier piece was blocked."""
         if self._error is not None:
             raise self._error
         if text:
             await self._send(json.dumps({"text": text}).encode())
 
     async def finish(self) -> None:
-        """Says that there are no more pieces."""
+        """Ends the answer: no more pieces follow."""
         if self._error is not None:
             raise self._error
         if not self._is_finished:
             self._is_finished = True
-            self._waking.cancel()
+            self._keeping_alive.cancel()
             self._changed.set()
             await self._send(None)
 
     async def next(self) -> str | None:
-        """Waits for text that may be shown. None says that the answer has ended; then there is a report."""
+        """Waits for released text. Returns None at the end of the answer, when the report is available."""
         while True:
             if self._ready:
                 return self._ready.popleft()
@@ -71,14 +71,14 @@ class OutputStream:
                 return None
             self._changed.clear()
             try:
-                # A model may think for as long as it likes. What guard still has to say at the end must come in time.
+                # A model may pause for any time. After the last piece the server must answer within the timeout.
                 await asyncio.wait_for(self._changed.wait(), self._timeout if self._is_finished else None)
             except asyncio.TimeoutError:
                 if not self._changed.is_set():
-                    self._error = GuardUnavailableError(f"Guard did not answer within {self._timeout:g} s.")
+                    self._error = unavailable(f"did not answer within {self._timeout:g} s")
 
     def ready(self) -> list[str]:
-        """The texts that may be shown by now, without waiting."""
+        """Returns the released texts without waiting."""
         texts = list(self._ready)
         self._ready.clear()
         if not texts and self._error is not None:
@@ -86,7 +86,7 @@ class OutputStream:
         return texts
 
     async def checked(self, pieces: AsyncIterable[str]) -> AsyncIterator[str]:
-        """Hands in all pieces, and gives what may be shown."""
+        """Pushes all pieces, and yields released text."""
         pushing = asyncio.ensure_future(self._push_all(pieces))
         try:
             while True:
@@ -117,13 +117,13 @@ class OutputStream:
         try:
             await (self._duplex.end() if line is None else self._duplex.send(line))
         except GuardUnavailableError:
-            # A server that has answered already, such as with a problem, closes the connection. What it said is what counts.
+            # A server that has already answered, for example with a problem, closes the connection. Its answer is the better error.
             await asyncio.wait({self._reading}, timeout=1)
-            raise self._error or GuardUnavailableError("Guard has gone away.") from None
+            raise self._error or unavailable("closed the connection") from None
 
-    async def _wake(self) -> None:
+    async def _keep_alive(self) -> None:
         while not self._is_finished:
-            await asyncio.sleep(SILENCE)
+            await asyncio.sleep(KEEP_ALIVE_INTERVAL)
             if not self._is_finished:
                 self._duplex.write(b'{"text":""}')
 
@@ -131,17 +131,17 @@ class OutputStream:
         try:
             async for line in self._duplex.lines():
                 if line.strip():
-                    self._take(parse(line))
+                    self._handle(parse_json(line))
                 if self._report is not None or self._error is not None:
                     return
-            raise GuardReplyError("The server's answer ended before its end.")
+            raise invalid_reply("it ended without a last event")
         except Exception as error:
             self._fail(error)
 
-    def _take(self, event: object) -> None:
-        """Reads one line of the server's answer."""
+    def _handle(self, event: object) -> None:
+        """Handles an event of the reply."""
         if not isinstance(event, dict):
-            raise GuardReplyError("The server's answer has a line that is no event.")
+            raise invalid_reply("an unexpected event")
         kind = event.get("event")
         if kind == "text" and isinstance(event.get("text"), str):
             self._ready.append(event["text"])
@@ -149,7 +149,7 @@ class OutputStream:
         elif kind in ("blocked", "done"):
             report = read_verdict(event)
             if report.is_blocked != (kind == "blocked"):
-                raise GuardReplyError("The server's answer has no valid outcome.")
+                raise invalid_reply("outcome")
             if report.is_blocked:
                 self._fail(GuardBlockedError("answer", report))
             else:
@@ -158,20 +158,20 @@ class OutputStream:
         elif kind == "error" and isinstance(event.get("status"), int):
             raise GuardProblemError(event["status"], event)
         else:
-            raise GuardReplyError("The server's answer has a line that is no event.")
+            raise invalid_reply("an unexpected event")
 
     async def _close(self) -> None:
-        # Whoever is being cancelled may not get beyond the first await.
+        # A task that is being cancelled may not run beyond the first await, so this comes first.
         self._reading.cancel()
-        self._waking.cancel()
+        self._keeping_alive.cancel()
         self._duplex.close()
-        await asyncio.gather(self._reading, self._waking, return_exceptions=True)
+        await asyncio.gather(self._reading, self._keeping_alive, return_exceptions=True)
         await self._duplex.closed()
 
 
 @asynccontextmanager
-async def opened(connection: Connection, body: dict[str, Any]) -> AsyncIterator[OutputStream]:
-    """Opens a stream whose first line is the body, and closes it in the end."""
+async def open_stream(connection: Connection, body: dict[str, Any]) -> AsyncIterator[OutputStream]:
+    """Opens a stream with the body as its first line, and closes it at the end."""
     duplex = await Duplex.open(connection, PATH)
     stream = OutputStream(duplex, connection.timeout)
     try:

@@ -1,4 +1,4 @@
-"""Streams for programs that do not use asyncio."""
+"""Streams for programs without asyncio."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any, TypeVar
 
 from .connection import Connection
-from .stream import opened
+from .stream import open_stream
 
 Value = TypeVar("Value")
 
 
-def scanned_in_thread(connection: Connection, body: dict[str, Any], pieces: Iterable[str]) -> Iterator[str]:
-    """Hands the pieces in, and gives what may be shown. The connection lives in an event loop of its own, in a thread of its own."""
+def scan_in_thread(connection: Connection, body: dict[str, Any], pieces: Iterable[str]) -> Iterator[str]:
+    """Pushes the pieces, and yields released text. The connection runs in its own event loop in its own thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="guard-scan", daemon=True)
     thread.start()
 
-    def run(work: Coroutine[Any, Any, Value]) -> Value:
-        return asyncio.run_coroutine_threadsafe(work, loop).result()
+    def run(coroutine: Coroutine[Any, Any, Value]) -> Value:
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
-    context = opened(connection, body)
+    context = open_stream(connection, body)
     try:
         stream = run(_call(context.__aenter__))
         try:
