@@ -24,19 +24,16 @@ describe("EmotionDetection", () => {
     expect(await scanner.scan("they are furious")).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
-  it.each([[[]], [["anger"]]])(
-    "reports all emotions on request, whichever it blocks: %j",
-    async (blockedEmotions) => {
-      const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions, returnFullOutput: true });
-      const text = "they are furious . the sky is blue";
-      const { isValid, findings } = await scanner.scan(text);
-      expect(isValid).toBe(blockedEmotions.length === 0);
-      const told = findings.filter(({ type }) => type === "emotion-score");
-      expect(new Set(told.map(({ label }) => label)).size).toBe(28);
-      expect(told[0]).toMatchObject({ start: 0, end: text.length, label: "anger", score: expect.closeTo(0.953, 3) });
-      expect(told[27]?.score).toBeCloseTo(0.047, 3);
-    },
-  );
+  it.each([[[]], [["anger"]]])("reports all emotions on request, whichever it blocks: %j", async (blockedEmotions) => {
+    const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions, returnFullOutput: true });
+    const text = "they are furious . the sky is blue";
+    const { isValid, findings } = await scanner.scan(text);
+    expect(isValid).toBe(blockedEmotions.length === 0);
+    const told = findings.filter(({ type }) => type === "emotion-score");
+    expect(new Set(told.map(({ label }) => label)).size).toBe(28);
+    expect(told[0]).toMatchObject({ start: 0, end: text.length, label: "anger", score: expect.closeTo(0.953, 3) });
+    expect(told[27]?.score).toBeCloseTo(0.047, 3);
+  });
 
   it("refuses emotions that the model does not know", async () => {
     const scanner = new EmotionDetection({ model: multitaskModel, blockedEmotions: ["anger", "hunger"] });

@@ -91,13 +91,10 @@ describe("Gibberish", () => {
       expect(await scanner.scan(text)).toMatchObject({ isValid: false, findings: [{ label: "noise" }] });
   });
 
-  it.each(["The meeting is on Monday. ".repeat(50), "no\n".repeat(60)])(
-    "passes repetition: %j",
-    async (text) => {
-      for (const scanner of [new Gibberish(), new OutputGibberish()])
-        expect(await scanner.scan(text)).toMatchObject({ isValid: true });
-    },
-  );
+  it.each(["The meeting is on Monday. ".repeat(50), "no\n".repeat(60)])("passes repetition: %j", async (text) => {
+    for (const scanner of [new Gibberish(), new OutputGibberish()])
+      expect(await scanner.scan(text)).toMatchObject({ isValid: true });
+  });
 
   it.each(["asdfjkl ".repeat(60), `The meeting is on Monday. ${"sdfgsdfg jklhjkl wertwert ".repeat(40)}`])(
     "blocks noise that is repeated: %j",

@@ -48,15 +48,18 @@ describe("Language", () => {
     }
   });
 
-  it.each(Object.entries(shortTexts.foreign))("distinguishes short texts in %s from English", async (language, texts) => {
-    const own = new Language({ validLanguages: [language] });
-    for (const text of texts) {
-      // A text may certainly not be English and yet be equally likely in two related languages.
-      const { isValid, probability = 0 } = await english.scan(text);
-      expect(isValid && probability < 0.5, text).toBe(false);
-      expect((await own.scan(text)).isValid, text).toBe(true);
-    }
-  });
+  it.each(Object.entries(shortTexts.foreign))(
+    "distinguishes short texts in %s from English",
+    async (language, texts) => {
+      const own = new Language({ validLanguages: [language] });
+      for (const text of texts) {
+        // A text may certainly not be English and yet be equally likely in two related languages.
+        const { isValid, probability = 0 } = await english.scan(text);
+        expect(isValid && probability < 0.5, text).toBe(false);
+        expect((await own.scan(text)).isValid, text).toBe(true);
+      }
+    },
+  );
 
   it("ignores code", async () => {
     const prose = "Das ist mir leider noch nicht ganz klar.";

@@ -133,7 +133,7 @@ class TestErrors:
         assert (caught.value.status, caught.value.errors[0]["pointer"]) == (422, "/source")
 
     def test_names_an_unreachable_server(self, kind: str) -> None:
-        with pytest.raises(GuardUnavailableError, match="^The guard server could not be reached "):
+        with pytest.raises(GuardUnavailableError, match=r"^The guard server could not be reached "):
             ask_with(kind, "http://127.0.0.1:9")("scan_prompt", "Hello")
 
     def test_times_out(self, kind: str, fake: Fake) -> None:

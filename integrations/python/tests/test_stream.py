@@ -175,7 +175,7 @@ def test_an_invalid_reply_never_passes(
 
 
 def test_names_an_unreachable_server(kind: str) -> None:
-    with pytest.raises(GuardUnavailableError, match="^The guard server could not be reached "):
+    with pytest.raises(GuardUnavailableError, match=r"^The guard server could not be reached "):
         stream_with(kind, "http://127.0.0.1:9")(["Hello."])
 
 
