@@ -9,8 +9,8 @@ import {
   openaiImages,
   openaiModerations,
   openaiSpeech,
-  openaiTranscripts,
 } from "./formats/openai-texts.ts";
+import { openaiTranscripts } from "./formats/openai-transcripts.ts";
 
 /** All formats. The first one that matches a path is used. */
 export const FORMATS: readonly Format[] = [

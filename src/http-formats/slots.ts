@@ -42,10 +42,14 @@ export interface PathSlot extends TextSlot {
 }
 
 /**
- * Finds all strings of a value that may be text. Single words at keys of ids, types, states and encrypted values are left out, as are files
- * in data URLs and values at keys of `skip`.
+ * Finds all strings of a value that may be text. Ids, types, states and encrypted values are left out, as are files in data URLs, values at keys
+ * of `skip`, and fields of the value itself in `handled`.
  */
-export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set()): PathSlot[] {
+export function findSlots(
+  value: unknown,
+  skip: ReadonlySet<string> = NONE,
+  handled: ReadonlySet<string> = NONE,
+): PathSlot[] {
   const found: PathSlot[] = [];
   const walk = (value: unknown, keys: readonly (string | number)[], set: (text: string) => void): void => {
     if (keys.length > MAX_DEPTH) throw upstreamError("The answer is nested too deeply.");
@@ -60,7 +64,8 @@ export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set())
       }
     } else if (isRecord(value)) {
       for (const [key, item] of Object.entries(value)) {
-        if (skip.has(key) || isForPrograms(key, item)) continue;
+        if (skip.has(key) || (keys.length === 0 && handled.has(key))) continue;
+        if (isForPrograms(key, item) || isFileData(key, item)) continue;
         walk(item, [...keys, key], (text) => {
           value[key] = text;
         });
@@ -71,18 +76,30 @@ export function findSlots(value: unknown, skip: ReadonlySet<string> = new Set())
   return found;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** Whether a value is the bytes of a file, such as audio, or the name of their format. */
+function isFileData(key: string, value: unknown): boolean {
+  return (key === "data" || key === "format") && typeof value === "string" && /^[\w+/=.-]*$/.test(value);
+}
+
 /** Printable ASCII without white space: ids, names, addresses, hashes and encoded files. */
 const WORDLESS = /^[\x21-\x7e]*$/;
 
-/** Finds texts in unknown fields of answers: strings with white space, many words, characters of other scripts, or an @ as in mail addresses. */
-export function findUnknownTexts(body: Json, known: ReadonlySet<string>): TextSlot[] {
-  return Object.keys(body)
-    .filter((key) => !known.has(key))
-    .flatMap((key) => {
-      const value = body[key];
-      return typeof value === "string" ? slotAt(body, key) : findSlots(value);
-    })
-    .filter(hasWords);
+/**
+ * Finds texts in fields of an answer that no reader handles: strings with white space, many words, characters of other scripts, or an @ as in
+ * mail addresses.
+ */
+export function findUnknownTexts(body: Json, handled: ReadonlySet<string>): PathSlot[] {
+  return findSlots(body, NONE, handled).filter(hasWords);
+}
+
+/** Finds texts in fields of an answer that usually have a word or an id, such as the name of the provider. They have several words then. */
+export function findLongTexts(body: Json, names: ReadonlySet<string>): TextSlot[] {
+  const slots = [...names].flatMap((name) =>
+    typeof body[name] === "string" ? slotAt(body, name) : findSlots(body[name]),
+  );
+  return slots.filter(({ text }) => /\s/.test(text) && isPhrase(text.replaceAll(/\s/g, "_")));
 }
 
 function hasWords({ text }: TextSlot): boolean {

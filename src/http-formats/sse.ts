@@ -15,7 +15,7 @@ export class SseReader {
   readonly #parser = createParser({
     maxBufferSize: MAX_EVENT_LENGTH,
     onEvent: ({ event, id, data }) => {
-      this.#events.push({ event, id, data });
+      this.#events.push({ event: nameOf(event), id: nameOf(id), data });
     },
     // A comment is not part of the answer, so it is passed on without its text, as a keep-alive.
     onComment: () => {
@@ -43,6 +43,16 @@ export class SseReader {
     this.#events = [];
     return events;
   }
+}
+
+/** Returns the name or id of an event without text. */
+function nameOf(name: string | undefined): string | undefined {
+  return name === undefined || /[^\w.:/+=-]/.test(name) || name.length > 200 ? undefined : name;
+}
+
+/** Whether the data of an event is the mark that ends OpenAI's streams, and nothing else. */
+export function isDone(data: string): boolean {
+  return data.trim() === "[DONE]";
 }
 
 const encoder = new TextEncoder();

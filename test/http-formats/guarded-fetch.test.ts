@@ -313,11 +313,13 @@ describe("audio", () => {
   const srt = (text: string) => `1\n00:00:00,000 --> 00:00:04,000\n${text}\n`;
 
   it("has its prompts masked, and its transcripts restored in all forms", async () => {
-    const verbose = { text: TEXT, language: "english", segments: [{ id: 0, start: 0, text: TEXT, tokens: [1] }] };
+    // Tokens are those of the original text.
+    const verbose = { text: TEXT, language: "english", segments: [{ id: 0, start: 0, text: TEXT, tokens: [] }] };
+    const spoken = { ...verbose, segments: verbose.segments.map((segment) => ({ ...segment, tokens: [1] })) };
     const plain = (text: string) => new Response(text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     const answers: [Response, unknown][] = [
       [Response.json(swapped({ text: TEXT })), { text: TEXT }],
-      [Response.json(swapped(verbose)), verbose],
+      [Response.json(swapped(spoken)), verbose],
       [plain(swapped(srt(TEXT))), srt(TEXT)],
     ];
     for (const [answer, restored] of answers) {

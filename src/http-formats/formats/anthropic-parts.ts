@@ -1,7 +1,11 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlotAt, findSlots, slotAt } from "../slots.ts";
+import { callSlotAt, findLongTexts, findSlots, findUnknownTexts, parseNames, slotAt } from "../slots.ts";
+
+/** Fields of an answer with ids, words and numbers. */
+const NAME_FIELDS = parseNames("id model stop_reason stop_sequence usage container");
+const MESSAGE_FIELDS: ReadonlySet<string> = new Set([...NAME_FIELDS, "content", "error"]);
 
 /** Reads an answer. Its texts are displayed as one without separators, because a text with citations consists of several blocks. */
 export function readAnswerParts(body: Json): AnswerPart[] {
@@ -15,20 +19,36 @@ export function readAnswerParts(body: Json): AnswerPart[] {
     calls.push(...readBlockCalls(block));
     extras.push(...readBlockExtras(block));
   }
-  return [{ texts, calls }, ...extras];
+  return [{ texts, calls }, ...extras, readMessageExtras(body)];
 }
 
-/** Blocks with readers of their own, or without text of the model: results of tools at Anthropic are not written by the model. */
-const KNOWN_BLOCKS = /^(?:text|thinking|redacted_thinking|container_upload|.*tool_use|.*tool_result)$/;
+/** Reads texts in the fields of an answer, or of an event, beside its content. */
+export function readMessageExtras(body: Json): AnswerPart {
+  return { texts: [...findUnknownTexts(body, MESSAGE_FIELDS), ...findLongTexts(body, NAME_FIELDS)], separator: "\n" };
+}
 
-/** Reads the texts of a block beside the answer: thinking, citations, and all strings of an unknown block. */
+/** The fields with the text of a block, by the types of blocks. */
+const BLOCK_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["text", "text"],
+  ["thinking", "thinking"],
+]);
+
+/** Reads the texts of a block beside the answer: thinking, citations, results of tools at Anthropic, and unknown fields. */
 export function readBlockExtras(block: Json): AnswerPart[] {
-  const isKnown = typeof block.type === "string" && KNOWN_BLOCKS.test(block.type);
-  return [
-    { texts: block.type === "thinking" ? slotAt(block, "thinking") : [] },
-    { texts: findSlots(block.type === "text" ? block.citations : undefined), separator: "\n" },
-    { texts: isKnown ? [] : findSlots(block), separator: "\n" },
-  ];
+  const type = typeof block.type === "string" ? block.type : "";
+  const key = BLOCK_TEXTS.get(type);
+  const join = (texts: TextSlot[]): AnswerPart => ({ texts, separator: "\n" });
+  if (key !== undefined) {
+    const isText = typeof block[key] === "string";
+    return [
+      { texts: type === "thinking" ? slotAt(block, "thinking") : [] },
+      join(findSlots(block.citations)),
+      join([...(isText ? [] : findSlots(block[key])), ...findUnknownTexts(block, new Set([key, "citations"]))]),
+    ];
+  }
+  if (type === "redacted_thinking") return [join(findUnknownTexts(block, new Set(["data"])))];
+  if (type.endsWith("tool_use")) return [join(findUnknownTexts(block, new Set(["input", "name"])))];
+  return [join(findSlots(block))];
 }
 
 /** Reads the tool call of a block, if it is one. */

@@ -1,4 +1,5 @@
 import type { GuardedCall } from "../../guard/guard.ts";
+import { isRecord } from "../../support/is-record.ts";
 import { type ReplyError, upstreamError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
 import type { Json, StreamGuard } from "../format.ts";
@@ -6,7 +7,7 @@ import { findSlots, getRecord, parseObject } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 import { TextChannels } from "../text-channels.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
-import { readAnswerParts, readBlockCalls, readBlockExtras } from "./anthropic-parts.ts";
+import { readAnswerParts, readBlockCalls, readBlockExtras, readMessageExtras } from "./anthropic-parts.ts";
 
 /** The fields of streamed texts, by the types of their deltas. */
 const TEXT_FIELDS: Readonly<Record<string, string>> = { text_delta: "text", thinking_delta: "thinking" };
@@ -46,17 +47,27 @@ export class AnthropicStream implements StreamGuard {
       case "content_block_delta":
         return this.#delta(event, data, index);
       case "content_block_stop":
-        return [...(await this.#stop(index)), event];
+        return [...(await this.#stop(index)), await this.#checkEvent(event, data)];
       case "message_stop":
-        return [...(await this.finish()), event];
+        return [...(await this.finish()), await this.#checkEvent(event, data)];
       case "message_delta":
       case "ping":
+        return [await this.#checkEvent(event, data)];
       case "error":
         return [event];
       default:
         await checkAnswer(this.#call, [{ texts: findSlots(data), separator: "\n" }]);
         return [jsonEvent(data, event)];
     }
+  }
+
+  /** Checks an event that usually has no text. */
+  async #checkEvent(event: SseEvent, data: Json): Promise<SseEvent> {
+    const { delta, ...others } = data;
+    const parts = [others, ...(isRecord(delta) ? [delta] : [{ delta }])].map(readMessageExtras);
+    if (parts.every(({ texts }) => texts.length === 0)) return event;
+    await checkAnswer(this.#call, parts);
+    return jsonEvent({ ...others, ...(delta !== undefined && { delta }) }, event);
   }
 
   async finish(): Promise<readonly SseEvent[]> {
@@ -108,8 +119,11 @@ export class AnthropicStream implements StreamGuard {
   async #begin(event: SseEvent, data: Json): Promise<readonly SseEvent[]> {
     this.#isStarted = true;
     const message = getRecord(data, "message");
-    if (!Array.isArray(message?.content) || message.content.length === 0) return [event];
-    await checkAnswer(this.#call, readAnswerParts(message));
+    const { content = [] } = message ?? {};
+    if (!message || !Array.isArray(content)) throw upstreamError("The start of the answer has no message.");
+    const parts = readAnswerParts(Object.assign(message, { content }));
+    if (parts.every(({ texts, calls = [] }) => texts.length + calls.length === 0)) return [event];
+    await checkAnswer(this.#call, parts);
     return [jsonEvent(data, event)];
   }
 
@@ -119,14 +133,19 @@ export class AnthropicStream implements StreamGuard {
     this.#next = index + 1;
     const isCall = readBlockCalls(block).length > 0;
     this.#open.set(index, { block, json: isCall ? "" : undefined });
-    if (isCall) return [];
+    if (isCall) {
+      await checkAnswer(this.#call, readBlockExtras(block));
+      return [];
+    }
     // The start of a block may contain text.
     for (const [type, key] of Object.entries(TEXT_FIELDS)) {
       const text = block[key];
       if (block.type !== key || typeof text !== "string") continue;
       block[key] = await this.#push(index, type, text);
     }
-    if (block.type !== "thinking") await checkAnswer(this.#call, readBlockExtras(block));
+    const { thinking, ...others } = block;
+    // Thinking is checked as a streamed text.
+    await checkAnswer(this.#call, readBlockExtras(typeof thinking === "string" ? others : block));
     return [jsonEvent(data, event)];
   }
 

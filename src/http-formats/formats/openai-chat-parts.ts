@@ -1,10 +1,18 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlotAt, findSlots, findUnknownTexts, getRecord, getRecords, parseNames } from "../slots.ts";
+import {
+  callSlotAt,
+  findLongTexts,
+  findSlots,
+  findUnknownTexts,
+  getRecord,
+  type PathSlot,
+  parseNames,
+} from "../slots.ts";
 
-/** Fields of messages and deltas with readers of their own or without text: tool calls, and the bytes of audio. */
-export const NOT_TEXT: ReadonlySet<string> = new Set(["tool_calls", "function_call", "data", "format"]);
+/** Fields of messages and deltas with tool calls, which have a reader of their own. */
+export const CALL_FIELDS: ReadonlySet<string> = new Set(["tool_calls", "function_call"]);
 
 /** Fields with citations. They are complete even in streams. */
 export const CITATION_FIELDS: ReadonlySet<string> = new Set(["annotations", "citations"]);
@@ -22,18 +30,21 @@ export function readChoices(body: Json): Json[] {
   return choices;
 }
 
-/** Fields of a choice, and of a body or chunk, with readers of their own or without text. */
-const KNOWN_CHOICE_FIELDS = parseNames("index message delta logprobs finish_reason");
-const KNOWN_BODY_FIELDS = parseNames(
-  "id object created model choices usage system_fingerprint service_tier error provider obfuscation",
-);
+/** Fields of a choice, and of a body or chunk, with readers of their own. */
+const CHOICE_FIELDS = parseNames("message delta logprobs finish_reason");
+const BODY_FIELDS = parseNames("choices error prompt_logprobs");
+
+/** Fields of a body or chunk with words and ids. */
+const NAME_FIELDS = parseNames("id object model usage system_fingerprint service_tier provider obfuscation");
+const ALL_BODY_FIELDS: ReadonlySet<string> = new Set([...BODY_FIELDS, ...NAME_FIELDS]);
 
 /**
  * Finds texts in fields of a body or chunk that OpenAI does not define. Some providers put search results there.
  *
+ * @param choiceFields the fields of a choice with readers of their own.
  * @throws GuardError `GUARD_UPSTREAM` if a message is not an object.
  */
-export function findExtraTexts(body: Json, choices: readonly Json[]): TextSlot[] {
+export function findExtraTexts(body: Json, choices: readonly Json[], choiceFields = CHOICE_FIELDS): TextSlot[] {
   for (const { message, delta } of choices) {
     for (const value of [message, delta]) {
       if (value !== undefined && value !== null && !isRecord(value))
@@ -41,14 +52,16 @@ export function findExtraTexts(body: Json, choices: readonly Json[]): TextSlot[]
     }
   }
   return [
-    ...findUnknownTexts(body, KNOWN_BODY_FIELDS),
-    ...choices.flatMap((choice) => findUnknownTexts(choice, KNOWN_CHOICE_FIELDS)),
+    ...findUnknownTexts(body, ALL_BODY_FIELDS),
+    ...findLongTexts(body, NAME_FIELDS),
+    ...choices.flatMap((choice) => findUnknownTexts(choice, choiceFields)),
   ];
 }
 
-/** Removes the token probabilities of a changed text, because they are those of the original. */
+/** Removes the tokens of a changed text and their probabilities, because they are those of the original. */
 export function clearLogprobs(choice: Json): void {
   if (choice.logprobs !== undefined) choice.logprobs = null;
+  if (choice.token_ids !== undefined) choice.token_ids = null;
 }
 
 /**
@@ -57,8 +70,9 @@ export function clearLogprobs(choice: Json): void {
  * @param onChange called when a text of the message is replaced.
  */
 export function readMessageParts(message: Json, onChange: () => void): AnswerPart[] {
-  const groups = new Map<string, AnswerPart>([["content", { texts: [], calls: readCalls(message) }]]);
-  for (const { keys, text, set } of findSlots(message, NOT_TEXT)) {
+  const { calls, others } = readCalls(message);
+  const groups = new Map<string, AnswerPart>([["content", { texts: [], calls }]]);
+  for (const { keys, text, set } of [...findSlots(message, undefined, CALL_FIELDS), ...others]) {
     // Content with parts may contain reasoning, which is displayed separately.
     const isThinking = keys.includes("thinking");
     const key = isThinking ? "thinking" : String(keys[0]);
@@ -75,17 +89,43 @@ export function readMessageParts(message: Json, onChange: () => void): AnswerPar
   return [...groups.values()];
 }
 
-/** Reads the tool calls of a message: functions, custom tools with a text as input, and the legacy `function_call`. */
-export function readCalls(message: Json): CallSlot[] {
-  const legacy = getRecord(message, "function_call");
-  return [
-    ...getRecords(message, "tool_calls").flatMap((call) => {
-      const called = getRecord(call, "function");
-      const custom = getRecord(call, "custom");
-      if (called) return callSlotAt(called, "arguments", called.name, call.id);
-      if (custom) return callSlotAt(custom, "input", custom.name, call.id);
-      return callSlotAt(call, call.arguments === undefined ? "input" : "arguments", call.name, call.id);
-    }),
-    ...(legacy ? callSlotAt(legacy, "arguments", legacy.name, undefined) : []),
-  ];
+/** The fields of a tool call with readers of their own. */
+const TOOL_CALL_FIELDS: ReadonlySet<string> = new Set(["function", "custom", "arguments", "input", "name"]);
+const CALLED_FIELDS: ReadonlySet<string> = new Set(["arguments", "input", "name"]);
+
+/**
+ * Reads the tool calls of a message: functions, custom tools with a text as input, and the legacy `function_call`. `others` has texts in
+ * their other fields.
+ *
+ * @throws GuardError `GUARD_UPSTREAM` if they have another shape, because a client could read them nevertheless.
+ */
+export function readCalls(message: Json): { calls: CallSlot[]; others: PathSlot[] } {
+  const { tool_calls: list, function_call: legacy } = message;
+  const calls: CallSlot[] = [];
+  const others: PathSlot[] = [];
+  for (const call of recordsOf(list, "The tool calls of the answer are not a list.")) {
+    const called = [getRecord(call, "function"), getRecord(call, "custom")].filter((value) => value !== undefined);
+    for (const inner of called.length > 0 ? called : [call]) {
+      const key = inner.arguments === undefined && inner.input !== undefined ? "input" : "arguments";
+      calls.push(...callSlotAt(inner, key, inner.name, call.id));
+      // Arguments beside others are none for the client that reads the others.
+      const unread = key === "arguments" ? "input" : undefined;
+      others.push(...findUnknownTexts(inner, inner === call ? TOOL_CALL_FIELDS : CALLED_FIELDS));
+      if (unread !== undefined) others.push(...findSlots(inner).filter(({ keys }) => keys[0] === unread));
+    }
+    if (called.length > 0) others.push(...findUnknownTexts(call, new Set(["function", "custom"])));
+  }
+  if (legacy !== undefined && legacy !== null) {
+    if (!isRecord(legacy)) throw upstreamError("The function call of the answer is not an object.");
+    calls.push(...callSlotAt(legacy, "arguments", legacy.name, undefined));
+    others.push(...findUnknownTexts(legacy, CALLED_FIELDS));
+  }
+  return { calls, others };
+}
+
+/** @throws GuardError `GUARD_UPSTREAM` if a value is there and not a list of objects. */
+export function recordsOf(value: unknown, message: string): Json[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value) || !value.every(isRecord)) throw upstreamError(message);
+  return value;
 }

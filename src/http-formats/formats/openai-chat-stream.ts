@@ -3,16 +3,23 @@ import { isRecord } from "../../support/is-record.ts";
 import { type ReplyError, upstreamError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
 import type { Json, StreamGuard, TextSlot } from "../format.ts";
-import { findSlots, getRecord, getRecords, parseObject } from "../slots.ts";
-import { jsonEvent, type SseEvent } from "../sse.ts";
+import { findSlots, getRecord, parseObject } from "../slots.ts";
+import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { TextChannels } from "../text-channels.ts";
-import { CITATION_FIELDS, findExtraTexts, NOT_TEXT, readCalls } from "./openai-chat-parts.ts";
+import {
+  CALL_FIELDS,
+  CITATION_FIELDS,
+  clearLogprobs,
+  findExtraTexts,
+  readCalls,
+  recordsOf,
+} from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
 const DONE = "[DONE]";
 
 /** Fields of deltas that are not pieces of a text. */
-const HELD_FIELDS: ReadonlySet<string> = new Set([...NOT_TEXT, ...CITATION_FIELDS]);
+const HELD_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, ...CITATION_FIELDS]);
 
 /** Guards the chunks of a chat completion. Tool calls are held back until their choice ends. */
 export class ChatStream implements StreamGuard {
@@ -36,7 +43,7 @@ export class ChatStream implements StreamGuard {
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
-    if (event.data.startsWith(DONE)) return [...(await this.finish()), event];
+    if (isDone(event.data)) return [...(await this.finish()), event];
     const chunk = parseObject(event.data);
     if (!Array.isArray(chunk.choices)) {
       if (isRecord(chunk.error)) return [event];
@@ -105,7 +112,7 @@ export class ChatStream implements StreamGuard {
     // Some providers repeat the whole message in every chunk.
     delete choice.message;
     // The token probabilities would reveal text that is held back.
-    if (choice.logprobs) choice.logprobs = null;
+    clearLogprobs(choice);
     const isLast = choice.finish_reason !== null && choice.finish_reason !== undefined;
     const delta = getRecord(choice, "delta");
     const events: SseEvent[] = [];
@@ -114,7 +121,7 @@ export class ChatStream implements StreamGuard {
     let isEmpty = !isLast && delta !== undefined && delta.role === undefined && delta.audio === undefined;
     if (delta) {
       const holds = this.#hold(index, delta);
-      const slots = findSlots(delta, HELD_FIELDS);
+      const slots = findSlots(delta, undefined, HELD_FIELDS);
       for (const { keys, text, set } of slots) {
         const createChunk = (text: string) => this.#chunk(index, keepPath(delta, keys, text) as Json);
         const released = await this.channels.push(`${index}/${channelPath(delta, keys)}/`, text, createChunk);
@@ -135,8 +142,8 @@ export class ChatStream implements StreamGuard {
 
   /** Moves the pieces of tool calls from a delta to the assembler, and returns whether there were any. */
   #hold(index: number, delta: Json): boolean {
-    const pieces = getRecords(delta, "tool_calls");
-    const legacy = getRecord(delta, "function_call");
+    const pieces = recordsOf(delta.tool_calls, "The tool calls of the answer are not a list.");
+    const [legacy] = recordsOf(delta.function_call && [delta.function_call], "A function call is not an object.");
     if (delta.tool_calls !== undefined) delete delta.tool_calls;
     if (delta.function_call !== undefined) delete delta.function_call;
     if (pieces.length === 0 && !legacy) return false;
@@ -153,7 +160,11 @@ export class ChatStream implements StreamGuard {
     if (!held) return [];
     this.#held.delete(index);
     const { delta } = held;
-    await checkAnswer(this.#call, [{ texts: [], calls: readCalls(delta) }]);
+    const { calls, others } = readCalls(delta);
+    await checkAnswer(this.#call, [
+      { texts: [], calls },
+      { texts: others, separator: "\n" },
+    ]);
     return [this.#chunk(index, delta)];
   }
 

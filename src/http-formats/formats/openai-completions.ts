@@ -1,11 +1,15 @@
 import type { GuardedCall } from "../../guard/guard.ts";
 import { invalidRequest, type ReplyError } from "../errors.ts";
+import { checkAnswer } from "../exchange-check.ts";
 import type { Format, FormatOptions, Json, StreamGuard, TextSlot } from "../format.ts";
-import { parseNames, parseObject, slotAt, textAt } from "../slots.ts";
-import { jsonEvent, type SseEvent } from "../sse.ts";
+import { findSlots, parseNames, parseObject, slotAt, textAt } from "../slots.ts";
+import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { TextChannels } from "../text-channels.ts";
-import { clearLogprobs, readChoices } from "./openai-chat-parts.ts";
+import { clearLogprobs, findExtraTexts, readChoices } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
+
+/** The fields of a choice with a reader. */
+const CHOICE_FIELDS = parseNames("text logprobs finish_reason");
 
 /** OpenAI's text completions: https://platform.openai.com/docs/api-reference/completions. */
 export const openaiCompletions: Format = {
@@ -19,16 +23,21 @@ export const openaiCompletions: Format = {
       { source: "user", slots: readTexts(body, "prompt", options) },
     ],
   }),
-  readAnswer: (body) =>
-    readChoices(body).map((choice) => ({
-      texts: slotAt(choice, "text").map(({ text, set }) => ({
+  readAnswer(body) {
+    const choices = readChoices(body);
+    const texts = choices.map((choice) => {
+      const slots = typeof choice.text === "string" ? slotAt(choice, "text") : findSlots(choice.text);
+      const cleared = slots.map(({ text, set }) => ({
         text,
         set(changed: string) {
           set(changed);
           clearLogprobs(choice);
         },
-      })),
-    })),
+      }));
+      return { texts: cleared };
+    });
+    return [...texts, { texts: findExtraTexts(body, choices, CHOICE_FIELDS), separator: "\n" }];
+  },
   guardStream: (call, request) => new CompletionStream(call, request),
   blockedReply: {
     body: (text, request, answer) => ({
@@ -68,10 +77,12 @@ export function readTexts(body: Json, key: string, { unguarded }: FormatOptions)
 /** Guards the chunks of a completion. */
 class CompletionStream implements StreamGuard {
   readonly channels: TextChannels;
+  readonly #call: GuardedCall;
   readonly #running = new Set<number>();
   #frame: Json;
 
   constructor(call: GuardedCall, request: Json) {
+    this.#call = call;
     this.channels = new TextChannels(call);
     const created = Math.floor(Date.now() / 1000);
     this.#frame = { id: "cmpl-guard", object: "text_completion", created, model: request.model };
@@ -79,10 +90,11 @@ class CompletionStream implements StreamGuard {
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
-    if (event.data.startsWith("[DONE]")) return [...(await this.finish()), event];
+    if (isDone(event.data)) return [...(await this.finish()), event];
     const chunk = parseObject(event.data);
     const all = readChoices(chunk);
     if (!Array.isArray(chunk.choices)) return [event];
+    await checkAnswer(this.#call, [{ texts: findExtraTexts(chunk, all, CHOICE_FIELDS), separator: "\n" }]);
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     const events: SseEvent[] = [];
@@ -90,7 +102,7 @@ class CompletionStream implements StreamGuard {
     for (const choice of all) {
       const index = typeof choice.index === "number" ? choice.index : 0;
       // The token probabilities would reveal text that is held back.
-      if (choice.logprobs) choice.logprobs = null;
+      clearLogprobs(choice);
       this.#running.add(index);
       const text = typeof choice.text === "string" ? choice.text : "";
       const isLast = choice.finish_reason !== null && choice.finish_reason !== undefined;

@@ -1,7 +1,7 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlotAt, findSlots, getRecords, slotAt } from "../slots.ts";
+import { callSlotAt, findSlots, findUnknownTexts, parseNames, slotAt } from "../slots.ts";
 
 /** The fields with the arguments of a call, by the type of its item. */
 const ARGUMENT_FIELDS: ReadonlyMap<string, string> = new Map(
@@ -24,15 +24,18 @@ const ARGUMENT_FIELDS: ReadonlyMap<string, string> = new Map(
 /** Calls that run at OpenAI. Their arguments are complete from the start, and their events report progress. */
 const PROVIDER_CALLS = new Set(["web_search_call", "file_search_call"]);
 
-/** Items with readers of their own or without text of the model, such as encrypted ones. */
-const KNOWN_ITEMS = new Set([
-  "message",
-  "reasoning",
-  "image_generation_call",
-  "mcp_list_tools",
-  "compaction",
-  ...ARGUMENT_FIELDS.keys(),
-]);
+/** Fields with results of tools that ran at the provider. All their strings are text. */
+const RESULT_FIELDS: ReadonlySet<string> = new Set(
+  "output outputs results error tools pending_safety_checks acknowledged_safety_checks revised_prompt".split(" "),
+);
+
+/** Fields with the bytes of images, audio and screenshots. */
+const BYTES: ReadonlySet<string> = new Set(["b64_json", "partial_image_b64"]);
+
+/** The fields of a part of a message that are the text of the answer. */
+const PART_TEXTS = ["text", "refusal", "transcript"];
+/** Further fields of a part that have no text of their own: `logprobs` repeats the text, and `data` has bytes. */
+const PART_FIELDS: ReadonlySet<string> = new Set([...PART_TEXTS, "logprobs", "annotations", "data"]);
 
 /** Whether an item is a call whose arguments are streamed or that the client runs. */
 export function isHeldCall(item: Json): boolean {
@@ -48,7 +51,18 @@ export function readResponseParts(body: Json): AnswerPart[] {
   const { output } = body;
   if (output === undefined && isRecord(body.error)) return [];
   if (!Array.isArray(output) || !output.every(isRecord)) throw upstreamError("The answer has no output.");
-  return [...readItemParts(output), { texts: slotAt(body, "output_text") }];
+  return [...readItemParts(output), { texts: slotAt(body, "output_text") }, readResponseExtras(body)];
+}
+
+/** Fields of a response with readers of their own, and those that repeat the request. */
+const RESPONSE_FIELDS = parseNames(
+  "output output_text error incomplete_details usage model input instructions metadata tools tool_choice text prompt reasoning user",
+  "conversation previous_response_id prompt_cache_key safety_identifier service_tier truncation moderation",
+);
+
+/** Reads texts in fields of a response that OpenAI does not define. */
+export function readResponseExtras(response: Json): AnswerPart {
+  return { texts: findUnknownTexts(response, RESPONSE_FIELDS), separator: "\n" };
 }
 
 /** Reads items of an answer. */
@@ -61,32 +75,79 @@ export function readItemParts(items: readonly Json[]): AnswerPart[] {
     const key = ARGUMENT_FIELDS.get(type);
     if (key !== undefined) calls.push(...callSlotAt(item, key, item.name ?? type.replace(/_call$/, ""), item.call_id));
     if (type === "message") {
-      for (const part of getRecords(item, "content")) {
-        texts.push(...slotAt(part, "text").map((text) => clearLogprobs(text, part)), ...slotAt(part, "refusal"));
-        extras.push(readPartExtras(part));
+      texts.push(...slotAt(item, "content"), ...readStrings(item.content));
+      for (const part of partsOf(item)) {
+        texts.push(...PART_TEXTS.flatMap((name) => clearLogprobs(slotAt(part, name), part)));
+        extras.push(...readPartExtras(part));
       }
     } else if (type === "reasoning") {
-      for (const list of ["summary", "content"]) {
-        extras.push({ texts: getRecords(item, list).flatMap((part) => slotAt(part, "text")), separator: "\n" });
-      }
-    } else if (type === "image_generation_call") extras.push({ texts: slotAt(item, "revised_prompt") });
-    else if (!KNOWN_ITEMS.has(type)) extras.push({ texts: findSlots(item), separator: "\n" });
+      for (const list of ["summary", "content"]) extras.push({ texts: findSlots(item[list]), separator: "\n" });
+      extras.push({ texts: [...slotAt(item, "summary"), ...slotAt(item, "content")], separator: "\n" });
+    }
+    extras.push(...readItemExtras(item, key));
   }
   return [{ texts, calls }, ...extras];
 }
 
-/** Reads the citations of a part of a message. */
-export function readPartExtras(part: Json): AnswerPart {
-  return { texts: findSlots(part.annotations), separator: "\n" };
+/** Reads the results of tools in an item, and texts in its other fields. */
+function readItemExtras(item: Json, key: string | undefined): AnswerPart[] {
+  const handled = new Set(["content", "summary", "name", ...(key === undefined ? [] : [key])]);
+  // The image itself is in `result`.
+  if (item.type === "image_generation_call") handled.add("result");
+  if (isKnownItem(item.type)) {
+    const others = findUnknownTexts(item, new Set([...handled, ...RESULT_FIELDS]));
+    const results = findSlots(item, BYTES, handled).filter(({ keys }) => RESULT_FIELDS.has(String(keys[0])));
+    return [
+      { texts: results, separator: "\n" },
+      { texts: others, separator: "\n" },
+    ];
+  }
+  return [{ texts: findSlots(item, BYTES), separator: "\n" }];
+}
+
+function isKnownItem(type: unknown): boolean {
+  if (typeof type !== "string") return false;
+  return ARGUMENT_FIELDS.has(type) || /^(?:message|reasoning|image_generation_call|compaction)$/.test(type);
+}
+
+/** The events with arguments of a call: `response.function_call_arguments.delta`. */
+const ARGUMENT_EVENT = /(?:arguments|input|code|diff)\.(?:delta|done)$/;
+const ARGUMENT_EVENT_FIELDS = new Set(["type", "delta", "arguments", "input", "code", "diff", "name", "obfuscation"]);
+const ALL_FIELDS = new Set(["type"]);
+
+/** Reads the texts of an event at the index of a call, besides the arguments, which are checked at the end of the call. */
+export function readHeldExtras(type: string, data: Json): AnswerPart[] {
+  const isArguments = ARGUMENT_EVENT.test(type);
+  return [{ texts: findUnknownTexts(data, isArguments ? ARGUMENT_EVENT_FIELDS : ALL_FIELDS), separator: "\n" }];
+}
+
+/** Returns the parts of a message. A hostile server may send one part where there should be a list. */
+function partsOf({ content }: Json): Json[] {
+  return (Array.isArray(content) ? content : [content]).filter(isRecord);
+}
+
+/** Returns strings in a list of parts. */
+function readStrings(list: unknown): TextSlot[] {
+  return Array.isArray(list) ? findSlots(list).filter(({ keys }) => keys.length === 1) : [];
+}
+
+/** Reads the citations of a part of a message, and texts in fields that a part usually lacks. */
+export function readPartExtras(part: Json): AnswerPart[] {
+  const lists = PART_TEXTS.filter((name) => typeof part[name] !== "string");
+  return [
+    { texts: findSlots(part.annotations), separator: "\n" },
+    { texts: lists.flatMap((name) => findSlots(part[name])), separator: "\n" },
+    { texts: findUnknownTexts(part, PART_FIELDS), separator: "\n" },
+  ];
 }
 
 /** Removes the token probabilities of a part when its text changes, because they are those of the original. */
-function clearLogprobs({ text, set }: TextSlot, part: Json): TextSlot {
-  return {
+function clearLogprobs(slots: readonly TextSlot[], part: Json): TextSlot[] {
+  return slots.map(({ text, set }) => ({
     text,
     set(changed) {
       set(changed);
       if (part.logprobs !== undefined) part.logprobs = [];
     },
-  };
+  }));
 }

@@ -3,8 +3,8 @@ import { isRecord } from "../../support/is-record.ts";
 import type { ReplyError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
 import type { Json, StreamGuard } from "../format.ts";
-import { findSlots, getRecord, getRecords, parseObject } from "../slots.ts";
-import { jsonEvent, type SseEvent } from "../sse.ts";
+import { findSlots, findUnknownTexts, getRecord, getRecords, parseNames, parseObject } from "../slots.ts";
+import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { TextChannels } from "../text-channels.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import {
@@ -18,11 +18,22 @@ import {
   setTexts,
   TEXT_FIELDS,
 } from "./openai-responses-events.ts";
-import { isHeldCall, readItemParts, readPartExtras, readResponseParts } from "./openai-responses-parts.ts";
+import {
+  isHeldCall,
+  readHeldExtras,
+  readItemParts,
+  readPartExtras,
+  readResponseParts,
+} from "./openai-responses-parts.ts";
 
 /** Events with the whole response. */
 const START_EVENTS = new Set(["response.created", "response.queued", "response.in_progress"]);
 const END_EVENTS = new Set(["response.completed", "response.incomplete", "response.failed", "response.cancelled"]);
+
+/** Fields of the events with pieces of a text. */
+const DELTA_FIELDS = parseNames("type delta logprobs obfuscation item_id");
+
+const BASE64 = /^[\w+/=-]*$/;
 
 /** Fields with the bytes of audio and images, and numbers. */
 const BINARY_FIELDS: ReadonlySet<string> = new Set(["partial_image_b64", "b64_json", "usage"]);
@@ -53,7 +64,7 @@ export class ResponseStream implements StreamGuard {
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
-    if (event.data.startsWith("[DONE]")) return [...(await this.finish()), event];
+    if (isDone(event.data)) return [...(await this.finish()), event];
     return this.#renumber(await this.#handle(event, parseObject(event.data)));
   }
 
@@ -104,6 +115,8 @@ export class ResponseStream implements StreamGuard {
     if (type === "response.output_item.added") return this.#begin(event, data, index);
     if (type === "response.output_item.done") return this.#end(event, data, index);
     if (held) {
+      // Texts at the index of a call are none of its arguments.
+      await checkAnswer(this.#call, readHeldExtras(type, data));
       held.push({ event, data });
       return [];
     }
@@ -136,7 +149,7 @@ export class ResponseStream implements StreamGuard {
 
   /** Checks the citations beside forwarded texts. Earlier events had them, but upstream may send others now. */
   #checkExtras(parts: readonly Json[]): Promise<void> {
-    return checkAnswer(this.#call, parts.map(readPartExtras));
+    return checkAnswer(this.#call, parts.flatMap(readPartExtras));
   }
 
   /** Checks a complete text without preceding pieces. */
@@ -148,7 +161,8 @@ export class ResponseStream implements StreamGuard {
   }
 
   async #delta(key: string, event: SseEvent, data: Json, type: string): Promise<readonly SseEvent[]> {
-    if (/audio\.delta$/.test(type)) return [event];
+    if (/audio\.delta$/.test(type) && BASE64.test(data.delta as string)) return [event];
+    await checkAnswer(this.#call, [{ texts: findUnknownTexts(data, DELTA_FIELDS), separator: "\n" }]);
     // The token probabilities would reveal text that is held back.
     const frame = { ...data, ...(data.logprobs !== undefined && { logprobs: [] }) };
     const createEvent = (delta: string) => {

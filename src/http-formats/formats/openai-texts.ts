@@ -1,6 +1,6 @@
 import { isRecord } from "../../support/is-record.ts";
 import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
-import { findSlots, getRecords, parseNames, slotAt, textAt } from "../slots.ts";
+import { findSlots, findUnknownTexts, getRecords, parseNames, slotAt, textAt } from "../slots.ts";
 import { readTexts } from "./openai-completions.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { ResponseStream } from "./openai-responses-stream.ts";
@@ -45,6 +45,9 @@ export const openaiSpeech: Format = {
   }),
 };
 
+/** Fields of an image with its bytes or its address. */
+const IMAGE_BYTES: ReadonlySet<string> = new Set(["b64_json", "url"]);
+
 /** OpenAI's image generation: https://platform.openai.com/docs/api-reference/images/create. The images are not checked. */
 export const openaiImages: Format = {
   name: "OpenAI images",
@@ -52,7 +55,10 @@ export const openaiImages: Format = {
   errors: openaiErrors,
   fields: parseNames("prompt"),
   readRequest: (body) => ({ texts: [{ source: "user", slots: textAt(body, "prompt") }] }),
-  readAnswer: (body) => getRecords(body, "data").map((image) => ({ texts: slotAt(image, "revised_prompt") })),
+  readAnswer: (body) => [
+    ...getRecords(body, "data").map((image) => ({ texts: findSlots(image, IMAGE_BYTES), separator: "\n" })),
+    { texts: findUnknownTexts(body, new Set(["data", "error"])), separator: "\n" },
+  ],
   guardStream: (call, request) => new ResponseStream(call, request),
 };
 
@@ -62,24 +68,4 @@ export const openaiImageEdits: Format = {
   name: "OpenAI image edits",
   path: /\/images\/edits$/,
   formFields: ["prompt"],
-};
-
-/** Fields of a transcript that repeat its text in pieces. */
-const SEGMENT_FIELDS = ["segments", "words"];
-
-/**
- * OpenAI's transcripts and translations of audio: https://platform.openai.com/docs/api-reference/audio/createTranscription. The answer is
- * JSON, plain text or subtitles. The audio is not checked.
- */
-export const openaiTranscripts: Format = {
-  name: "OpenAI transcripts",
-  path: /\/audio\/(?:transcriptions|translations)$/,
-  errors: openaiErrors,
-  formFields: ["prompt"],
-  allowsPlainText: true,
-  guardStream: (call, request) => new ResponseStream(call, request),
-  readAnswer: (body) => [
-    { texts: slotAt(body, "text") },
-    ...SEGMENT_FIELDS.map((key) => ({ texts: findSlots(body[key]), separator: " " })),
-  ],
 };
