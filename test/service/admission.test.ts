@@ -235,6 +235,34 @@ describe("Admission", () => {
     expect(machine.of("done", "long").length).toBe(2);
   });
 
+  it.each([
+    ["long texts", 1_000_000],
+    ["texts that look short and are not", 20_000],
+  ])("serves short texts of others beside one caller's %s, before it knows any cost", async (_, chars) => {
+    const machine = new TestMachine();
+    const large = [1, 2, 3, 4].map(() => machine.ask({ name: "large", caller: "a", work: 12, chars, timeout: 60 }));
+    await machine.work(0.5);
+    let tick = 0;
+    await machine.work(6, () => {
+      if (tick++ % 25 === 0) machine.ask({ name: "short", caller: "b", work: 0.02, chars: 100 });
+    });
+    await machine.work(1);
+    expect(machine.of("done", "short")).toHaveLength(24);
+    expect(Math.max(...took(machine.of("done", "short")))).toBeLessThan(2);
+    await machine.work(60);
+    expect(large.filter(({ state }) => state === "done").length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("gives no caller more than half of the slots while others wait", async () => {
+    const machine = new TestMachine({ maxQueueTime: 60 });
+    for (let count = 0; count < 40; count++) machine.ask({ name: "crowd", caller: "a", work: 0.5 });
+    await machine.work(1);
+    for (let count = 0; count < 40; count++) machine.ask({ name: "other", caller: "b", work: 0.5 });
+    await machine.work(10);
+    expect(machine.of("waits", "crowd").length).toBeGreaterThan(0);
+    expect(machine.of("runs", "other").length).toBe(machine.of("runs", "crowd").length);
+  });
+
   it("rejects a scan that would miss its deadline, but never one that runs alone", async () => {
     const machine = new TestMachine({ maxQueueTime: 100 });
     machine.ask({ work: 6, chars: 100_000, timeout: 30 });

@@ -70,6 +70,11 @@ const SAMPLE = 0.1;
 const LONG = 0.25;
 /** What waits is dropped when its whole wait is expected to exceed the longest wait by this factor: costs are estimates. */
 const PATIENCE = 2;
+/**
+ * What a character of a scan is assumed to cost as long as no scan of its kind has ended, in seconds of a processor: rules take about a
+ * tenth of that, models ten times as much. It decides who goes first and takes the places of long scans. It refuses nothing.
+ */
+const GUESS = 2e-6;
 /** What a scan still costs that has cost more than expected: this part of what it has cost so far. */
 const REST = 0.25;
 /** The part of the processors that this process uses, of those that it could use, when they are what scans wait for. */
@@ -78,6 +83,8 @@ const SATURATED = 0.5;
 /** A scan or a step, from its coming to its end. */
 interface Scan extends Waiting {
   kind: string;
+  /** Whether it is expected to take long. A scan that runs for longer than expected becomes a long one. */
+  isLong: boolean;
   chars: number;
   deadline: number;
   /** Whether it takes none of the places for scans that run: a step of a stream. */
@@ -100,7 +107,8 @@ type Coming = Omit<Scan, "start" | "drop">;
  * this process uses, and scans that wait for something else, such as for another server, cost nearly nothing.
  *
  * Only about twice as many scans run as there are processors. All of them would end late if all of them ran. As long as the processors
- * have time, further scans run. Long scans take half of the places at most, and the others wait in a {@link FairLine}.
+ * have time, further scans run. Long scans take half of the places at most, and the others wait in a {@link FairLine}. A scan that turns out
+ * to be long gives its place back to the others, and while other callers wait, no caller has more than half of the places.
  *
  * A scan is refused at once when what runs before it takes longer than `maxQueueTime`, or when it would not end in its time. What
  * waits is looked at again and again, since an expectation may turn out to be wrong, and is dropped without having run. A long scan
@@ -220,7 +228,7 @@ export class Admission {
     this.#makeRoom(caller);
     const step = (chars: number): Scan => ({
       begun: undefined,
-      ...{ kind, chars, caller, since: now, cost: this.#costs.expected(kind, chars) },
+      ...{ kind, chars, caller, since: now, cost: this.#costs.expected(kind, chars), charge: 0 },
       ...{ isLong: false, isStep: true, deadline: Number.POSITIVE_INFINITY, start: () => {}, drop: () => {} },
     });
     const first = { ...step(0), cost: 0, isStep: false };
@@ -253,20 +261,40 @@ export class Admission {
   }
 
   /** Whether there is a place to run for a scan. One that has the machine for itself always may. */
-  #mayRun(scan: Coming): boolean {
-    let [running, long] = [0, 0];
-    for (const { isStep, isLong } of this.#running) {
-      if (!isStep) running++;
-      if (isLong) long++;
+  #mayRun({ caller, isLong }: Coming): boolean {
+    let [short, long, own] = [0, 0, 0];
+    for (const scan of this.#running) {
+      if (scan.isStep) continue;
+      if (scan.isLong) long++;
+      else short++;
+      if (scan.caller === caller && scan.isLong === isLong) own++;
     }
-    return running === 0 || (running < this.#slots && (!scan.isLong || long < Math.ceil(this.#slots / 2)));
+    if (short + long === 0) return true;
+    const half = Math.ceil(this.#slots / 2);
+    // Long scans that were let in as short ones do not take the places of short ones.
+    const hasPlace = isLong ? long < half && short + long < this.#slots : short + Math.min(long, half) < this.#slots;
+    return hasPlace && (own < (isLong ? Math.ceil(half / 2) : half) || !this.#line.hasOthers(caller, isLong));
   }
 
   #coming({ kind, chars, caller = "", timeout }: Asked): Coming {
     const now = this.#advance();
+    this.#noteLongScans();
     const cost = this.#costs.expected(kind, chars);
-    const isLong = cost > LONG * this.#limits.maxQueueTime;
-    return { kind, chars, caller, cost, since: now, deadline: now + timeout, isLong, isStep: false, begun: undefined };
+    const guess = this.#costs.knows(kind) ? cost : (chars * GUESS) / this.#machine.processors;
+    const isLong = guess > LONG * this.#limits.maxQueueTime;
+    return {
+      ...{ kind, chars, caller, cost, charge: guess, since: now, deadline: now + timeout, isLong },
+      ...{ isStep: false, begun: undefined },
+    };
+  }
+
+  /** Learns from scans that have cost more than expected, and makes those that have cost much long ones. */
+  #noteLongScans(): void {
+    for (const scan of this.#running) {
+      const had = this.#share - (scan.begun?.share ?? 0);
+      if (had > scan.cost) this.#costs.learnAtLeast(scan.kind, scan.chars, had);
+      if (had > LONG * this.#limits.maxQueueTime) scan.isLong = true;
+    }
   }
 
   /**
@@ -374,10 +402,7 @@ export class Admission {
   /** Looks again at what waits: with what is known by now, some of it may have to go, or may run. */
   #look(): void {
     const now = this.#advance();
-    for (const scan of this.#running) {
-      const had = this.#share - (scan.begun?.share ?? 0);
-      if (had > scan.cost) this.#costs.learnAtLeast(scan.kind, scan.chars, had);
-    }
+    this.#noteLongScans();
     this.#line.reprice(({ kind, chars }) => this.#costs.expected(kind, chars));
     let running = 0;
     for (const { isStep } of this.#running) if (!isStep) running++;

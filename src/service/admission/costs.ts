@@ -44,6 +44,11 @@ export class Costs {
     return (nearest[1].cost * (chars + FIXED_CHARS)) / (nearest[1].chars + FIXED_CHARS);
   }
 
+  /** Tells whether anything is known of a kind. */
+  knows(kind: string): boolean {
+    return this.#kinds.has(kind);
+  }
+
   /** Tells whether scans of about this length have ended, so that the expectation is no guess. */
   isKnown(kind: string, chars: number): boolean {
     return this.#kinds.get(kind)?.has(classOf(chars)) ?? false;

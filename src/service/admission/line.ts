@@ -8,6 +8,8 @@ export interface Waiting {
   readonly isLong: boolean;
   /** What it is expected to cost, in seconds of the whole machine. It changes only in {@link FairLine.reprice}. */
   cost: number;
+  /** What its caller is charged for its turn: the cost, or a guess if nothing is known of it. */
+  readonly charge: number;
 }
 
 /** What one caller waits for. */
@@ -67,7 +69,7 @@ export class FairLine<Item extends Waiting> {
     }
     if (!first) return undefined;
     this.#level = Math.max(this.#level, first.caller.had);
-    first.caller.had += first.item.cost;
+    first.caller.had += first.item.cost || first.item.charge;
     this.remove(first.item);
     return first.item;
   }
@@ -92,6 +94,14 @@ export class FairLine<Item extends Waiting> {
         own[kind] += item.cost;
       }
     }
+  }
+
+  /** Whether a caller other than this one waits with a scan that is long, or with one that is not. */
+  hasOthers(caller: string, isLong: boolean): boolean {
+    for (const [other, { items }] of this.#callers) {
+      if (other !== caller && items.some((item) => item.isLong === isLong)) return true;
+    }
+    return false;
   }
 
   /** The sum of all costs. */
@@ -133,8 +143,8 @@ export class FairLine<Item extends Waiting> {
   }
 }
 
-function rank({ since, cost }: Waiting): number {
-  return since + cost;
+function rank({ since, cost, charge }: Waiting): number {
+  return since + (cost || charge);
 }
 
 function kindOf({ isLong }: Waiting): "long" | "short" {
