@@ -52,12 +52,6 @@ function appRisks({ app, rateLimit }: Config): PossibleRisk[] {
       "a model that is damaged while the server runs is not noticed",
       "remove it, which means 300 seconds",
     ],
-    [
-      app.trustProxy === true && rateLimit.enabled && rateLimit.key === "ip",
-      "app.trust_proxy",
-      "clients that reach the server directly can send any address in X-Forwarded-For to bypass the limits",
-      "list the addresses of your proxies",
-    ],
   ];
 }
 

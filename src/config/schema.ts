@@ -23,6 +23,13 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 /** Names of levels in Python, which files of llm-guard use. */
 const PYTHON_LEVELS: Record<string, string> = { warning: "warn", critical: "fatal", notset: "trace" };
 
+/** The most proxies between a client and the server. */
+const MAX_HOPS = 10;
+
+function isHops(count: number): boolean {
+  return Number.isInteger(count) && count >= 1 && count <= MAX_HOPS;
+}
+
 /** Named ranges of addresses of Fastify's `trustProxy`. */
 const RANGES = ["loopback", "linklocal", "uniquelocal"];
 
@@ -151,15 +158,23 @@ const app = z.strictObject({
   trustProxy: z
     .union([
       z.boolean(),
+      z.number(),
       z.array(
         z
           .string()
           .refine(isAddressOrRange, `expected an address, a range such as 10.0.0.0/8, or one of ${RANGES.join(", ")}`),
       ),
     ])
+    .refine((proxies) => proxies !== true, {
+      error:
+        "true would believe every client that claims another address in X-Forwarded-For; list your proxies, such as [10.0.0.0/8], or give their number, such as 1",
+    })
+    .refine((proxies) => typeof proxies !== "number" || isHops(proxies), {
+      error: `expected the number of proxies, from 1 to ${MAX_HOPS}`,
+    })
     .default(false)
     .describe(
-      "Take the address of the client from X-Forwarded-For: of any proxy, or of proxies with these addresses or ranges.",
+      "Take the address of the client from X-Forwarded-For: from proxies with these addresses or ranges, or from this number of proxies.",
     ),
 });
 

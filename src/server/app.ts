@@ -1,5 +1,11 @@
 import type { RequestListener, Server } from "node:http";
-import fastify, { type FastifyBaseLogger, type FastifyHttpOptions, type FastifyInstance, LogController } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  LogController,
+} from "fastify";
 import type { Config } from "../config/index.ts";
 import { auth } from "../http-server/callers/auth.ts";
 import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
@@ -148,11 +154,16 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   return app;
 }
 
+/** Returns Fastify's option. A proxy is trusted by its address, or by its distance from this server. */
+function trustedProxies(proxies: Config["app"]["trustProxy"]): NonNullable<FastifyServerOptions["trustProxy"]> {
+  return typeof proxies === "number" ? (_address, distance) => distance < proxies : proxies;
+}
+
 function createApp(config: Config, stream: LogStream): FastifyInstance {
   return fastify({
     ...listenerOptions(config, stream),
     bodyLimit: config.app.maxBodySize,
-    trustProxy: config.app.trustProxy,
+    trustProxy: trustedProxies(config.app.trustProxy),
     // The plugin lifecycle sends 503 as a problem.
     return503OnClosing: false,
     requestIdHeader: false,

@@ -168,6 +168,8 @@ describe("parseConfig", () => {
       "app.trust_proxy.1",
       "10.0.0.0/8",
     ],
+    ["any proxy", `${MINIMAL}app: {trust_proxy: true}`, "app.trust_proxy", "list your proxies"],
+    ["too many proxies", `${MINIMAL}app: {trust_proxy: 11}`, "app.trust_proxy", "from 1 to 10"],
     ["an address that is none", `${MINIMAL}app: {trust_proxy: [10.0.0.256]}`, "app.trust_proxy.0", "an address"],
     ["a range that is too long", `${MINIMAL}app: {trust_proxy: [10.0.0.0/33]}`, "app.trust_proxy.0", "a range"],
     ["a range of everything", `${MINIMAL}app: {trust_proxy: ["::/0"]}`, "app.trust_proxy.0", "a range"],
@@ -273,6 +275,7 @@ input_scanners:
   it("accepts addresses, ranges and their names for proxies", () => {
     const proxies = ["10.1.2.3", "::1", "10.0.0.0/8", "fc00::/7", "loopback", "linklocal", "uniquelocal"];
     expect(parseConfig(`${MINIMAL}app: {trust_proxy: ${JSON.stringify(proxies)}}`).app.trustProxy).toEqual(proxies);
+    expect(parseConfig(`${MINIMAL}app: {trust_proxy: 2}`).app.trustProxy).toBe(2);
   });
 
   it("accepts llm-guard's names of log levels", () => {

@@ -227,7 +227,10 @@ describe("an invalid file", () => {
       `${minimal}app: {log_level: LOUD}`,
       { "app.log_level": "must be one of trace, debug, info, warn, error, fatal or silent, got loud" },
     ],
-    [`${minimal}app: {trust_proxy: 5}`, { "app.trust_proxy": "expected true or false or a list, got 5" }],
+    [
+      `${minimal}app: {trust_proxy: all}`,
+      { "app.trust_proxy": "expected true or false, a number or a list, got a text" },
+    ],
     [
       "input_scanners: [{typ: InvisibleText}]",
       { "input_scanners.0.type": "is required", "input_scanners.0.typ": "unknown key; did you mean type?" },

@@ -4,23 +4,35 @@ import { LRUCache } from "lru-cache";
 /** Bits of the network part of an IPv6 address. A site usually owns all addresses of a /64 (RFC 6177, RFC 7381). */
 const NETWORK_BITS = 64;
 
-/** Characters of the longest address, an IPv4 address written as IPv6. A proxy may forward longer texts that are no addresses. */
-const MAX_ADDRESS_LENGTH = 45;
+/** Characters of the longest address, an IPv4 address written as IPv6, with a zone of 16 characters (`%eth0`). */
+const MAX_ADDRESS_LENGTH = 62;
+/** Stands for the address of clients of a Unix socket. */
+const NO_ADDRESS = "none";
 
 /** Parsing takes as long as a hundred look-ups, and each request needs its address more than once. */
 const parsed = new LRUCache<string, string>({ max: 1000 });
 
-/** Returns the address that limits apply to: an IPv4 address (also if written as IPv6), or the /64 network of an IPv6 address. */
-export function addressOf({ ip }: { ip: string }): string {
+/** A request with the address that its proxies told, and its connection. */
+interface Addressed {
+  ip: string;
+  socket?: { remoteAddress?: string | undefined };
+}
+
+/**
+ * Returns the address that limits apply to: an IPv4 address (also if written as IPv6), or the /64 network of an IPv6 address. If a proxy
+ * forwards something else, it is the address of the proxy, so that clients can't make up callers.
+ */
+export function addressOf({ ip, socket }: Addressed): string {
   const found = parsed.get(ip);
   if (found !== undefined) return found;
   const address = parseAddress(ip);
-  if (ip.length <= MAX_ADDRESS_LENGTH) parsed.set(ip, address);
+  if (address === undefined) return parseAddress(socket?.remoteAddress ?? "") ?? NO_ADDRESS;
+  parsed.set(ip, address);
   return address;
 }
 
-function parseAddress(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip;
+function parseAddress(ip: string): string | undefined {
+  if (ip.length > MAX_ADDRESS_LENGTH || !ipaddr.isValid(ip)) return undefined;
   const address = ipaddr.process(ip);
   if (address.kind() === "ipv4") return address.toString();
   const network = ipaddr.IPv6.parse(ip).parts.map((part, index) => (index * 16 < NETWORK_BITS ? part : 0));

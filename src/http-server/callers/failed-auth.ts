@@ -31,7 +31,7 @@ export class FailedAuth {
    *
    * @throws Problem 429 if its address is above the limit.
    */
-  async check(request: { ip: string }, credential: Credential | undefined): Promise<void> {
+  async check(request: Parameters<typeof addressOf>[0], credential: Credential | undefined): Promise<void> {
     const address = addressOf(request);
     const pair = credential && `${credential.id} ${address}`;
     if (pair !== undefined && this.#known.get(pair)) return;

@@ -122,7 +122,7 @@ describe("auth", () => {
       ...headers,
     });
     const limited = (auth: unknown, rateLimit: ConfigInput["rateLimit"] = {}) =>
-      serverWith(auth, { app: { trustProxy: true }, rateLimit: { failures: "3/minute", ...rateLimit } });
+      serverWith(auth, { app: { trustProxy: ["loopback"] }, rateLimit: { failures: "3/minute", ...rateLimit } });
     const statusOf = async ({ post }: TestServer, headers: Record<string, string>) =>
       (await post("/scan/prompt", { prompt: "a" }, headers)).statusCode;
 
@@ -165,6 +165,21 @@ describe("auth", () => {
       for (const address of ["::ffff:10.0.0.9", "10.0.0.9", "::ffff:a00:9"])
         expect(await statusOf(server, from(address))).toBe(401);
       expect(await statusOf(server, from("10.0.0.9"))).toBe(429);
+    });
+
+    it("are counted by the proxy's address if it forwards something else", async () => {
+      const server = await limited(BEARER);
+      for (const status of [401, 401, 401, 429]) {
+        const garbage = `${"x".repeat(12_000)}${Math.random()}`;
+        expect(await statusOf(server, from(garbage))).toBe(status);
+      }
+    });
+
+    it("are counted by the address that the last proxy saw, whatever addresses a client claims", async () => {
+      const server = await serverWith(BEARER, { app: { trustProxy: 1 }, rateLimit: { failures: "3/minute" } });
+      for (const [index, status] of [401, 401, 401, 429].entries()) {
+        expect(await statusOf(server, from(`198.51.100.${index}, 10.0.0.1`))).toBe(status);
+      }
     });
 
     it("do not affect public routes", async () => {

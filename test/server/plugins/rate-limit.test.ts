@@ -47,10 +47,13 @@ describe("rate limits", () => {
 
   it("identify clients behind a trusted proxy, and ignore the header of other proxies", async () => {
     const from = (address: string) => ({ "x-forwarded-for": address });
-    for (const [trustProxy, status] of [
-      [true, 200],
+    const cases: [NonNullable<ConfigInput["app"]>["trustProxy"], number][] = [
+      [1, 200],
+      [["loopback"], 200],
+      [["192.0.2.1"], 429],
       [false, 429],
-    ] as const) {
+    ];
+    for (const [trustProxy, status] of cases) {
       const { post } = await serverWith(undefined, {
         app: { trustProxy },
         rateLimit: { enabled: true, limit: "1/minute" },

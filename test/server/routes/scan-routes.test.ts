@@ -279,7 +279,7 @@ describe("callers that wait for admission", () => {
 
   it("are identified by address without authentication, also behind a trusted proxy", async () => {
     const addresses = [from("192.0.2.1"), from("192.0.2.2"), from("2001:db8::1"), from("2001:db8::2")];
-    const trusting = { app: { trustProxy: true } };
+    const trusting = { app: { trustProxy: 1 } };
     expect(await turnsOf(trusting, ...addresses)).toEqual(["192.0.2.1", "192.0.2.2", "2001:db8::", "2001:db8::"]);
     expect(new Set(await turnsOf({}, ...addresses))).toEqual(new Set(["127.0.0.1"]));
   });
@@ -288,7 +288,7 @@ describe("callers that wait for admission", () => {
     const keys = (key: string, address: string) => ({ "x-api-key": key, ...from(address) });
     const auth: ConfigInput["auth"] = [{ type: "api_key", keys: ["one-key", "other-key"] }];
     const [first, second, other] = await turnsOf(
-      { auth, app: { trustProxy: true } },
+      { auth, app: { trustProxy: 1 } },
       ...[keys("one-key", "192.0.2.1"), keys("one-key", "192.0.2.2"), keys("other-key", "192.0.2.1")],
     );
     expect(first).toBe(second);
