@@ -15,14 +15,14 @@ from upstream import Upstream, running_upstream
 
 @dataclass
 class Outcome:
-    """What a call led to."""
+    """The result of a call."""
 
     status: int
-    #: What the client got.
+    #: The body that the client received.
     text: str
-    #: What the upstream got.
+    #: The bodies that the upstream received.
     sent: list[str]
-    #: What the log says that guard answered.
+    #: The replies of guard in the log.
     answers: list[str]
 
     @property
@@ -46,7 +46,7 @@ class Setup:
     def call(
         self, mode: str, path: str, body: dict[str, Any], checked: bool = True, file: bytes | None = None
     ) -> Outcome:
-        """Calls a proxy, in a way that is checked in its mode or not."""
+        """Calls a proxy with a key or metadata that enables or disables the check in its mode."""
         proxy = self.proxies[mode]
         key = CHECKED_KEY if mode == "key-specific" and checked else "sk-other"
         if mode == "request-specific":
@@ -72,6 +72,6 @@ def setup(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Setup]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "mode" in metafunc.fixturenames:
         metafunc.parametrize("mode", MODES)
-    # In the mode all there is no call that is not checked.
+    # In the mode all every call is checked.
     if "choosing" in metafunc.fixturenames:
         metafunc.parametrize("choosing", [mode for mode in MODES if mode != "all"])

@@ -1,4 +1,4 @@
-"""Stands between the proxies and guard, so that guard can be away or talk nonsense while a proxy runs."""
+"""A TCP front between the proxies and guard, which simulates failures of guard while a proxy runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 
 class Front:
-    """Hands every connection on to guard, or answers by itself."""
+    """Forwards every connection to guard, or answers itself."""
 
     def __init__(self, target: str) -> None:
         url = urlsplit(target)
@@ -18,14 +18,14 @@ class Front:
         self._answer: bytes | None = None
         self._only = b"/"
         self._open: set[asyncio.StreamWriter] = set()
-        #: The paths of the requests under way, by the first request of each connection.
+        #: The path of the first request of each open connection.
         self.paths: list[str] = []
         self.loop = asyncio.new_event_loop()
         self.url = ""
 
     @contextmanager
     def answering(self, status: str, body: str, only: str = "/") -> Iterator[None]:
-        """What guard says for a while on some paths. Without a status the connection is closed without a word."""
+        """Answers some paths with this reply for a while. Without a status it closes the connection without a reply."""
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
         self._only = only.encode()
         self._switch((head + body).encode() if status else b"")
@@ -65,7 +65,7 @@ class Front:
             elif path.encode().startswith(self._only):
                 await self._say(self._answer, reader, writer)
             else:
-                # The next request of the connection may be for another path.
+                # The next request of the connection may have another path.
                 close = first.replace(b"\r\n", b"\r\nconnection: close\r\n", 1)
                 await self._hand_on(close, reader, writer)
         except (OSError, asyncio.TimeoutError, IndexError):
@@ -80,7 +80,7 @@ class Front:
         writer.write(answer)
         await writer.drain()
         if answer:
-            # A client that still sends must be able to read what was said.
+            # A client that is still sending must be able to read the reply.
             await asyncio.wait_for(reader.read(), 0.2)
 
     async def _hand_on(self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Real LiteLLM proxies, one for each mode, side by side."""
+"""Real LiteLLM proxies, one for each mode."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Proxy:
     log: Path
 
     def answers(self) -> list[str]:
-        """The lines of the log that say what guard answered."""
+        """The lines of the log with replies of guard."""
         lines = self.log.read_text().splitlines()
         return [line for line in lines if line.startswith("guard: INFO: Received response - ")]
 
@@ -80,12 +80,12 @@ def running_proxies(folder: Path, guard_url: str, upstream_url: str) -> Iterator
         "GUARD_API_BASE": guard_url,
         "GUARD_API_KEY": TOKEN,
         "GUARD_TIMEOUT": "5",
-        # Otherwise LiteLLM fetches a file when it is loaded.
+        # Otherwise LiteLLM downloads a file when it is imported.
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path.endswith("/src")),
     }
     program = Path(__file__).with_name("start_proxies.py")
-    # It has a process group of its own, so that what it started ends with it.
+    # The proxy has its own process group, so that its children end with it.
     process = subprocess.Popen([sys.executable, str(program), *lines], env=environment, start_new_session=True)
     try:
         proxies = {

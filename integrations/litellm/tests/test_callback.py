@@ -1,4 +1,4 @@
-"""What the callback does before a proxy is there."""
+"""Tests the callback without a proxy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from fastapi import HTTPException
 
 
-def test_importing_the_package_needs_nothing() -> None:
+def test_importing_the_package_requires_nothing() -> None:
     program = "import sys, guard_litellm; print('litellm' in sys.modules)"
     path = [entry for entry in sys.path if entry.endswith("/src")]
     result = subprocess.run(
@@ -22,23 +22,23 @@ def test_importing_the_package_needs_nothing() -> None:
     assert (result.stdout, result.stderr) == ("False\n", "")
 
 
-def test_without_the_address_of_guard_the_callback_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_callback_requires_the_url_of_guard(monkeypatch: pytest.MonkeyPatch) -> None:
     import guard_litellm
 
     monkeypatch.delenv("GUARD_API_BASE", raising=False)
-    with pytest.raises(ValueError, match="GUARD_API_BASE must be set"):
+    with pytest.raises(ValueError, match=r"^GUARD_API_BASE: must be set"):
         _ = guard_litellm.guard_moderations
     monkeypatch.setenv("GUARD_API_BASE", "http://127.0.0.1:9")
     assert guard_litellm.guard_moderations is guard_litellm.guard_moderations
     monkeypatch.delitem(vars(guard_litellm), "guard_moderations")
     monkeypatch.setenv("GUARD_TIMEOUT", "soon")
-    with pytest.raises(ValueError, match="GUARD_TIMEOUT"):
+    with pytest.raises(ValueError, match=r"^GUARD_TIMEOUT: must be a number"):
         _ = guard_litellm.guard_moderations
 
 
-def test_a_mode_that_there_is_not_lets_no_call_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_mode_passes_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
     from guard_litellm.callback import _is_checked
 
     monkeypatch.setattr(litellm, "guard_mode", "sometimes", raising=False)
-    with pytest.raises(HTTPException, match="guard_mode must be all, key-specific or request-specific"):
+    with pytest.raises(HTTPException, match="guard_mode: must be all, key-specific or request-specific"):
         _is_checked({}, None)

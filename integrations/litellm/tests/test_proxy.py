@@ -1,4 +1,4 @@
-"""The real proxy in its three modes: what the upstream gets, what the client gets, and what the log says."""
+"""Tests the real proxy in its three modes: the requests to the upstream, the replies to the client, and the log."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def response_items(text: str) -> dict[str, Any]:
 
 
 def to(model: str, make: Any) -> Any:
-    """A call of a model whose provider has another API, which LiteLLM translates."""
+    """A call of a model whose provider has another API, to which LiteLLM translates."""
     return lambda text: {**make(text), "model": model}
 
 
@@ -83,7 +83,7 @@ CASES = {
     "messages of gpt": ("/v1/messages", to("gpt-fake", messages)),
     "responses of claude": ("/v1/responses", to("claude-fake", responses)),
 }
-#: Those with an answer in words.
+#: The calls with a text as the answer.
 TRANSLATED = ["chat of claude", "messages of gpt", "responses of claude"]
 SPEAKING = ["chat", "parts", "completions", "messages", "responses", "response items", *TRANSLATED]
 STREAMS = ["chat", "completions", "messages", "responses", *TRANSLATED]
@@ -98,7 +98,7 @@ def call(setup: Setup, mode: str, name: str, text: str, checked: bool = True, **
 
 
 def said(name: str, outcome: Outcome) -> str:
-    """What the model said, as the client got it."""
+    """The answer of the model that the client received."""
     body, name = outcome.body, name.split(" ")[0]
     if name in ("chat", "parts"):
         return str(body["choices"][0]["message"]["content"])
@@ -110,7 +110,7 @@ def said(name: str, outcome: Outcome) -> str:
 
 
 def streamed(name: str, outcome: Outcome) -> str:
-    """What the model said, joined from the pieces that the client got."""
+    """The streamed answer of the model that the client received."""
     name = name.split(" ")[0]
     if name == "chat":
         pieces = [choice["delta"].get("content") for event in outcome.events for choice in event["choices"]]
@@ -138,7 +138,7 @@ class TestRequests:
         if name in SPEAKING:
             assert said(name, outcome).rstrip() == f"You said: {TEXT}"
             assert len(outcome.answers) == 2
-            # In an answer everything is restored.
+            # The values in an answer are restored, so it is not logged.
             assert "ann@example.com" not in "".join(outcome.answers)
 
     @cases
@@ -159,13 +159,13 @@ class TestRequests:
         assert "zebra" not in outcome.answers[0]
 
     @cases
-    def test_blocked_only_when_checked(self, setup: Setup, choosing: str, name: str) -> None:
+    def test_passes_unchecked(self, setup: Setup, choosing: str, name: str) -> None:
         outcome = call(setup, choosing, name, BAD, checked=False)
         assert outcome.status == 200
         assert BAD in outcome.sent[0]
         assert outcome.answers == []
 
-    def test_all_of_a_conversation_is_read_and_rewritten(self, setup: Setup) -> None:
+    def test_the_whole_conversation_is_checked_and_rewritten(self, setup: Setup) -> None:
         body = chat("Thank you.")
         body["messages"][1:1] = [
             {"role": "user", "content": "I am ann@example.com"},
@@ -178,39 +178,39 @@ class TestRequests:
         assert outcome.sent[0].count("[REDACTED_EMAIL_ADDRESS_1]") == 3
 
     @pytest.mark.parametrize(("path", "make"), [CASES["messages"], CASES["responses"]])
-    def test_the_system_prompt_beside_messages(self, setup: Setup, path: str, make: Any) -> None:
+    def test_the_system_prompt_beside_messages_is_checked(self, setup: Setup, path: str, make: Any) -> None:
         key = "system" if path == "/v1/messages" else "instructions"
         outcome = setup.call("all", path, {**make("Hello"), key: "Mails go to ann@example.com"})
         assert outcome.status == 200
         assert "Mails go to [REDACTED_EMAIL_ADDRESS_1]" in outcome.sent[0]
 
-    def test_an_injected_tool_definition(self, setup: Setup) -> None:
+    def test_an_injected_tool_definition_is_blocked(self, setup: Setup) -> None:
         tool = {"type": "function", "function": {"name": "look", "description": "Ask the zebra.", "parameters": {}}}
         outcome = setup.call("all", "/v1/chat/completions", {**chat("Hello"), "tools": [tool]})
         assert outcome.status == 400
         assert "BanSubstrings[tool_definition]" in outcome.body["error"]["message"]
 
-    def test_a_message_that_guard_cannot_read(self, setup: Setup) -> None:
+    def test_an_unreadable_message_is_rejected(self, setup: Setup) -> None:
         body = {"model": "gpt-fake", "messages": [{"role": "nobody", "content": "Hello"}]}
         outcome = setup.call("all", "/v1/chat/completions", body)
         assert outcome.status == 400
         assert "/messages/0/role" in outcome.text
         assert outcome.sent == []
 
-    def test_numbers_of_tokens_are_not_read(self, setup: Setup) -> None:
+    def test_token_ids_are_not_checked(self, setup: Setup) -> None:
         outcome = setup.call("all", "/v1/embeddings", {"model": "embed-fake", "input": [1, 2, 3]})
         assert outcome.status == 200
         assert json.loads(outcome.sent[0])["input"] == [1, 2, 3]
         assert outcome.answers == []
 
     @pytest.mark.parametrize("metadata", [{}, {"permissions": {"enable_guard_check": "yes"}}, {"permissions": "x"}])
-    def test_only_true_switches_the_check_on(self, setup: Setup, metadata: dict[str, Any]) -> None:
+    def test_only_true_enables_the_check(self, setup: Setup, metadata: dict[str, Any]) -> None:
         proxy = setup.proxies["request-specific"]
         headers = {"authorization": "Bearer sk-other"}
         body = {**chat(BAD), "metadata": metadata}
         assert setup.client.post(f"{proxy.url}/v1/chat/completions", json=body, headers=headers).status_code == 200
 
-    def test_metadata_does_not_count_for_keys(self, setup: Setup) -> None:
+    def test_metadata_does_not_enable_the_check_by_key(self, setup: Setup) -> None:
         body = {**chat(BAD), "metadata": {"permissions": {"enable_guard_check": False}}}
         assert setup.call("key-specific", "/v1/chat/completions", body).status == 400
 
@@ -268,7 +268,7 @@ class TestAnswers:
             arguments = json.loads(outcome.body["output"][0]["arguments"])
         assert arguments == {"text": f"{ASK_FOR_CALL} {TEXT}"}
 
-    def test_clients_cannot_get_at_the_vault_of_another_call(self, setup: Setup) -> None:
+    def test_clients_cannot_use_the_vault_of_another_call(self, setup: Setup) -> None:
         proxy = setup.proxies["all"]
         headers = {"authorization": "Bearer sk-other", "x-litellm-call-id": "the-same-id"}
         for text, expected in ((TEXT, TEXT), (MASKED, MASKED)):
@@ -329,14 +329,14 @@ class TestStreams:
             assert "REDACTED" not in outcome.text
         assert json.loads(arguments) == {"text": f"{ASK_FOR_CALL} {TEXT}"}
 
-    def test_a_client_that_goes_away_ends_the_work(self, setup: Setup) -> None:
+    def test_a_disconnected_client_ends_the_checks(self, setup: Setup) -> None:
         proxy = setup.proxies["all"]
         headers = {"authorization": "Bearer sk-other"}
         path = "/analyze/output/stream"
         with setup.client.stream(
             "POST", f"{proxy.url}/v1/chat/completions", json={**chat(ASK_FOR_MUCH), "stream": True}, headers=headers
         ) as reply:
-            # The connection ends with the iterator, so that it must be kept.
+            # The iterator keeps the connection open.
             lines = reply.iter_lines()
             assert any("And so on." in line for line in lines)
             assert setup.front.paths.count(path) == 1
@@ -357,8 +357,8 @@ class TestStreams:
         assert numbers == sorted(set(numbers))
 
 
-class TestGuardIsAway:
-    """Whatever guard answers that is not an answer of guard, nothing passes."""
+class TestGuardIsDown:
+    """Without a valid reply of guard nothing passes."""
 
     ANSWERS = (
         ("", ""),
@@ -378,7 +378,7 @@ class TestGuardIsAway:
         assert outcome.sent == []
 
     @pytest.mark.parametrize(("status", "body"), ANSWERS)
-    def test_whatever_it_answers(self, setup: Setup, status: str, body: str) -> None:
+    def test_an_invalid_reply_blocks(self, setup: Setup, status: str, body: str) -> None:
         with setup.front.answering(status, body):
             self.refuses(setup, "chat")
 

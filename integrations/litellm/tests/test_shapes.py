@@ -1,4 +1,4 @@
-"""Forms of streams that the fake models of the proxy's tests do not have, against a real guard server."""
+"""Tests stream formats that the fake models of the proxy's tests lack, with a real guard server."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from guard_scan import AsyncGuard, Guard, GuardBlockedError
 from guard_server import TOKEN, guard_server
 from litellm.types.utils import ModelResponseStream
 
-from guard_litellm.bodies import Part, Sent
-from guard_litellm.streams import guarded_stream
+from guard_litellm.bodies import Part, SentRequest
+from guard_litellm.streams import guard_stream
 
 MASKED = "Write to [REDACTED_EMAIL_ADDRESS_1]."
 RESTORED = "Write to ann@example.com."
@@ -33,7 +33,7 @@ async def coming(items: list[Any]) -> AsyncIterator[Any]:
 
 
 def through(url: str, items: list[Any], shown: list[Any] | None = None) -> list[Any]:
-    """Hands the items of a stream through guard."""
+    """Passes the items of a stream through guard."""
     with Guard(url, TOKEN) as guard:
         vault = guard.scan_prompt("ann@example.com").vault
     made: list[Any] = [] if shown is None else shown
@@ -41,14 +41,14 @@ def through(url: str, items: list[Any], shown: list[Any] | None = None) -> list[
     async def run() -> None:
         async with AsyncGuard(url, TOKEN) as guard:
 
-            async def check(parts: list[Part], sent: Sent) -> None:
+            async def check(parts: list[Part], sent: SentRequest) -> None:
                 for part in parts:
                     calls = [call.openai() for call in part.calls]
                     report = await guard.scan_output("", part.text, tool_calls=calls, vault=sent.vault)
                     report.raise_if_blocked()
                     part.take(report.sanitized_output, report.sanitized_tool_calls)
 
-            async for item in guarded_stream(guard, Sent(vault=vault), coming(items), check, logging.info):
+            async for item in guard_stream(guard, SentRequest(vault=vault), coming(items), check, logging.info):
                 made.append(item)
 
     asyncio.run(run())
@@ -79,7 +79,7 @@ def split(text: str) -> list[str]:
 
 
 class TestChat:
-    def test_choices_are_apart(self, url: str) -> None:
+    def test_choices_are_separate(self, url: str) -> None:
         items = [chunk({"content": piece}, index) for piece in split(MASKED) for index in (0, 1)]
         items += [chunk({}, 0, "stop"), chunk({}, 1, "length")]
         made = through(url, items)
@@ -88,7 +88,7 @@ class TestChat:
             last = [choice for item in made for choice in item.choices if choice.index == index][-1]
             assert last.finish_reason == finish
 
-    def test_nothing_is_restored_in_what_a_model_thinks(self, url: str) -> None:
+    def test_reasoning_is_not_restored(self, url: str) -> None:
         block = {"type": "thinking", "thinking": MASKED, "signature": "signed"}
         items = [chunk({"role": "assistant", "reasoning_content": piece}) for piece in split(MASKED)]
         items += [
@@ -101,20 +101,20 @@ class TestChat:
         assert joined(made, "content") == RESTORED
         assert [delta["thinking_blocks"] for delta in made if delta.get("thinking_blocks")] == [[block]]
 
-    def test_what_a_model_thinks_is_checked(self, url: str) -> None:
+    def test_reasoning_is_checked(self, url: str) -> None:
         shown: list[Any] = []
         items = [*(chunk({"reasoning_content": piece}) for piece in split("I saw a giraffe.")), chunk({}, 0, "stop")]
         with pytest.raises(GuardBlockedError):
             through(url, items, shown)
         assert "giraffe" not in joined(deltas(shown), "reasoning_content")
 
-    def test_signed_thoughts_that_nobody_could_read_are_dropped(self, url: str) -> None:
+    def test_unreadable_signed_reasoning_is_dropped(self, url: str) -> None:
         block = {"type": "thinking", "thinking": "I saw a giraffe.", "signature": "signed"}
         made = through(url, [chunk({"thinking_blocks": [block]}), chunk({"content": "Yes."}), chunk({}, 0, "stop")])
         assert joined(deltas(made), "content") == "Yes."
         assert "giraffe" not in str(made)
 
-    def test_several_calls_and_text_before_them(self, url: str) -> None:
+    def test_several_tool_calls_follow_the_text(self, url: str) -> None:
         arguments = [json.dumps({"to": MASKED}), json.dumps({"n": 1})]
         items = [chunk({"role": "assistant", "content": "I write."})]
         for index, text in enumerate(arguments):
@@ -134,7 +134,7 @@ class TestChat:
         assert [json.loads(call["function"]["arguments"]) for call in calls] == [{"to": RESTORED}, {"n": 1}]
         assert joined(made, "content") == "I write."
 
-    def test_a_stream_that_does_not_say_that_it_ends(self, url: str) -> None:
+    def test_a_stream_may_end_without_a_finish_reason(self, url: str) -> None:
         made = through(url, [chunk({"content": piece}, index) for piece in split(MASKED) for index in (0, 1)])
         assert [joined(deltas(made, index), "content") for index in (0, 1)] == [RESTORED, RESTORED]
 
@@ -167,7 +167,7 @@ class TestMessages:
 
     @pytest.mark.parametrize("end", ["\n", "\r\n"])
     @pytest.mark.parametrize("size", [1, 7, 100_000])
-    def test_bytes_may_be_cut_anywhere(self, url: str, end: str, size: int) -> None:
+    def test_bytes_may_be_split_anywhere(self, url: str, end: str, size: int) -> None:
         whole = sse({"type": "ping"}, *self.THOUGHTS, *self.TEXT, {"type": "message_stop"}, end=end)
         made = b"".join(through(url, [whole[start : start + size] for start in range(0, len(whole), size)])).decode()
         events = [json.loads(line[5:]) for line in made.splitlines() if line.startswith("data:")]
@@ -176,11 +176,11 @@ class TestMessages:
         pieces = [event["delta"] for event in events if event["type"] == "content_block_delta"]
         assert joined(pieces, "thinking") == MASKED
         assert joined(pieces, "text") == RESTORED
-        # The signature stands behind what it signs, and before the end of its block.
+        # The signature follows the reasoning, and precedes the end of its block.
         order = [delta["type"] for delta in pieces]
         assert order.index("signature_delta") == order.count("thinking_delta")
 
-    def test_what_is_no_event_goes_through(self, url: str) -> None:
+    def test_other_lines_pass(self, url: str) -> None:
         assert through(url, [b": comment\n\n", b"data: [DONE]\n\n", b"data: 1"]) == [
             b": comment\n\n",
             b"data: [DONE]\n\n",
@@ -193,7 +193,7 @@ class TestResponses:
         part = {"type": "output_text", "text": text, "annotations": []}
         return {"type": "message", "id": "m", "role": "assistant", "content": [part]}
 
-    def test_text_that_did_not_come_in_pieces_is_checked(self, url: str) -> None:
+    def test_unstreamed_text_is_checked(self, url: str) -> None:
         made = through(
             url, [{"type": "response.completed", "sequence_number": 5, "response": {"output": [self.item(MASKED)]}}]
         )
@@ -201,7 +201,7 @@ class TestResponses:
         with pytest.raises(GuardBlockedError):
             through(url, [{"type": "response.output_item.done", "output_index": 0, "item": self.item("A giraffe.")}])
 
-    def test_a_repeated_text_that_differs_is_not_shown(self, url: str) -> None:
+    def test_a_differing_repetition_is_not_shown(self, url: str) -> None:
         at = {"output_index": 0, "content_index": 0, "item_id": "m"}
         made = through(
             url,

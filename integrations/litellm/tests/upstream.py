@@ -1,4 +1,4 @@
-"""A fake of OpenAI's and Anthropic's APIs. It repeats what it is told, and does as some words ask it to."""
+"""A fake of OpenAI's and Anthropic's APIs. The model repeats its prompt, and reacts to some words."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: What makes the model say something that the tests' scanners block.
+#: The prompt for an answer that the scanners of the tests block.
 ASK_FOR_BLOCKED = "Which animal is tall?"
 BLOCKED_ANSWER = "That is easy to say. It is the giraffe, of course. Ask me more."
-#: What makes the model call a tool with all that it was told.
+#: The prompt for a tool call with the whole prompt.
 ASK_FOR_CALL = "Use the tool."
-#: What makes the model speak for a minute.
+#: The prompt for an answer that takes a minute.
 ASK_FOR_MUCH = "Tell me everything."
 
 
 class Upstream(ThreadingHTTPServer):
-    """The server, which remembers what it was asked."""
+    """The server, which records its requests."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.bodies: list[str] = []
-        #: Is set when a proxy goes away before an answer has ended.
+        #: Set when a proxy disconnects before the end of an answer.
         self.is_left = threading.Event()
 
     def handle_error(self, *_: object) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):  # A client that goes away is no error.
+        if not isinstance(sys.exc_info()[1], OSError):  # A client that disconnects is not an error.
             traceback.print_exc()
 
     @property
@@ -65,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
         name = self.path.split("?")[0].removeprefix("/v1/").replace("/", "_")
         body = {} if name == "audio_transcriptions" else json.loads(raw)
         if name == "audio_transcriptions":
-            # The sound is the transcript.
+            # The audio contains the transcript as text.
             self._answer({"text": raw.split("SOUND:")[1].split(":END")[0]})
         elif body.get("stream"):
             self._stream(getattr(self, f"on_{name}_stream")(body))

@@ -1,4 +1,4 @@
-"""The callback ``guard_litellm.guard_moderations`` of the LiteLLM proxy, which has guard check what goes to models and comes from them."""
+"""``guard_litellm.guard_moderations``: a callback of the LiteLLM proxy that checks requests and answers with guard."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["guard_moderations"]
 
 
 def __getattr__(name: str) -> Any:
-    # Only who names the callback needs LiteLLM and the variables of the environment. Without them the proxy does not start.
+    # Lazy, because the callback requires LiteLLM and environment variables, without which the proxy does not start.
     if name != "guard_moderations":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .callback import GuardModerations

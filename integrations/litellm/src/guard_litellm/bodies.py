@@ -1,4 +1,4 @@
-"""Where the texts are in what clients send to the proxy, and in what models answer."""
+"""Finds the texts in requests of clients and in answers of models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from guard_scan import AsyncGuard, GuardReplyError, InputReport
 
-#: Calls that send a conversation, and the field of the messages.
+#: The call types with a conversation, and the field of its messages.
 CONVERSATIONS = {
     "completion": "messages",
     "acompletion": "messages",
@@ -19,7 +19,7 @@ CONVERSATIONS = {
     "aresponses": "input",
 }
 
-#: Calls that send texts, and their fields: a text, a list of texts, or a list of parts that have a ``text``.
+#: The call types with texts, and their fields: a text, a list of texts, or a list of parts with a ``text``.
 TEXTS = {
     "text_completion": ("prompt", "suffix"),
     "atext_completion": ("prompt", "suffix"),
@@ -40,27 +40,27 @@ TEXTS = {
 
 
 @dataclass
-class Sent:
-    """What was sent to the model, as it was sent: what its answer is compared with."""
+class SentRequest:
+    """The sanitized request. Some checks compare the answer with it."""
 
     prompt: str = ""
     messages: list[Any] | None = None
     tools: list[Any] | None = None
     system: Any = None
-    #: What was replaced in it. It is a secret, and so it is neither in the data of the call nor in a log.
+    #: The sealed vault with the replaced values. It is secret: it is neither in the data of the call nor in a log.
     vault: str | None = field(default=None, repr=False)
 
     def chat(self) -> dict[str, Any]:
         return {"messages": self.messages, "tools": self.tools, "system": self.system}
 
 
-async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) -> tuple[InputReport, Sent]:
-    """Checks the conversation in the data of a call, and puts what may be sent on in its place."""
+async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) -> tuple[InputReport, SentRequest]:
+    """Checks the conversation in the data of a call, and replaces it by the sanitized one."""
     given, tools, functions = data.get(key), data.get("tools") or [], data.get("functions") or []
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given or [])
     beside = "instructions" if key == "input" else "system"
     report = await guard.scan_conversation(
-        # A call of the Responses API may have nothing but instructions.
+        # A call of the Responses API may consist of instructions only.
         messages or [{"role": "user", "content": ""}],
         tools=[*tools, *({"type": "function", "function": function} for function in functions)],
         system=data.get(beside),
@@ -77,29 +77,31 @@ async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) 
         data["functions"] = [definition["function"] for definition in definitions[len(tools) :]]
     if data.get(beside):
         data[beside] = report.sanitized_system
-    sent = Sent(report.sanitized_prompt, sanitized, report.sanitized_tools, report.sanitized_system, report.vault)
+    sent = SentRequest(
+        report.sanitized_prompt, sanitized, report.sanitized_tools, report.sanitized_system, report.vault
+    )
     return report, sent
 
 
 async def check_texts(
     guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]
-) -> tuple[InputReport | None, Sent]:
-    """Checks the texts in the data of a call, each by itself, and puts what may be sent on in their places."""
-    # The record that LiteLLM keeps of the request must not be changed.
+) -> tuple[InputReport | None, SentRequest]:
+    """Checks the texts in the data of a call one by one, and replaces them by the sanitized ones."""
+    # LiteLLM's record of the request shares these lists and must not change.
     data.update({key: copy.deepcopy(data[key]) for key in keys if isinstance(data.get(key), list)})
-    places = [place for key in keys for place in _texts_at(data, key)]
+    places = [place for key in keys for place in _find_texts(data, key)]
     if not places:
-        return None, Sent()
+        return None, SentRequest()
     report = await guard.scan_documents([holder[key] for holder, key in places], source="user")
     report.raise_if_blocked()
     texts = [document.sanitized_text for document in report.documents]
     for (holder, key), text in zip(places, texts):
         holder[key] = text
-    return report, Sent(prompt="\n".join(texts), vault=report.vault)
+    return report, SentRequest(prompt="\n".join(texts), vault=report.vault)
 
 
-def _texts_at(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
-    """The places of texts. Lists of the numbers of tokens have none."""
+def _find_texts(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
+    """Yields the holder and key of each text. Lists of token ids contain none."""
     value = holder[key] if isinstance(holder, list) else holder.get(key)
     if isinstance(value, str):
         if value:
@@ -107,14 +109,14 @@ def _texts_at(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             if isinstance(item, dict):
-                yield from _texts_at(item, "text")
+                yield from _find_texts(item, "text")
             elif isinstance(item, str):
-                yield from _texts_at(value, index)
+                yield from _find_texts(value, index)
 
 
 @dataclass
 class Call:
-    """A call of a tool in an answer."""
+    """A tool call in an answer."""
 
     name: str
     arguments: str
@@ -128,16 +130,16 @@ class Call:
 
 @dataclass
 class Part:
-    """A text of an answer, with the calls of tools that stand beside it."""
+    """A text of an answer, with the tool calls beside it."""
 
     text: str
     put: Callable[[str], None]
-    #: What a model thinks may be signed, so that nothing is restored in it.
+    #: Reasoning may be signed, so no values are restored in it.
     is_reasoning: bool = False
     calls: list[Call] = field(default_factory=list)
 
     def take(self, text: str, calls: list[dict[str, Any]]) -> None:
-        """Puts what may be shown in the places of what the model wrote."""
+        """Replaces the text and the tool calls by the sanitized ones."""
         if text != self.text:
             self.put(text)
         for call, checked in zip(self.calls, calls):
@@ -146,20 +148,20 @@ class Part:
                 call.put(arguments)
 
 
-def parts_of(response: Any) -> list[Part]:
-    """The texts and tool calls of an answer of any kind: of chat, of completions, of Anthropic's messages or of responses."""
+def read_parts(response: Any) -> list[Part]:
+    """Returns the texts and tool calls of an answer in any format: chat, completions, Anthropic's messages or responses."""
     choices = get(response, "choices")
     if isinstance(choices, list):
-        return [part for choice in choices for part in _parts_of_choice(choice)]
+        return [part for choice in choices for part in _read_choice(choice)]
     if isinstance(get(response, "output"), list):
-        return _with_calls(*_read_items(get(response, "output")))
+        return _attach_calls(*_read_items(get(response, "output")))
     if isinstance(response, dict) and isinstance(response.get("content"), list):
-        return _with_calls(*_read_blocks(response["content"]))
+        return _attach_calls(*_read_blocks(response["content"]))
     return []
 
 
-def _with_calls(texts: list[Part], calls: list[Call]) -> list[Part]:
-    """Puts the calls beside the first text, so that they are judged as one answer with it."""
+def _attach_calls(texts: list[Part], calls: list[Call]) -> list[Part]:
+    """Attaches the tool calls to the first text, so that they are judged together."""
     shown = next((part for part in texts if not part.is_reasoning), None)
     if calls and shown is None:
         shown = Part("", lambda _: None)
@@ -169,7 +171,7 @@ def _with_calls(texts: list[Part], calls: list[Call]) -> list[Part]:
     return texts
 
 
-def _parts_of_choice(choice: Any) -> list[Part]:
+def _read_choice(choice: Any) -> list[Part]:
     message = get(choice, "message")
 
     def text_at(holder: Any, key: str, is_reasoning: bool = False) -> Iterator[Part]:
@@ -180,7 +182,7 @@ def _parts_of_choice(choice: Any) -> list[Part]:
             if is_reasoning:
                 drop_thinking(holder)
             elif get(choice, "logprobs") is not None:
-                # They spell what was taken out.
+                # Log probabilities spell the original text.
                 put(choice, "logprobs", None)
 
         if isinstance(text, str) and text:
@@ -193,19 +195,19 @@ def _parts_of_choice(choice: Any) -> list[Part]:
     thought = get(message, "reasoning_content")
     if not all(is_checked_copy(item, thought) for name in SIGNED for item in get(message, name) or []):
         drop_thinking(message)
-    calls = [call_at(call) for call in get(message, "tool_calls") or []]
+    calls = [read_tool_call(call) for call in get(message, "tool_calls") or []]
     legacy = get(message, "function_call")
     if legacy is not None:
-        calls.append(_call(legacy, "arguments"))
-    return _with_calls(texts, calls)
+        calls.append(_make_call(legacy, "arguments"))
+    return _attach_calls(texts, calls)
 
 
-#: Fields that have what a model thought once more, signed, so that nobody may rewrite it.
+#: Fields with signed copies of the reasoning, which cannot be rewritten.
 SIGNED = ("thinking_blocks", "reasoning_items")
 
 
 def drop_thinking(holder: Any) -> None:
-    """Takes out the copies of what a model thought."""
+    """Removes the copies of the reasoning."""
     for name in SIGNED:
         if get(holder, name) is not None:
             put(holder, name, None)
@@ -216,46 +218,46 @@ def drop_thinking(holder: Any) -> None:
 
 
 def is_checked_copy(item: Any, thought: str | None) -> bool:
-    """Tells whether a copy has no text but that which was checked. A redacted one has none that anybody can read."""
+    """Returns whether a copy contains only checked text. A redacted copy contains no readable text."""
     parts = [*(get(item, "summary") or []), *(get(item, "content") or [])]
     texts = [get(item, "thinking"), *(get(part, "text") for part in parts)]
     return all(text in (thought or "") for text in texts if text)
 
 
 def _read_blocks(blocks: list[Any]) -> tuple[list[Part], list[Call]]:
-    """Content blocks of Anthropic."""
+    """Reads content blocks of Anthropic."""
     texts, calls = [], []
     for block in blocks:
         kind = get(block, "type")
         if kind == "text":
-            texts += _text_in(block, "text")
+            texts += _read_text(block, "text")
         elif kind == "thinking":
-            texts += _text_in(block, "thinking", True)
+            texts += _read_text(block, "thinking", True)
         elif kind in ("tool_use", "server_tool_use"):
-            calls.append(_call(block, "input"))
+            calls.append(_make_call(block, "input"))
     return texts, calls
 
 
 def _read_items(items: list[Any]) -> tuple[list[Part], list[Call]]:
-    """Items of the Responses API."""
+    """Reads items of the Responses API."""
     texts: list[Part] = []
     calls = []
     for item in items:
         kind = get(item, "type")
         if kind == "message":
             for part in get(item, "content") or []:
-                texts += [*_text_in(part, "text"), *_text_in(part, "refusal")]
+                texts += [*_read_text(part, "text"), *_read_text(part, "refusal")]
         elif kind == "reasoning":
             for part in [*(get(item, "summary") or []), *(get(item, "content") or [])]:
-                texts += _text_in(part, "text", True)
+                texts += _read_text(part, "text", True)
         elif kind in ("function_call", "mcp_call"):
-            calls.append(_call(item, "arguments", "call_id"))
+            calls.append(_make_call(item, "arguments", "call_id"))
         elif kind == "custom_tool_call":
-            calls.append(_call(item, "input", "call_id"))
+            calls.append(_make_call(item, "input", "call_id"))
     return texts, calls
 
 
-def _text_in(holder: Any, key: str, is_reasoning: bool = False) -> list[Part]:
+def _read_text(holder: Any, key: str, is_reasoning: bool = False) -> list[Part]:
     text = get(holder, key)
 
     def write(changed: str) -> None:
@@ -266,13 +268,17 @@ def _text_in(holder: Any, key: str, is_reasoning: bool = False) -> list[Part]:
     return [Part(text, write, is_reasoning)] if isinstance(text, str) and text else []
 
 
-def call_at(call: Any) -> Call:
-    """A tool call of chat completions."""
+def read_tool_call(call: Any) -> Call:
+    """Reads a tool call of chat completions."""
     custom = get(call, "custom")
-    return _call(custom, "input", holder=call) if custom else _call(get(call, "function"), "arguments", holder=call)
+    return (
+        _make_call(custom, "input", holder=call)
+        if custom
+        else _make_call(get(call, "function"), "arguments", holder=call)
+    )
 
 
-def _call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Call:
+def _make_call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Call:
     value = get(function, key)
     is_json = not isinstance(value, str) and value is not None
 
@@ -280,7 +286,9 @@ def _call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Ca
         try:
             put(function, key, json.loads(arguments) if is_json else arguments)
         except ValueError:
-            raise GuardReplyError("The server's answer has arguments of a tool that are no JSON.") from None
+            raise GuardReplyError(
+                "The guard server sent an invalid reply: the arguments of a tool call are not JSON."
+            ) from None
 
     arguments = json.dumps(value, ensure_ascii=False) if is_json else value or ""
     identity = get(function if holder is None else holder, id_key)
@@ -288,7 +296,7 @@ def _call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Ca
 
 
 def get(holder: Any, key: str) -> Any:
-    """A field of an object, or of a mapping: LiteLLM has both."""
+    """Reads a field of an object or of a mapping, because LiteLLM uses both."""
     return holder.get(key) if isinstance(holder, Mapping) else getattr(holder, key, None)
 
 

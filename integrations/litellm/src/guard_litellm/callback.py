@@ -1,4 +1,4 @@
-"""The callback: which calls are checked, and what becomes of those that fail."""
+"""The callback: decides which calls are checked, and handles failures."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from guard_scan import AsyncGuard, GuardBlockedError, GuardError, GuardProblemEr
 from litellm.exceptions import GuardrailRaisedException
 from litellm.integrations.custom_logger import CustomLogger
 
-from .bodies import CONVERSATIONS, TEXTS, Part, Sent, check_conversation, check_texts, get, parts_of, put
-from .streams import guarded_stream
+from .bodies import CONVERSATIONS, TEXTS, Part, SentRequest, check_conversation, check_texts, get, put, read_parts
+from .streams import guard_stream
 
 NAME = "guard_moderations"
 FLAG = "enable_guard_check"
-#: Where the hook of transcripts, which does not see the key, finds whether the call is checked.
+#: The metadata field that tells the hook for transcripts, which does not receive the key, whether the call is checked.
 MARK = "guard_check"
 
 logger = logging.getLogger("guard_litellm")
 
 
 def _log_to_stderr() -> None:
-    """Lets lines of INFO be seen, which those of a plain logger are not in the proxy."""
+    """Adds a handler, because the proxy does not print INFO lines of other loggers."""
     if not logger.handlers:
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(logging.Formatter("guard: %(levelname)s: %(message)s"))
@@ -40,19 +40,19 @@ def _log_to_stderr() -> None:
 
 
 class GuardModerations(CustomLogger):
-    """Has guard check what goes through the proxy. A call that cannot be checked fails."""
+    """Checks requests and answers of the proxy with guard. A call that cannot be checked fails."""
 
-    #: The records of a file of batches are checked too.
+    #: Makes LiteLLM run the callback for the records of batch files too.
     enforces_request_content = True
 
     def __init__(self) -> None:
         super().__init__()
         if not os.environ.get("GUARD_API_BASE"):
-            raise ValueError("GUARD_API_BASE must be set to the URL of guard's server, such as http://127.0.0.1:8000")
+            raise ValueError("GUARD_API_BASE: must be set to the URL of a guard server, such as http://127.0.0.1:8000")
         _log_to_stderr()
-        self._guard = AsyncGuard(timeout=_seconds())
-        #: What was sent, by the object that LiteLLM has for each call. That is neither sent nor logged, and clients cannot name it.
-        self._sent: WeakKeyDictionary[Any, Sent] = WeakKeyDictionary()
+        self._guard = AsyncGuard(timeout=_read_timeout())
+        #: Sanitized requests by LiteLLM's logging object of the call, which is neither sent nor logged, and which clients cannot choose.
+        self._sent: WeakKeyDictionary[Any, SentRequest] = WeakKeyDictionary()
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: str
@@ -70,29 +70,31 @@ class GuardModerations(CustomLogger):
                 report, sent = await check_texts(self._guard, data, TEXTS.get(call_type, ()))
         except GuardBlockedError as error:
             _log(error.report.raw)
-            raise _blocked(error) from None
+            raise _blocked_error(error) from None
         except GuardError as error:
-            # A shape or a length that guard does not take is the client's affair.
-            is_theirs = isinstance(error, GuardProblemError) and error.status in (413, 422)
-            raise HTTPException(400 if is_theirs else 500, {"error": _unchecked("request", error)}) from error
+            # If guard rejects the shape or length, the client is at fault.
+            is_client_error = isinstance(error, GuardProblemError) and error.status in (413, 422)
+            raise HTTPException(
+                400 if is_client_error else 500, {"error": _describe_failure("request", error)}
+            ) from error
         if report is None:
             logger.info("Nothing to check in a call of type %s", call_type)
         else:
             _log(report.raw)
-        self._keep(data, sent)
+        self._remember(data, sent)
         return data
 
     async def async_post_call_success_hook(self, data: dict[str, Any], user_api_key_dict: Any, response: Any) -> Any:
         if not _is_checked(data, user_api_key_dict):
             return response
-        # LiteLLM logs and caches the other one: what was replaced is not restored there.
+        # LiteLLM logs and caches the original, in which no values may be restored.
         answer = copy.deepcopy(response)
         try:
-            await self._check_answer(parts_of(answer), self._sent_of(data))
+            await self._check_answer(read_parts(answer), self._recall(data))
         except GuardBlockedError as error:
-            raise _blocked(error) from None
+            raise _blocked_error(error) from None
         except GuardError as error:
-            raise HTTPException(500, {"error": _unchecked("answer", error)}) from error
+            raise HTTPException(500, {"error": _describe_failure("answer", error)}) from error
         return answer
 
     async def async_post_call_streaming_iterator_hook(
@@ -102,41 +104,41 @@ class GuardModerations(CustomLogger):
             async for item in response:
                 yield item
             return
-        sent = self._sent_of(request_data)
-        stream = guarded_stream(self._guard, sent, response, self._check_answer, _log)
+        sent = self._recall(request_data)
+        stream = guard_stream(self._guard, sent, response, self._check_answer, _log)
         try:
             async for item in stream:
                 yield item
         except GuardBlockedError as error:
-            raise _blocked(error) from None
+            raise _blocked_error(error) from None
         except GuardError as error:
-            # Anything else than this would cut the connection without a word.
-            raise _guardrail_error(_unchecked("answer", error), 500) from error
+            # Any other exception would close the connection without an error event.
+            raise _guardrail_error(_describe_failure("answer", error), 500) from error
         finally:
-            # A client that goes away ends the checks too.
+            # A disconnected client ends the checks too.
             await stream.aclose()
 
     async def async_post_call_success_deployment_hook(
         self, request_data: dict[str, Any], response: Any, call_type: Any
     ) -> Any:
-        """Checks transcripts, which no other hook sees. What this raises is not heeded, so a blocked transcript is replaced."""
+        """Checks transcripts, which no other hook receives. LiteLLM ignores exceptions here, so a blocked transcript is replaced."""
         if getattr(call_type, "value", call_type) not in ("transcription", "atranscription"):
             return response
         marks = [get(request_data.get(name) or {}, MARK) for name in ("metadata", "litellm_metadata")]
         if False in marks and True not in marks:
             return response
         try:
-            # Nothing is restored: LiteLLM may cache a transcript, and then others get it.
+            # No values are restored, because LiteLLM may cache a transcript for other clients.
             text = get(response, "text") or ""
-            await self._check_answer([Part(text, lambda changed: _put_transcript(response, changed))], Sent())
+            await self._check_answer([Part(text, lambda changed: _put_transcript(response, changed))], SentRequest())
         except GuardBlockedError as error:
             _put_transcript(response, str(error))
         except Exception as error:
-            _put_transcript(response, _unchecked("answer", error))
+            _put_transcript(response, _describe_failure("answer", error))
         return response
 
-    async def _check_answer(self, parts: list[Part], sent: Sent) -> None:
-        """Checks the parts of an answer at the same time, and puts what may be shown in their places."""
+    async def _check_answer(self, parts: list[Part], sent: SentRequest) -> None:
+        """Checks the parts of an answer concurrently, and replaces them by the sanitized ones."""
         reports = await asyncio.gather(*(self._check_part(part, sent) for part in parts))
         for report in reports:
             _log(report.raw)
@@ -145,42 +147,42 @@ class GuardModerations(CustomLogger):
         for part, report in zip(parts, reports):
             part.take(report.sanitized_output, report.sanitized_tool_calls)
 
-    async def _check_part(self, part: Part, sent: Sent) -> OutputReport:
+    async def _check_part(self, part: Part, sent: SentRequest) -> OutputReport:
         calls = [call.openai() for call in part.calls]
         vault = None if part.is_reasoning else sent.vault
         return await self._guard.scan_output(sent.prompt, part.text, tool_calls=calls, vault=vault, **sent.chat())
 
-    def _keep(self, data: dict[str, Any], sent: Sent) -> None:
+    def _remember(self, data: dict[str, Any], sent: SentRequest) -> None:
         call = data.get("litellm_logging_obj")
         if call is not None:
             self._sent[call] = sent
 
-    def _sent_of(self, data: dict[str, Any]) -> Sent:
+    def _recall(self, data: dict[str, Any]) -> SentRequest:
         call = data.get("litellm_logging_obj")
-        return (self._sent.get(call) if call is not None else None) or Sent()
+        return (self._sent.get(call) if call is not None else None) or SentRequest()
 
 
-def _seconds() -> float:
+def _read_timeout() -> float:
     value = os.environ.get("GUARD_TIMEOUT") or "30"
     try:
         return float(value)
     except ValueError:
-        raise ValueError("GUARD_TIMEOUT must be a number of seconds") from None
+        raise ValueError(f"GUARD_TIMEOUT: must be a number of seconds, got {value!r}") from None
 
 
 def _is_checked(data: dict[str, Any], key: Any) -> bool:
-    # LiteLLM sets what litellm_settings says one by one, and perhaps after it has loaded callbacks.
+    # Read per call, because LiteLLM may apply litellm_settings after it has loaded the callbacks.
     mode = getattr(litellm, "guard_mode", None) or "all"
     if mode == "all":
         return True
     if mode == "key-specific":
         return _has_flag({"permissions": get(key, "permissions")})
     if mode == "request-specific":
-        # Endpoints whose own API has a field `metadata` keep it apart from LiteLLM's.
+        # Endpoints whose API has its own `metadata` have LiteLLM's in another field.
         return _has_flag(data.get("metadata")) or _has_flag(
             get(data.get("litellm_metadata") or {}, "requester_metadata")
         )
-    message = "litellm_settings.guard_mode must be all, key-specific or request-specific"
+    message = f"litellm_settings.guard_mode: must be all, key-specific or request-specific, got {mode!r}"
     raise HTTPException(500, {"error": message})
 
 
@@ -190,7 +192,7 @@ def _has_flag(holder: Any) -> bool:
 
 
 def _put_transcript(response: Any, text: str) -> None:
-    """Replaces a transcript, also where it stands in segments and words."""
+    """Replaces a transcript, and clears its segments and words."""
     put(response, "text", text)
     for name in ("segments", "words"):
         if get(response, name) is not None:
@@ -199,8 +201,8 @@ def _put_transcript(response: Any, text: str) -> None:
 
 def _log(answer: Any) -> None:
     """
-    Writes what guard said, with texts as they were sent to the model. A blocked text may hold anything, in an answer everything is
-    restored, and a vault is a secret: none of them is written.
+    Logs a reply of guard with the texts that were sent to the model. It omits blocked texts, answers (their values are restored),
+    and the vault, which is secret.
     """
     is_blocked = answer.get("outcome") == "blocked"
 
@@ -217,7 +219,7 @@ def _log(answer: Any) -> None:
     logger.info("Received response - %s", json.dumps(line, ensure_ascii=False))
 
 
-def _blocked(error: GuardBlockedError) -> Exception:
+def _blocked_error(error: GuardBlockedError) -> Exception:
     return _guardrail_error(str(error), 400)
 
 
@@ -228,5 +230,5 @@ def _guardrail_error(message: str, status: int) -> Exception:
     return error  # type: ignore[no-any-return]
 
 
-def _unchecked(what: str, error: Exception) -> str:
+def _describe_failure(what: str, error: Exception) -> str:
     return f"Guard could not check the {what}: {error}"

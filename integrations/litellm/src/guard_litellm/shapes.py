@@ -1,4 +1,4 @@
-"""The forms in which LiteLLM hands out streams: chunks of chat and of completions, Anthropic's SSE, and events of the Responses API."""
+"""The formats of LiteLLM's streams: chunks of chat and completions, Anthropic's SSE, and events of the Responses API."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 from litellm.types.utils import Delta, StreamingChoices
 
-from .bodies import SIGNED, Call, call_at, drop_thinking, get, is_checked_copy, parts_of, put
+from .bodies import SIGNED, Call, drop_thinking, get, is_checked_copy, put, read_parts, read_tool_call
 from .streams import Close, Emit, Make, Shape, Step, Text, Whole, whole_calls
 
 Shown = Mapping[Hashable, str]
 
 
-def shape_of(item: Any) -> Shape:
-    """Tells the form of a stream by its first item."""
+def detect_shape(item: Any) -> Shape:
+    """Detects the format of a stream by its first item."""
     if isinstance(item, (bytes, str)):
         return MessagesShape()
     if isinstance(get(item, "choices"), list):
@@ -28,12 +28,12 @@ def emit(item: Any) -> Emit:
 
 
 class ChatShape:
-    """Chunks of chat completions, and of completions."""
+    """Chunks of chat completions and of completions."""
 
     def __init__(self) -> None:
-        #: The calls of each choice by their index, joined from their pieces.
+        #: The tool calls of each choice by index, joined from their pieces.
         self._calls: dict[int, dict[int, Any]] = {}
-        #: The reasoning of each choice as the model wrote it, and the signed copies of it by their fields.
+        #: The original reasoning of each choice, and its signed copies by field.
         self._thought: dict[int, str] = {}
         self._signed: dict[int, dict[str, list[Any]]] = {}
         self._template: Any = None
@@ -46,7 +46,7 @@ class ChatShape:
         for choice in chunk.choices:
             index = choice.index or 0
             if getattr(choice, "logprobs", None) is not None:
-                # They spell the text, which may have to be held back.
+                # Log probabilities spell the text, which may be held.
                 choice.logprobs = None
             if getattr(choice, "delta", None) is None:
                 before += self._take(choice, "text", (index, "text"), self._completion(index))
@@ -56,7 +56,7 @@ class ChatShape:
                 before += self._finish(index)
         if self._has_more(chunk):
             after.append(emit(chunk))
-        # What says that a choice has ended comes behind its text; what says who speaks comes before it.
+        # A chunk with a finish reason follows the text of its choice. A chunk with a role precedes it.
         return [*before, *after] if any(choice.finish_reason for choice in chunk.choices) else [*after, *before]
 
     def end(self) -> list[Step]:
@@ -119,7 +119,7 @@ class ChatShape:
             made = self._chat(index)
 
             def copies(shown: Shown) -> Any:
-                # A copy whose text was not checked, or was changed, is not shown.
+                # Copies of unchecked or changed text are dropped.
                 same = thought if thought is not None and shown.get(key, "").endswith(thought) else None
                 kept = {
                     field: [item for item in items if is_checked_copy(item, same)] for field, items in signed.items()
@@ -149,7 +149,7 @@ class ChatShape:
         if calls:
             legacy = calls.pop(-1, None)
             listed = list(calls.values())
-            read = [call_at(call) for call in listed]
+            read = [read_tool_call(call) for call in listed]
             if legacy is not None:
                 function = legacy.function_call
                 read.append(Call(function.name or "", function.arguments or "", None, _setter(function, "arguments")))
@@ -173,7 +173,7 @@ class MessagesShape:
 
     def __init__(self) -> None:
         self._held = b""
-        #: The blocks whose input is being joined: the event that began each, and its JSON so far.
+        #: The open tool blocks: the event that started each, and its JSON so far.
         self._inputs: dict[int, tuple[dict[str, Any], str]] = {}
 
     def read(self, item: Any) -> list[Step]:
@@ -218,7 +218,7 @@ class MessagesShape:
             return []
         field = {"text_delta": "text", "thinking_delta": "thinking"}.get(kind or "")
         if field is None:
-            # The signature of what was thought comes behind it.
+            # A signature follows the reasoning that it signs.
             return [Close(index), emit(frame)] if kind == "signature_delta" else [emit(frame)]
 
         def make(piece: str) -> bytes:
@@ -240,9 +240,9 @@ class MessagesShape:
 
 
 class ResponsesShape:
-    """Events of the Responses API. A finished text is repeated in later events, so that it is replaced there."""
+    """Events of the Responses API. Later events repeat finished texts, which are replaced there too."""
 
-    #: The kinds of events that bring pieces of text, and the field that has the whole text at its end.
+    #: The events with pieces of text, and the field of the last event with the whole text.
     TEXTS: ClassVar[dict[str, str]] = {
         "response.output_text": "text",
         "response.refusal": "refusal",
@@ -257,11 +257,11 @@ class ResponsesShape:
 
     def __init__(self) -> None:
         self._number = 0
-        #: What was put in the place of the arguments of calls, by the index of the item.
+        #: The sanitized arguments of tool calls, by the index of the item.
         self._arguments: dict[int, dict[str, str]] = {}
-        #: The items that have begun, for the names of the tools that they call.
+        #: The started items, which contain the names of the called tools.
         self._items: dict[int, Any] = {}
-        #: The indexes of the items that came in pieces.
+        #: The indexes of items that arrived in pieces.
         self._in_pieces: set[int] = set()
 
     def read(self, item: Any) -> list[Step]:
@@ -286,7 +286,9 @@ class ResponsesShape:
         items = list(enumerate(get(get(event, "response") or {}, "output") or []))
         if get(event, "item") is not None:
             items.append((index, get(event, "item")))
-        parts = [part for place, item in items if place not in self._in_pieces for part in parts_of({"output": [item]})]
+        parts = [
+            part for place, item in items if place not in self._in_pieces for part in read_parts({"output": [item]})
+        ]
         return [*([Whole(parts)] if parts else []), Emit(lambda shown: self._repeated(event, items, shown))]
 
     def end(self) -> list[Step]:
@@ -320,7 +322,7 @@ class ResponsesShape:
         return [whole_calls([call]), Emit(lambda _: self._numbered(event, holder))]
 
     def _repeated(self, event: Any, items: list[tuple[int, Any]], shown: Shown) -> Any:
-        """Replaces what an event repeats of texts and calls that came in pieces before."""
+        """Replaces repetitions of texts and tool calls that arrived in pieces before."""
         index = get(event, "output_index") or 0
         part = get(event, "part")
         if part is not None:
@@ -358,7 +360,7 @@ def _type_of(event: dict[str, Any], field: str) -> str | None:
 
 
 def _frame_end(held: bytes) -> int | None:
-    """Where the first complete event ends: behind an empty line."""
+    """Returns the end of the first complete event, which is after an empty line."""
     ends = [found + len(mark) for mark in (b"\n\n", b"\r\n\r\n") if (found := held.find(mark)) >= 0]
     return min(ends, default=None)
 

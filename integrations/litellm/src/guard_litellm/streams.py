@@ -1,4 +1,4 @@
-"""Answers that arrive in pieces: what of them is text, and how text that may be shown becomes pieces again."""
+"""Guards answers that arrive in pieces: extracts their texts, and turns released text into pieces again."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Protocol, Union
 
 from guard_scan import AsyncGuard, OutputStream
 
-from .bodies import Call, Part, Sent
+from .bodies import Call, Part, SentRequest
 
-#: Makes an item of the stream of text that may be shown.
+#: Creates a stream item with released text.
 Make = Callable[[str], Any]
 
 
@@ -23,20 +23,20 @@ class Text:
     key: Hashable
     text: str
     make: Make
-    #: What a model thinks may be signed, so that nothing is restored in it.
+    #: Reasoning may be signed, so no values are restored in it.
     is_reasoning: bool = False
 
 
 @dataclass
 class Close:
-    """A text has ended: what is left of it comes before what follows."""
+    """The end of a text. The rest of the text is released before the next item."""
 
     key: Hashable
 
 
 @dataclass
 class Whole:
-    """Parts that are complete, such as tool calls. They are checked, and what may be shown is put into their places."""
+    """Complete parts, such as tool calls. They are checked, and replaced by the sanitized ones."""
 
     parts: list[Part]
 
@@ -47,7 +47,7 @@ def whole_calls(calls: list[Call]) -> Whole:
 
 @dataclass
 class Emit:
-    """An item goes out. It is made when its turn comes, with the texts that have been shown by then."""
+    """An item of the output. It is created in order, with the texts that were released before it."""
 
     make: Callable[[Mapping[Hashable, str]], Any]
 
@@ -56,51 +56,51 @@ Step = Union[Text, Close, Whole, Emit]
 
 
 class Shape(Protocol):
-    """The form of a stream."""
+    """The format of a stream."""
 
     def read(self, item: Any) -> list[Step]:
-        """Turns an item of the model's stream into steps."""
+        """Converts an item of the model's stream to steps."""
 
     def end(self) -> list[Step]:
-        """What is left when the stream has ended without saying so."""
+        """Returns the remaining steps of a stream that ended without a last event."""
 
 
-#: Checks parts of an answer and puts what may be shown into their places.
-Check = Callable[[list[Part], Sent], Awaitable[None]]
+#: Checks parts of an answer, and replaces them by the sanitized ones.
+Check = Callable[[list[Part], SentRequest], Awaitable[None]]
 
 
-async def guarded_stream(
-    guard: AsyncGuard, sent: Sent, source: AsyncIterable[Any], check: Check, log: Callable[[Any], None]
+async def guard_stream(
+    guard: AsyncGuard, sent: SentRequest, source: AsyncIterable[Any], check: Check, log: Callable[[Any], None]
 ) -> AsyncGenerator[Any, None]:
-    """Gives the items of an answer as soon as the checks allow it."""
-    from .shapes import shape_of
+    """Yields the items of an answer as soon as the checks allow it."""
+    from .shapes import detect_shape
 
     items = source.__aiter__()
     shape: Shape | None = None
     async with AsyncExitStack() as stack:
-        texts = _Texts(guard, sent, stack, log)
-        coming = asyncio.ensure_future(_next(items))
+        texts = _OpenTexts(guard, sent, stack, log)
+        next_item = asyncio.ensure_future(_next(items))
         try:
             while True:
-                await asyncio.wait({coming, *texts.waiting()}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({next_item, *texts.waiting()}, return_when=asyncio.FIRST_COMPLETED)
                 for item in texts.released():
                     yield item
-                if not coming.done():
+                if not next_item.done():
                     continue
-                item = coming.result()
+                item = next_item.result()
                 if item is _END:
                     break
-                shape = shape or shape_of(item)
+                shape = shape or detect_shape(item)
                 for step in shape.read(item):
                     async for made in _run(step, texts, sent, check):
                         yield made
-                coming = asyncio.ensure_future(_next(items))
+                next_item = asyncio.ensure_future(_next(items))
             for step in [*(shape.end() if shape else []), *map(Close, texts.keys())]:
                 async for made in _run(step, texts, sent, check):
                     yield made
         finally:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
+            next_item.cancel()
+            await asyncio.gather(next_item, return_exceptions=True)
 
 
 _END = object()
@@ -113,7 +113,7 @@ async def _next(items: AsyncIterator[Any]) -> Any:
     return _END
 
 
-async def _run(step: Step, texts: _Texts, sent: Sent, check: Check) -> AsyncIterator[Any]:
+async def _run(step: Step, texts: _OpenTexts, sent: SentRequest, check: Check) -> AsyncIterator[Any]:
     if isinstance(step, Text):
         await texts.push(step)
     elif isinstance(step, Close):
@@ -128,39 +128,39 @@ async def _run(step: Step, texts: _Texts, sent: Sent, check: Check) -> AsyncIter
 
 
 @dataclass
-class _Open:
+class _OpenText:
     stream: OutputStream
     make: Make
-    coming: asyncio.Future[str | None]
+    next_piece: asyncio.Future[str | None]
 
 
-class _Texts:
-    """The texts of an answer that are being checked."""
+class _OpenTexts:
+    """The open texts of an answer."""
 
-    def __init__(self, guard: AsyncGuard, sent: Sent, stack: AsyncExitStack, log: Callable[[Any], None]) -> None:
+    def __init__(self, guard: AsyncGuard, sent: SentRequest, stack: AsyncExitStack, log: Callable[[Any], None]) -> None:
         self._guard = guard
         self._sent = sent
         self._stack = stack
         self._log = log
-        self._open: dict[Hashable, _Open] = {}
-        #: What has been shown of each text.
+        self._open: dict[Hashable, _OpenText] = {}
+        #: The released part of each text.
         self.shown: dict[Hashable, str] = {}
         stack.push_async_callback(self._cancel)
 
     def keys(self) -> list[Hashable]:
-        """The texts that have not ended."""
+        """The keys of the open texts."""
         return list(self._open)
 
     def waiting(self) -> list[asyncio.Future[str | None]]:
-        return [text.coming for text in self._open.values()]
+        return [text.next_piece for text in self._open.values()]
 
     def released(self) -> list[Any]:
-        """Items of what may be shown by now."""
+        """Returns items for the text that was released since the last call."""
         items = []
         for key, text in self._open.items():
-            while text.coming.done() and (piece := text.coming.result()) is not None:
+            while text.next_piece.done() and (piece := text.next_piece.result()) is not None:
                 items.append(self._show(key, text, piece))
-                text.coming = asyncio.ensure_future(text.stream.next())
+                text.next_piece = asyncio.ensure_future(text.stream.next())
         return items
 
     async def push(self, step: Text) -> None:
@@ -170,7 +170,7 @@ class _Texts:
             stream = await self._stack.enter_async_context(
                 self._guard.output_stream(self._sent.prompt, vault=vault, **self._sent.chat())
             )
-            text = self._open[step.key] = _Open(stream, step.make, asyncio.ensure_future(stream.next()))
+            text = self._open[step.key] = _OpenText(stream, step.make, asyncio.ensure_future(stream.next()))
         text.make = step.make
         await text.stream.push(step.text)
 
@@ -179,19 +179,19 @@ class _Texts:
         if text is None:
             return
         await text.stream.finish()
-        while (piece := await text.coming) is not None:
+        while (piece := await text.next_piece) is not None:
             yield self._show(key, text, piece)
-            text.coming = asyncio.ensure_future(text.stream.next())
+            text.next_piece = asyncio.ensure_future(text.stream.next())
         del self._open[key]
         if text.stream.report is not None:
             self._log(text.stream.report.raw)
 
-    def _show(self, key: Hashable, text: _Open, piece: str) -> Any:
+    def _show(self, key: Hashable, text: _OpenText, piece: str) -> Any:
         self.shown[key] = self.shown.get(key, "") + piece
         return text.make(piece)
 
     async def _cancel(self) -> None:
-        coming = self.waiting()
-        for future in coming:
+        pending = self.waiting()
+        for future in pending:
             future.cancel()
-        await asyncio.gather(*coming, return_exceptions=True)
+        await asyncio.gather(*pending, return_exceptions=True)
