@@ -183,6 +183,35 @@ describe("paths of guard proxy", () => {
     expect(upstream.received[0]?.url).toMatch(/^\/v1\/chat\/completions\/?$/);
   });
 
+  it.each([
+    "/v1/files/..%2Fchat%2Fcompletions",
+    "/v1/files/..%2f../v1/responses",
+    "/v1/files/x%2F..%2F..%2Fresponses",
+    "/v1/files/..%5Cchat%5Ccompletions",
+    "/v1/files/%252e%252e%252Fchat%252Fcompletions",
+    "/v1/files/..;/chat",
+    "/v1/files/a%2Fchat%2Fcompletions",
+    "/v1/files/..%2Fanything",
+    "/v1/files/chat/completions;a=1",
+  ])("%s may be another one for the upstream, and is not sent", async (path) => {
+    const { url } = await startedProxy(upstream.url, { pass: ["/v1/files/*"] });
+    upstream.answers = [{ json: answer }];
+    expect((await post(url, path, ask("forbidden"))).status).toBeGreaterThanOrEqual(400);
+    expect(upstream.received).toEqual([]);
+    expect((await raw(url, "GET", path.replace("files", "models"))).status).toBe(404);
+    expect(upstream.received).toEqual([]);
+  });
+
+  it.each(["/v1/models/meta-llama%2FLlama-3.1-8B", "/v1/files/file-1/content", "/v1/files/a%20b..txt"])(
+    "%s is one that may pass",
+    async (path) => {
+      const { url } = await startedProxy(upstream.url, { pass: ["/v1/files/*"] });
+      upstream.answers = [{ json: {} }];
+      expect((await raw(url, "GET", path)).status).toBe(200);
+      expect(upstream.received[0]?.url).toBe(path);
+    },
+  );
+
   it("in the option pass are forwarded unchecked, both ways and of any size", async () => {
     const { url, calls } = await startedProxy(upstream.url, {
       pass: ["/v1/files", "/v1/batches/*"],

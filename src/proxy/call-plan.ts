@@ -26,6 +26,10 @@ export function planCall(
   const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
   const hasBody = method === "POST" && (length !== "0" || encoding !== undefined);
   const format = method === "POST" || method === "GET" ? findFormat(url.pathname, hasBody) : undefined;
+  if (isAmbiguous(url.pathname, format)) {
+    const message = "guard cannot tell which path this is, because it has encoded separators.";
+    return { kind: "refused", status: 404, message };
+  }
   if (format) return { kind: "guarded", format };
   if (findFormat(url.pathname, true) || findFormat(url.pathname, false)) {
     const message = "guard supports POST with a body on this path, and GET of stored responses.";
@@ -37,4 +41,30 @@ export function planCall(
   const message =
     "guard cannot check calls to this path, so the call was not sent. The option --pass of guard proxy passes a path unchecked.";
   return { kind: "refused", status: 404, message };
+}
+
+/** Servers decode a path once or twice. */
+const MAX_DECODINGS = 3;
+
+/**
+ * Whether a server may take a path for another one, because it decodes separators before it resolves dot segments: one above it, or one that
+ * guard can check. An id with a slash, such as that of a model, is not ambiguous.
+ */
+function isAmbiguous(path: string, format: Format | undefined): boolean {
+  let decoded = path;
+  for (let count = 0; count <= MAX_DECODINGS; count++) {
+    const separated = decoded.replaceAll("\\", "/").replace(/\/{2,}/g, "/");
+    // Some servers ignore what follows a semicolon in a segment.
+    const segments = separated.split("/").map((segment) => segment.split(";", 1)[0] as string);
+    if (segments.some((segment) => segment === "." || segment === "..")) return true;
+    const plain = segments.join("/");
+    if (plain !== path && [true, false].some((hasBody) => (findFormat(plain, hasBody) ?? format) !== format))
+      return true;
+    const next = decoded.replace(/%[0-7][\da-f]/gi, (escaped) =>
+      String.fromCharCode(Number.parseInt(escaped.slice(1), 16)),
+    );
+    if (next === decoded) return false;
+    decoded = next;
+  }
+  return true;
 }

@@ -52,6 +52,7 @@ const ANSWERS: [string, (text: unknown) => object][] = [
     "/responses",
     (text) => item({ type: "message", content: [{ type: "output_audio", transcript: text, data: "AA" }] }),
   ],
+  ["/responses", (text) => ({ ...item({ type: "message", content: [] }), note: text })],
   ["/responses", (text) => item({ type: "reasoning", summary: text })],
   ["/responses", (text) => item({ type: "reasoning", summary: [text] })],
   ["/chat/completions", (text) => message({ content: [text] })],
@@ -135,6 +136,7 @@ const STREAMS: [string, (text: string) => object[] | string][] = [
   ["/responses", (text) => [{ type: "response.output_text.delta", output_index: 0, delta: "Hi", note: text }]],
   ["/responses", (text) => [{ type: "response.audio.delta", output_index: 0, delta: text }]],
   ["/responses", (text) => [begun, { ...ended, item: { type: "mcp_call", arguments: "{}", output: text } }]],
+  ["/responses", (text) => [{ type: "response.completed", response: { output: [], note: text } }]],
   ["/chat/completions", (text) => [chunk({ content: "Hi" }, { note: text })]],
   [
     "/chat/completions",

@@ -23,6 +23,7 @@ import {
   readHeldExtras,
   readItemParts,
   readPartExtras,
+  readResponseExtras,
   readResponseParts,
 } from "./openai-responses-parts.ts";
 
@@ -217,6 +218,7 @@ export class ResponseStream implements StreamGuard {
     if (!response) return [event];
     this.#response = response;
     const events = END_EVENTS.has(type) ? await this.channels.end() : [];
+    await checkAnswer(this.#call, [readResponseExtras(response)]);
     if (Array.isArray(response.output)) {
       const known = new Map([...this.#items.values()].map((item) => [item.id, item]));
       response.output = response.output.map((item, index) => {
