@@ -1,6 +1,6 @@
 import { GuardError } from "../support/errors.ts";
 import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
-import type { Admission, Hold, Turn } from "./admission/admission.ts";
+import type { Admission, AdmittedScan, AdmittedStream } from "./admission/admission.ts";
 
 /** Work that asks for a slot. */
 export interface SlotRequest {
@@ -69,10 +69,10 @@ export class ScanSlots {
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
   async run<T>({ signal, stop: own, ...asked }: SlotRequest, scan: (slot: ScanSlot) => Promise<T>): Promise<T> {
-    const turn = this.#admission.enter({ ...asked, timeout: asked.timeout / 1000 });
+    const turn = this.#admission.admit({ ...asked, timeout: asked.timeout / 1000 });
     const { stop, work, onWork, leave } = this.#take(signal, own);
     const slot = { stop, onWork };
-    const scanned = turn.waits ? begun(turn, stop.signal).then(() => scan(slot)) : scan(slot);
+    const scanned = turn.isWaiting ? begun(turn, stop.signal).then(() => scan(slot)) : scan(slot);
     const done = (isComplete: boolean) =>
       whenDone(work, () => {
         turn.end(isComplete);
@@ -100,7 +100,7 @@ export class ScanSlots {
    * @throws GuardError `GUARD_OVERLOADED`.
    */
   stream({ kind, caller, timeout, signal }: Omit<SlotRequest, "chars" | "stop">): StreamSlot {
-    const hold = this.#admission.hold(kind, caller);
+    const hold = this.#admission.admitStream(kind, caller);
     const { stop, work, onWork, leave } = this.#take(signal);
     const free = () => {
       leave();
@@ -120,7 +120,7 @@ export class ScanSlots {
   }
 
   async #step<T>(
-    hold: Hold,
+    hold: AdmittedStream,
     { chars, timeout, stop }: { chars: number; timeout: number; stop: LazyAbortController },
     work: () => Promise<T>,
   ): Promise<T> {
@@ -162,7 +162,7 @@ interface Taken extends Pick<ScanSlot, "onWork"> {
 }
 
 /** Waits for the turn of a scan, and gives it back when the signal is aborted first. */
-async function begun(turn: Turn, signal: AbortSignal): Promise<void> {
+async function begun(turn: AdmittedScan, signal: AbortSignal): Promise<void> {
   const abandon = () => turn.abandon(signal.reason);
   signal.addEventListener("abort", abandon, { once: true });
   if (signal.aborted) abandon();

@@ -84,7 +84,7 @@ export class ScanService {
     this.#options = options;
     this.admission = admission;
     this.#slots = new ScanSlots(admission);
-    this.#costKey = `${admission.join()} `;
+    this.#costKey = `${admission.registerService()} `;
     this.#lists = lists;
     this.#named = {
       input: nameScanners(lists.input, "scanners.input"),
@@ -395,7 +395,7 @@ export class ScanService {
    */
   refuseUnread(kind: ScanKind, chars: number, turn: string | undefined): void {
     const timeout = this.#timeout(kind) / 1000;
-    this.admission.refuseUnread({ kind: this.#costKey + kind, chars, caller: turn, timeout });
+    this.admission.assertAdmissible({ kind: this.#costKey + kind, chars, caller: turn, timeout });
   }
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {

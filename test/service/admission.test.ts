@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Admission, type AdmissionLimits, type ShedReason, type Turn } from "../../src/service/admission/admission.ts";
+import {
+  Admission,
+  type AdmissionLimits,
+  type AdmittedScan,
+  type ShedReason,
+} from "../../src/service/admission/admission.ts";
 import type { Machine } from "../../src/support/machine.ts";
 
 /** A scan on a {@link TestMachine}. */
@@ -38,7 +43,7 @@ class TestMachine implements Machine {
   #busy = 0;
   #look: (() => void) | undefined;
   #sinceLook = 0;
-  readonly #running = new Map<Job, { turn: Turn; isIdle: boolean }>();
+  readonly #running = new Map<Job, { turn: AdmittedScan; isIdle: boolean }>();
 
   constructor(limits: Partial<AdmissionLimits> = {}, others = 0) {
     this.#others = others;
@@ -61,7 +66,7 @@ class TestMachine implements Machine {
     const job: Job = { name, state: "waits", left: work, came: this.#time };
     this.jobs.push(job);
     try {
-      const turn = this.admission.enter({ kind, chars, caller, timeout });
+      const turn = this.admission.admit({ kind, chars, caller, timeout });
       turn.started.then(
         () => {
           job.state = "runs";
@@ -153,7 +158,7 @@ describe("Admission", () => {
     const lengths = [0, 10, 1000, 8000, 70_000, 300_000, 1_000_000];
     const isRefused = (chars: number, caller?: string) => {
       try {
-        machine.admission.refuseUnread({ kind: "prompt", chars, caller, timeout: 30 });
+        machine.admission.assertAdmissible({ kind: "prompt", chars, caller, timeout: 30 });
         return false;
       } catch (error) {
         expect(error).toMatchObject({ code: "GUARD_OVERLOADED" });
@@ -298,11 +303,11 @@ describe("Admission", () => {
 
   it("removes abandoned scans, and does not run them", async () => {
     const machine = new TestMachine({ maxScans: 5 });
-    const turns = [1, 2, 3, 4, 5].map(() => machine.admission.enter({ kind: "prompt", chars: 1, timeout: 30 }));
-    expect(machine.admission.waiting).toBe(1);
+    const turns = [1, 2, 3, 4, 5].map(() => machine.admission.admit({ kind: "prompt", chars: 1, timeout: 30 }));
+    expect(machine.admission.queueSize).toBe(1);
     turns[4]?.abandon(new Error("gone"));
     await expect(turns[4]?.started).rejects.toThrow("gone");
-    expect(machine.admission.waiting).toBe(0);
+    expect(machine.admission.queueSize).toBe(0);
     expect(machine.ask({ work: 1 }).state).toBe("waits");
     // A running scan keeps its slot until it ends.
     turns[0]?.abandon(new Error("gone"));
@@ -311,9 +316,9 @@ describe("Admission", () => {
 
   it("counts a stream while it is open, and its steps while they run", async () => {
     const machine = new TestMachine({ maxScans: 2 });
-    const stream = machine.admission.hold("stream");
-    machine.admission.hold("stream");
-    expect(() => machine.admission.hold("stream")).toThrow("Too many scans");
+    const stream = machine.admission.admitStream("stream");
+    machine.admission.admitStream("stream");
+    expect(() => machine.admission.admitStream("stream")).toThrow("Too many scans");
     const step = stream.step(100);
     await machine.work(1);
     expect(machine.admission.expectedWait).toBeGreaterThan(0);
@@ -321,8 +326,8 @@ describe("Admission", () => {
     expect(machine.admission.expectedWait).toBe(0);
     stream.release();
     stream.release();
-    machine.admission.hold("stream");
-    expect(() => machine.admission.hold("stream")).toThrow("Too many scans");
+    machine.admission.admitStream("stream");
+    expect(() => machine.admission.admitStream("stream")).toThrow("Too many scans");
   });
 
   it("rejects no scan for its wait if no maximum is set", async () => {

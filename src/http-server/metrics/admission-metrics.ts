@@ -28,7 +28,7 @@ export class AdmissionMetrics {
       help: "Scans that wait for their turn.",
       registers,
       collect() {
-        this.set(admissions().reduce((sum, { waiting }) => sum + waiting, 0));
+        this.set(admissions().reduce((sum, { queueSize }) => sum + queueSize, 0));
       },
     });
     new Gauge({

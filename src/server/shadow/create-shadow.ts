@@ -22,7 +22,7 @@ const [IDLE_FRACTION, BUSY_FRACTION] = [0.01, 0.25];
 export async function createShadow(
   { shadow, app }: Config,
   engine: Engine,
-  admission: Pick<Admission, "waiting" | "expectedWait">,
+  admission: Pick<Admission, "queueSize" | "expectedWait">,
 ): Promise<Shadow | undefined> {
   if (shadow === undefined) return undefined;
   const settings = shadowSettings(shadow);
@@ -55,8 +55,8 @@ export async function createShadow(
   return new Shadow({
     settings,
     services,
-    isIdle: () => admission.waiting === 0 && admission.expectedWait < IDLE_FRACTION * app.maxQueueTime,
-    isBusy: () => admission.waiting > 0 || admission.expectedWait > BUSY_FRACTION * app.maxQueueTime,
+    isIdle: () => admission.queueSize === 0 && admission.expectedWait < IDLE_FRACTION * app.maxQueueTime,
+    isBusy: () => admission.queueSize > 0 || admission.expectedWait > BUSY_FRACTION * app.maxQueueTime,
     keepsTexts: app.logContent,
   });
 }

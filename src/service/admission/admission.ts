@@ -1,10 +1,10 @@
 import { GuardError } from "../../support/errors.ts";
 import { type Machine, thisMachine } from "../../support/machine.ts";
 import { withoutStack } from "../../support/without-stack.ts";
-import { Costs } from "./costs.ts";
-import { FairLine, type Waiting } from "./line.ts";
+import { CostEstimates } from "./cost-estimates.ts";
+import { FairQueue, type QueueItem } from "./fair-queue.ts";
 
-/** Why a scan was turned away. */
+/** Why a scan was rejected. */
 export const SHED_REASONS = ["queue_time", "deadline", "queue_size"] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
@@ -13,160 +13,160 @@ export interface AdmissionLimits {
   /** The most scans and open streams at a time, whether they wait or run. */
   maxScans: number;
   /**
-   * The most seconds that a scan is expected to wait. What would have to wait longer is refused. With `Infinity` nothing is refused for
-   * its time.
+   * The longest expected wait, in seconds. A scan that would wait longer is rejected. With `Infinity`, no scan is rejected because of its
+   * wait or deadline.
    */
   maxQueueTime: number;
 }
 
-/** A scan that asks for its turn. */
-export interface Asked {
-  /** What costs about the same for texts of the same length, such as `prompt`. */
+/** A request to run a scan. */
+export interface AdmissionRequest {
+  /** The kind of scan, such as `prompt`. Scans of one kind and length cost about the same. */
   kind: string;
-  /** How much text there is. */
+  /** The length of the text. */
   chars: number;
-  /** For whom the scan is. Callers take turns. Scans without a caller have one in common. */
+  /** The caller. Callers take turns. Scans without a caller share one turn. */
   caller?: string | undefined;
-  /** The seconds that the scan may take, with the time that it waits. */
+  /** The most seconds that the scan may wait and run. */
   timeout: number;
 }
 
-/** A scan that was let in. */
-export interface Turn {
-  /** Whether the scan has to wait. Otherwise it runs already. */
-  readonly waits: boolean;
-  /** Resolves when the scan may run. Rejects with `GUARD_OVERLOADED` when it has become clear that it would be too late. */
+/** A scan that was admitted. It waits or runs. */
+export interface AdmittedScan {
+  /** Whether the scan waits. Otherwise it runs already. */
+  readonly isWaiting: boolean;
+  /** Resolves when the scan may run. Rejects with `GUARD_OVERLOADED` when it is expected to miss its deadline. */
   readonly started: Promise<void>;
   /**
-   * Gives the place of a scan back that has run.
+   * Reports that the scan has ended.
    *
-   * @param isComplete whether everything was done. If so, one learns from it what such scans cost.
+   * @param isComplete whether the scan was complete. Its time then updates the cost estimates.
    */
   end(isComplete: boolean): void;
-  /** Gives the place of a scan back that has not begun, which then rejects with the reason. One that runs holds it until its end. */
+  /** Removes the scan from the queue, and rejects {@link started} with the reason. It has no effect on a scan that runs. */
   abandon(reason: unknown): void;
 }
 
-/** A stream that was let in. It holds a place, and costs something only while a step of it runs. */
-export interface Hold {
-  /** Begins a step, which never waits: half an answer is with its reader already. */
-  step(chars: number): Pick<Turn, "end">;
+/** A stream that was admitted. It counts as a scan, but has costs only while one of its steps runs. */
+export interface AdmittedStream {
+  /** Starts a step. Steps never wait, because the reader already has a part of the answer. */
+  step(chars: number): Pick<AdmittedScan, "end">;
   release(): void;
 }
 
-/** What {@link Admission} tells whoever counts. */
+/** A listener to waits and rejections. */
 export interface AdmissionListener {
-  /** A scan began after so many seconds of waiting. */
+  /** A scan started after this many seconds of waiting. */
   waited?(seconds: number): void;
-  /** A scan was turned away, before it waited or after. */
+  /** A scan was rejected, before or while it waited. */
   shed?(reason: ShedReason): void;
 }
 
-/** How often what waits is looked at again, in seconds. */
-const LOOK = 0.05;
-/** The shortest time over which the use of the processors is measured, in seconds: systems count in hundredths. */
-const SAMPLE = 0.1;
-/** A scan is long when it is expected to take more than this part of the longest wait. */
-const LONG = 0.25;
-/** What waits is dropped when its whole wait is expected to exceed the longest wait by this factor: costs are estimates. */
-const PATIENCE = 2;
+/** The interval of reviews of the queue, in seconds. */
+const REVIEW_SECONDS = 0.05;
+/** The shortest time over which the use of the processors is measured, in seconds. Systems count it in hundredths of a second. */
+const MIN_SAMPLE_SECONDS = 0.1;
+/** A scan is long if its expected cost exceeds this share of `maxQueueTime`. */
+const LONG_SCAN_SHARE = 0.25;
+/** A waiting scan is dropped if its total wait is expected to exceed `maxQueueTime` by this factor. Costs are estimates. */
+const QUEUE_TIME_TOLERANCE = 2;
 /**
- * What a character of a scan is assumed to cost as long as no scan of its kind has ended, in seconds of a processor: rules take about a
- * tenth of that, models ten times as much. It decides who goes first and takes the places of long scans. It refuses nothing.
+ * The assumed cost of a character until a scan of its kind has ended, in seconds of a processor. Rules take about a tenth of it, models ten
+ * times as much. It decides the order of scans and which ones are long, and rejects nothing.
  */
-const GUESS = 2e-6;
-/** What a scan still costs that has cost more than expected: this part of what it has cost so far. */
-const REST = 0.25;
-/** The part of the processors that this process uses, of those that it could use, when they are what scans wait for. */
-const SATURATED = 0.5;
+const ASSUMED_COST = 2e-6;
+/** The remaining cost of a scan that exceeds its estimate, as a share of its cost so far. */
+const MIN_REMAINING_SHARE = 0.25;
+/** The processors are the bottleneck if this process uses at least this share of those that it could use. */
+const BUSY_SHARE = 0.5;
 
-/** A scan or a step, from its coming to its end. */
-interface Scan extends Waiting {
+/** A scan that waits or runs, or a step of a stream. */
+interface QueuedScan extends QueueItem {
   kind: string;
   /** Whether it is expected to take long. A scan that runs for longer than expected becomes a long one. */
   isLong: boolean;
   chars: number;
   deadline: number;
-  /** Whether it takes none of the places for scans that run: a step of a stream. */
+  /** Whether it is a step of a stream. Steps do not count towards the limit of running scans. */
   isStep: boolean;
-  /** When it began to run, and where {@link Admission} was in sharing out the machine. */
-  begun: { at: number; share: number } | undefined;
+  /** When it started to run, and the virtual time at that moment. */
+  started: { at: number; virtualTime: number } | undefined;
   start(): void;
   drop(reason: unknown): void;
 }
 
-/** A scan of which nothing has been decided yet. */
-type Coming = Omit<Scan, "start" | "drop">;
+/** A scan before the decision to admit it. */
+type ScanCandidate = Omit<QueuedScan, "start" | "drop">;
 
 /**
- * Decides which scans run, which wait and which are refused, by the time that they are expected to take.
+ * Admission control: decides which scans run, wait or are rejected, from their expected costs.
  *
- * What a scan costs is counted in seconds of the whole machine, so that the costs of all scans that are let in are the time after
- * which the last of them has ended. Costs are learned ({@link Costs}): while scans run, the machine is shared out among them in equal
- * parts, as the engine does with its rounds over the texts that wait. A scan that runs alone gets the part of the processors that
- * this process uses, and scans that wait for something else, such as for another server, cost nearly nothing.
+ * The cost of a scan is counted in seconds of the whole machine, so the sum of the costs of all admitted scans is the time until the last
+ * one ends. {@link CostEstimates} learns costs from scans that ended: running scans share the machine equally, as the engine serves waiting
+ * texts in turn. A scan that runs alone is charged the share of the processors that this process uses. Scans that wait for something else,
+ * such as another server, cost nearly nothing.
  *
- * Only about twice as many scans run as there are processors. All of them would end late if all of them ran. As long as the processors
- * have time, further scans run. Long scans take half of the places at most, and the others wait in a {@link FairLine}. A scan that turns out
- * to be long gives its place back to the others, and while other callers wait, no caller has more than half of the places.
+ * About twice as many scans run as there are processors, because all scans would end late if all of them ran. If the processors are idle,
+ * more scans run. At most half of the running scans are long. The others wait in a {@link FairQueue}. A scan that turns out to be long makes
+ * room for short ones. While other callers wait, no caller has more than half of the running scans.
  *
- * A scan is refused at once when what runs before it takes longer than `maxQueueTime`, or when it would not end in its time. What
- * waits is looked at again and again, since an expectation may turn out to be wrong, and is dropped without having run. A long scan
- * runs at once when no other long one runs, whatever it is expected to cost, so that a wrong expectation does not last.
+ * A scan is rejected at once if its expected wait exceeds `maxQueueTime`, or if it would miss its deadline. Waiting scans are reviewed
+ * regularly, because estimates may be wrong, and may be dropped before they run. A long scan starts at once if no other long scan runs,
+ * whatever its estimate, so that a wrong estimate is corrected.
  */
 export class Admission {
   readonly #limits: AdmissionLimits;
   readonly #machine: Machine;
-  readonly #costs = new Costs();
-  readonly #line = new FairLine<Scan>();
-  readonly #running = new Set<Scan>();
+  readonly #estimates = new CostEstimates();
+  readonly #queue = new FairQueue<QueuedScan>();
+  readonly #running = new Set<QueuedScan>();
   readonly #listeners = new Set<AdmissionListener>();
   #services = 0;
-  /** Scans that wait or run, and streams. */
-  #places = 0;
-  /** How many scans may run at a time; never less than {@link Admission.#least}. */
-  #slots: number;
-  readonly #least: number;
-  /** Seconds of the machine that a scan has been given that runs since the beginning. */
-  #share = 0;
-  #seen: number;
-  /** The last reading of the processors. */
+  /** The number of admitted scans and streams that have not ended. */
+  #admitted = 0;
+  /** The most scans that run at the same time. It is never below {@link #minRunning}. */
+  #maxRunning: number;
+  readonly #minRunning: number;
+  /** Seconds of the machine that a scan would have received if it had always run (virtual time of fair queueing). */
+  #virtualTime = 0;
+  #lastUpdate: number;
+  /** The latest measurement of the processors. */
   #sample: { at: number; busy: number; idle: number | undefined };
-  /** The part that this process used before it, of the processor time that other programs had left. */
-  #used = 1;
-  /** How many times as long as alone the latest scans took. */
+  /** The share that this process used of the processor time that other programs left, before the latest measurement. */
+  #processorShare = 1;
+  /** How much longer the latest scans took than the fastest ones of their length, as a factor. */
   #slowdown = 1;
-  #stopLooking: (() => void) | undefined;
+  #stopReviews: (() => void) | undefined;
 
   constructor(limits: AdmissionLimits, machine: Machine = thisMachine) {
     this.#limits = limits;
     this.#machine = machine;
-    this.#least = Math.max(4, 2 * machine.processors);
-    this.#slots = this.#least;
-    this.#seen = machine.now();
-    this.#sample = this.#read();
+    this.#minRunning = Math.max(4, 2 * machine.processors);
+    this.#maxRunning = this.#minRunning;
+    this.#lastUpdate = machine.now();
+    this.#sample = this.#readProcessors();
   }
 
-  /** A number for one more service whose scans this is asked about. */
-  join(): number {
+  /** Registers a service and returns its id, which keys its cost estimates. */
+  registerService(): number {
     return this.#services++;
   }
 
-  /** How many scans wait for their turn. */
-  get waiting(): number {
-    return this.#line.size;
+  /** The number of waiting scans. */
+  get queueSize(): number {
+    return this.#queue.size;
   }
 
-  /** The seconds until everything that was let in will have been done. */
+  /** The seconds until all admitted scans are expected to have ended. */
   get expectedWait(): number {
     this.#advance();
-    return this.#left(true) + this.#left(false) + this.#line.work(true) + this.#line.work(false);
+    return this.#remainingWork(true) + this.#remainingWork(false) + this.#queue.work(true) + this.#queue.work(false);
   }
 
   /**
-   * Tells a listener of waits and refusals.
+   * Adds a listener to waits and rejections.
    *
-   * @returns a function that ends it.
+   * @returns a function that removes it.
    */
   listen(listener: AdmissionListener): () => void {
     this.#listeners.add(listener);
@@ -174,94 +174,95 @@ export class Admission {
   }
 
   /**
-   * Lets a scan in, which begins at once or waits.
+   * Admits a scan, which starts at once or waits.
    *
-   * @throws GuardError `GUARD_OVERLOADED` with `retryAfter`, the seconds after which it would be let in if nobody else came.
+   * @throws GuardError `GUARD_OVERLOADED` with `retryAfter`: the seconds until it would be admitted without further requests.
    */
-  enter(asked: Asked): Turn {
-    const coming = this.#coming(asked);
-    this.#makeRoom(coming.caller);
-    const runs = this.#runsAtOnce(coming);
-    const scan: Scan = { start: () => {}, drop: () => {}, ...coming };
+  admit(request: AdmissionRequest): AdmittedScan {
+    const candidate = this.#candidate(request);
+    this.#makeRoom(candidate.caller);
+    const runs = this.#canStart(candidate);
+    const scan: QueuedScan = { start: () => {}, drop: () => {}, ...candidate };
     let started = STARTED;
-    if (runs) this.#begin(scan);
+    if (runs) this.#start(scan);
     else {
       started = new Promise<void>((resolve, reject) => {
         scan.start = resolve;
         scan.drop = reject;
       });
-      // Not everyone whose scan is turned away still listens.
+      // A rejection that nobody awaits any more must not end the process.
       started.catch(() => {});
-      this.#line.add(scan);
-      this.#stopLooking ??= this.#machine.repeat(() => this.#look(), LOOK);
+      this.#queue.add(scan);
+      this.#stopReviews ??= this.#machine.repeat(() => this.#review(), REVIEW_SECONDS);
     }
-    this.#places++;
+    this.#admitted++;
     return {
-      waits: !runs,
+      isWaiting: !runs,
       started,
       end: once((isComplete: boolean) => this.#end(scan, isComplete)),
       abandon: (reason) => {
         this.#drop(scan, reason);
-        // Whoever stood behind it may be next.
-        this.#fill();
+        // The next scan of the caller may be able to run.
+        this.#startNext();
       },
     };
   }
 
   /**
-   * Refuses a scan of a text that nobody has read yet, where {@link enter} would refuse it for its time.
+   * Checks whether {@link admit} would reject a scan because of its time, before its text is read.
    *
-   * @param asked with the characters of the text, as far as they are known.
-   * @throws GuardError `GUARD_OVERLOADED`, as {@link enter} does.
+   * @param request the request, with the number of characters as far as it is known.
+   * @throws GuardError `GUARD_OVERLOADED`, as {@link admit} does.
    */
-  refuseUnread(asked: Asked): void {
-    this.#runsAtOnce(this.#coming(asked));
+  assertAdmissible(request: AdmissionRequest): void {
+    this.#canStart(this.#candidate(request));
   }
 
   /**
-   * Lets a stream in.
+   * Admits a stream.
    *
-   * @throws GuardError `GUARD_OVERLOADED`, as {@link enter} does.
+   * @throws GuardError `GUARD_OVERLOADED`, as {@link admit} does.
    */
-  hold(kind: string, caller = ""): Hold {
+  admitStream(kind: string, caller = ""): AdmittedStream {
     const now = this.#advance();
     this.#makeRoom(caller);
-    const step = (chars: number): Scan => ({
-      begun: undefined,
-      ...{ kind, chars, caller, since: now, cost: this.#costs.expected(kind, chars), charge: 0 },
+    const step = (chars: number): QueuedScan => ({
+      started: undefined,
+      ...{ kind, chars, caller, since: now, cost: this.#estimates.expected(kind, chars), charge: 0 },
       ...{ isLong: false, isStep: true, deadline: Number.POSITIVE_INFINITY, start: () => {}, drop: () => {} },
     });
     const first = { ...step(0), cost: 0, isStep: false };
-    this.#runsAtOnce(first);
-    this.#places++;
+    this.#canStart(first);
+    this.#admitted++;
     return {
       step: (chars) => {
         this.#advance();
         const scan = step(chars);
-        this.#begin(scan);
-        return { end: once((isComplete: boolean) => this.#leave(scan, isComplete)) };
+        this.#start(scan);
+        return { end: once((isComplete: boolean) => this.#finish(scan, isComplete)) };
       },
       release: once(() => {
-        this.#places--;
+        this.#admitted--;
       }),
     };
   }
 
   /**
-   * Frees a place for a caller when all are taken: of whoever waits for the most, so that one caller cannot fill the line.
+   * Makes room for a caller if `maxScans` is reached: the last scan of the caller with the longest queue is dropped, so that one caller
+   * cannot fill the queue.
    *
    * @throws GuardError `GUARD_OVERLOADED`
    */
   #makeRoom(caller: string): void {
-    if (this.#places < this.#limits.maxScans) return;
-    const last = this.#line.lastOfTheLongest(caller);
-    const error = this.#refused("queue_size", this.expectedWait / this.#places);
+    if (this.#admitted < this.#limits.maxScans) return;
+    const last = this.#queue.lastOfLongest(caller);
+    const error = this.#rejection("queue_size", this.expectedWait / this.#admitted);
     if (!last) throw error;
     this.#drop(last, error);
   }
 
-  /** Whether there is a place to run for a scan. One that has the machine for itself always may. */
-  #mayRun({ caller, isLong }: Coming): boolean {
+  /** Whether a scan may run beside those that run. If none runs, it always may. */
+  #canRun({ caller, isLong }: ScanCandidate): boolean {
     let [short, long, own] = [0, 0, 0];
     for (const scan of this.#running) {
       if (scan.isStep) continue;
@@ -270,202 +271,206 @@ export class Admission {
       if (scan.caller === caller && scan.isLong === isLong) own++;
     }
     if (short + long === 0) return true;
-    const half = Math.ceil(this.#slots / 2);
-    // Long scans that were let in as short ones do not take the places of short ones.
-    const hasPlace = isLong ? long < half && short + long < this.#slots : short + Math.min(long, half) < this.#slots;
-    return hasPlace && (own < (isLong ? Math.ceil(half / 2) : half) || !this.#line.hasOthers(caller, isLong));
+    const half = Math.ceil(this.#maxRunning / 2);
+    // Long scans that were admitted as short ones do not reduce the room of short ones.
+    const hasRoom = isLong
+      ? long < half && short + long < this.#maxRunning
+      : short + Math.min(long, half) < this.#maxRunning;
+    return hasRoom && (own < (isLong ? Math.ceil(half / 2) : half) || !this.#queue.hasOthers(caller, isLong));
   }
 
-  #coming({ kind, chars, caller = "", timeout }: Asked): Coming {
+  #candidate({ kind, chars, caller = "", timeout }: AdmissionRequest): ScanCandidate {
     const now = this.#advance();
-    this.#noteLongScans();
-    const cost = this.#costs.expected(kind, chars);
-    const guess = this.#costs.knows(kind) ? cost : (chars * GUESS) / this.#machine.processors;
-    const isLong = guess > LONG * this.#limits.maxQueueTime;
+    this.#markLongScans();
+    const cost = this.#estimates.expected(kind, chars);
+    const guess = this.#estimates.knows(kind) ? cost : (chars * ASSUMED_COST) / this.#machine.processors;
+    const isLong = guess > LONG_SCAN_SHARE * this.#limits.maxQueueTime;
     return {
       ...{ kind, chars, caller, cost, charge: guess, since: now, deadline: now + timeout, isLong },
-      ...{ isStep: false, begun: undefined },
+      ...{ isStep: false, started: undefined },
     };
   }
 
-  /** Learns from scans that have cost more than expected, and makes those that have cost much long ones. */
-  #noteLongScans(): void {
+  /** Learns from running scans that exceed their estimates, and marks those with a high cost as long. */
+  #markLongScans(): void {
     for (const scan of this.#running) {
-      const had = this.#share - (scan.begun?.share ?? 0);
-      if (had > scan.cost) this.#costs.learnAtLeast(scan.kind, scan.chars, had);
-      if (had > LONG * this.#limits.maxQueueTime) scan.isLong = true;
+      const used = this.#virtualTime - (scan.started?.virtualTime ?? 0);
+      if (used > scan.cost) this.#estimates.learnAtLeast(scan.kind, scan.chars, used);
+      if (used > LONG_SCAN_SHARE * this.#limits.maxQueueTime) scan.isLong = true;
     }
   }
 
   /**
-   * Whether a scan runs at once. If not, it waits.
+   * Tells whether a scan may start at once. Otherwise it has to wait.
    *
-   * @throws GuardError `GUARD_OVERLOADED` for one that would wait too long, or end too late.
+   * @throws GuardError `GUARD_OVERLOADED` if it would wait too long or miss its deadline.
    */
-  #runsAtOnce(scan: Coming): boolean {
+  #canStart(scan: ScanCandidate): boolean {
     const timeout = scan.deadline - scan.since;
-    if (this.#isTooLate(scan, 0)) throw this.#refused("deadline", this.#time(scan) - timeout);
-    if (this.#mayRun(scan)) return true;
-    const wait = this.#waitOf(scan, this.#line.ahead(scan));
-    if (wait > this.#limits.maxQueueTime) throw this.#refused("queue_time", wait - this.#limits.maxQueueTime);
-    if (this.#isTooLate(scan, wait)) throw this.#refused("deadline", wait + this.#time(scan) - timeout);
+    if (this.#missesDeadline(scan, 0)) throw this.#rejection("deadline", this.#expectedDuration(scan) - timeout);
+    if (this.#canRun(scan)) return true;
+    const wait = this.#expectedWaitOf(scan, this.#queue.workAhead(scan));
+    if (wait > this.#limits.maxQueueTime) throw this.#rejection("queue_time", wait - this.#limits.maxQueueTime);
+    if (this.#missesDeadline(scan, wait))
+      throw this.#rejection("deadline", wait + this.#expectedDuration(scan) - timeout);
     return false;
   }
 
-  /** The seconds of work that are left of the long scans that run, or of the others. */
-  #left(isLong: boolean): number {
+  /** The remaining cost of the running long scans, or of the running short ones. */
+  #remainingWork(isLong: boolean): number {
     let sum = 0;
-    for (const scan of this.#running) if (scan.isLong === isLong) sum += this.#leftOf(scan);
+    for (const scan of this.#running) if (scan.isLong === isLong) sum += this.#remainingOf(scan);
     return sum;
   }
 
-  #leftOf({ cost, begun }: Scan): number {
-    const had = this.#share - (begun?.share ?? this.#share);
-    return Math.max(cost - had, REST * had);
+  #remainingOf({ cost, started }: QueuedScan): number {
+    const used = this.#virtualTime - (started?.virtualTime ?? this.#virtualTime);
+    return Math.max(cost - used, MIN_REMAINING_SHARE * used);
   }
 
-  /** The seconds until a scan begins that has so much work of its kind of length before it in the line. */
-  #waitOf({ isLong }: Coming, ahead: number): number {
-    const others = this.#left(!isLong) + this.#line.work(!isLong);
-    // Long scans and others each have half of the machine when there are both.
-    return (this.#left(isLong) + ahead) * (others > 0 ? 2 : 1);
+  /** The seconds until a scan starts, with `ahead` seconds of work before it in the queue of its length. */
+  #expectedWaitOf({ isLong }: ScanCandidate, ahead: number): number {
+    const others = this.#remainingWork(!isLong) + this.#queue.work(!isLong);
+    // Long and short scans each get half of the machine.
+    return (this.#remainingWork(isLong) + ahead) * (others > 0 ? 2 : 1);
   }
 
-  /** The seconds that a scan takes once it runs, beside those that run now. */
-  #time({ cost }: Coming): number {
+  /** The seconds that a scan will run beside those that run now. */
+  #expectedDuration({ cost }: ScanCandidate): number {
     let sum = cost;
-    for (const scan of this.#running) sum += Math.min(this.#leftOf(scan), cost);
+    for (const scan of this.#running) sum += Math.min(this.#remainingOf(scan), cost);
     return sum;
   }
 
-  /** Whether a scan that begins after so many seconds would end too late, as far as that is known. */
-  #isTooLate(scan: Coming, wait: number): boolean {
-    if (this.#limits.maxQueueTime === Number.POSITIVE_INFINITY || !this.#costs.isKnown(scan.kind, scan.chars))
+  /** Whether a scan that starts after `wait` seconds is known to miss its deadline. */
+  #missesDeadline(scan: ScanCandidate, wait: number): boolean {
+    if (this.#limits.maxQueueTime === Number.POSITIVE_INFINITY || !this.#estimates.isKnown(scan.kind, scan.chars))
       return false;
     const isAlone = ![...this.#running].some(({ isLong }) => isLong === scan.isLong);
-    return !isAlone && this.#seen + wait + this.#time(scan) > scan.deadline;
+    return !isAlone && this.#lastUpdate + wait + this.#expectedDuration(scan) > scan.deadline;
   }
 
-  #refused(reason: ShedReason, seconds: number): GuardError {
+  #rejection(reason: ShedReason, seconds: number): GuardError {
     for (const listener of this.#listeners) listener.shed?.(reason);
-    // As Retry-After counts: in whole seconds.
+    // Retry-After counts whole seconds.
     const retryAfter = Math.min(Math.max(Math.ceil(seconds), 1), 3600);
     return withoutStack(() => new GuardError("GUARD_OVERLOADED", MESSAGES[reason], { retryAfter }));
   }
 
-  #begin(scan: Scan): void {
-    // What the processors did while nothing ran says nothing of this scan.
-    if (this.#running.size === 0 && this.#seen - this.#sample.at > SAMPLE) this.#sample = this.#read();
-    scan.begun = { at: this.#seen, share: this.#share };
+  #start(scan: QueuedScan): void {
+    // The load of the processors before the scan started says nothing about the scan.
+    if (this.#running.size === 0 && this.#lastUpdate - this.#sample.at > MIN_SAMPLE_SECONDS)
+      this.#sample = this.#readProcessors();
+    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime };
     this.#running.add(scan);
-    if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#seen - scan.since);
+    if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#lastUpdate - scan.since);
     scan.start();
   }
 
-  #end(scan: Scan, isComplete: boolean): void {
-    // A scan that was dropped has given its place back.
-    if (!scan.begun) return;
-    this.#leave(scan, isComplete);
-    this.#places--;
-    this.#fill();
+  #end(scan: QueuedScan, isComplete: boolean): void {
+    // A dropped scan is no longer counted.
+    if (!scan.started) return;
+    this.#finish(scan, isComplete);
+    this.#admitted--;
+    this.#startNext();
   }
 
-  /** Takes a scan out of those that run, and learns from it. */
-  #leave(scan: Scan, isComplete: boolean): void {
+  /** Removes a running scan, and updates the cost estimates. */
+  #finish(scan: QueuedScan, isComplete: boolean): void {
     const now = this.#advance();
     this.#running.delete(scan);
-    const { kind, chars, begun } = scan;
-    if (!begun) return;
-    const cost = this.#share - begun.share;
-    if (!isComplete) this.#costs.learnAtLeast(kind, chars, cost);
-    else this.#slowdown += (this.#costs.learn(kind, chars, cost, now - begun.at) - this.#slowdown) / 5;
+    const { kind, chars, started } = scan;
+    if (!started) return;
+    const cost = this.#virtualTime - started.virtualTime;
+    if (!isComplete) this.#estimates.learnAtLeast(kind, chars, cost);
+    else this.#slowdown += (this.#estimates.learn(kind, chars, cost, now - started.at) - this.#slowdown) / 5;
   }
 
-  #drop(scan: Scan, reason: unknown): void {
-    if (!this.#line.remove(scan)) return;
-    this.#places--;
+  #drop(scan: QueuedScan, reason: unknown): void {
+    if (!this.#queue.remove(scan)) return;
+    this.#admitted--;
     scan.drop(reason);
   }
 
-  /** Begins what may run. */
-  #fill(): void {
+  /** Starts the waiting scans that may run. */
+  #startNext(): void {
     for (;;) {
-      const next = this.#line.size > 0 ? this.#line.next((scan) => this.#mayRun(scan)) : undefined;
+      const next = this.#queue.size > 0 ? this.#queue.next((scan) => this.#canRun(scan)) : undefined;
       if (!next) break;
-      this.#begin(next);
+      this.#start(next);
     }
-    if (this.#line.size > 0) return;
-    this.#stopLooking?.();
-    this.#stopLooking = undefined;
+    if (this.#queue.size > 0) return;
+    this.#stopReviews?.();
+    this.#stopReviews = undefined;
   }
 
-  /** Looks again at what waits: with what is known by now, some of it may have to go, or may run. */
-  #look(): void {
+  /** Updates the estimates, drops waiting scans that would end too late, and starts those that may run. */
+  #review(): void {
     const now = this.#advance();
-    this.#noteLongScans();
-    this.#line.reprice(({ kind, chars }) => this.#costs.expected(kind, chars));
+    this.#markLongScans();
+    this.#queue.updateCosts(({ kind, chars }) => this.#estimates.expected(kind, chars));
     let running = 0;
     for (const { isStep } of this.#running) if (!isStep) running++;
-    if (this.#isContended) this.#slots = Math.max(this.#least, Math.floor(this.#slots / 2));
-    else if (running >= this.#slots) this.#slots = Math.min(2 * this.#slots, this.#limits.maxScans);
-    this.#fill();
-    const late: [Scan, ShedReason, number][] = [];
-    // What goes makes room for what stands behind it.
-    const gone = { long: 0, short: 0 };
-    for (const [scan, ahead] of this.#line.waiting()) {
+    if (this.#isContended) this.#maxRunning = Math.max(this.#minRunning, Math.floor(this.#maxRunning / 2));
+    else if (running >= this.#maxRunning) this.#maxRunning = Math.min(2 * this.#maxRunning, this.#limits.maxScans);
+    this.#startNext();
+    const late: [QueuedScan, ShedReason, number][] = [];
+    // Dropped scans shorten the wait of those behind them.
+    const dropped = { long: 0, short: 0 };
+    for (const [scan, ahead] of this.#queue.entries()) {
       const length = scan.isLong ? "long" : "short";
-      const wait = this.#waitOf(scan, Math.max(0, ahead - gone[length]));
-      const most = PATIENCE * this.#limits.maxQueueTime;
-      const isLate = now - scan.since + wait > most;
-      if (!isLate && !this.#isTooLate(scan, wait)) continue;
-      gone[length] += scan.cost;
+      const wait = this.#expectedWaitOf(scan, Math.max(0, ahead - dropped[length]));
+      const isLate = now - scan.since + wait > QUEUE_TIME_TOLERANCE * this.#limits.maxQueueTime;
+      if (!isLate && !this.#missesDeadline(scan, wait)) continue;
+      dropped[length] += scan.cost;
       late.push([scan, isLate ? "queue_time" : "deadline", wait - this.#limits.maxQueueTime]);
     }
-    for (const [scan, reason, seconds] of late) this.#drop(scan, this.#refused(reason, seconds));
-    this.#fill();
+    for (const [scan, reason, seconds] of late) this.#drop(scan, this.#rejection(reason, seconds));
+    this.#startNext();
   }
 
-  /** Whether more scans at a time would only make all of them slower. */
+  /** Whether more running scans would only slow down all of them. */
   get #isContended(): boolean {
-    const isBusy = this.#used >= SATURATED;
-    // What is busy may be no processor.
-    const isSlower = this.#running.size >= 2 * this.#least && this.#slowdown > this.#running.size / 2;
+    const isBusy = this.#processorShare >= BUSY_SHARE;
+    // The bottleneck may be something else than the processors.
+    const isSlower = this.#running.size >= 2 * this.#minRunning && this.#slowdown > this.#running.size / 2;
     return isBusy || isSlower;
   }
 
-  /** Shares out the time since the last call among the scans that run. Returns the time. */
+  /** Advances the virtual time of the running scans. Returns the current time. */
   #advance(): number {
     const now = this.#machine.now();
-    if (now - this.#sample.at >= SAMPLE) this.#measure();
+    if (now - this.#sample.at >= MIN_SAMPLE_SECONDS) this.#measure();
     const count = this.#running.size;
     if (count > 0) {
-      const room = this.#isContended ? this.#least : this.#limits.maxScans;
-      this.#share += (now - this.#seen) * Math.max(this.#used / count, 1 / Math.max(count, room));
+      const maxScans = this.#isContended ? this.#minRunning : this.#limits.maxScans;
+      this.#virtualTime +=
+        (now - this.#lastUpdate) * Math.max(this.#processorShare / count, 1 / Math.max(count, maxScans));
     }
-    this.#seen = now;
+    this.#lastUpdate = now;
     return now;
   }
 
-  /** Measures which part of the processors this process uses, of those that it could use. */
+  /** Measures the share of the available processors that this process uses. */
   #measure(): void {
     const { at, busy, idle } = this.#sample;
-    const latest = this.#read();
+    const latest = this.#readProcessors();
     this.#sample = latest;
     const inUse = (latest.busy - busy) / (latest.at - at);
     const { processors } = this.#machine;
     const free =
       idle === undefined || latest.idle === undefined ? processors : Math.max(0, latest.idle - idle) / (latest.at - at);
-    // What other programs use is not there for this one. A container may use less than the machine has.
+    // Processors in use by other programs are not available. A container may be limited to fewer than the machine has.
     const usable = Math.min(inUse + free, processors);
-    this.#used = usable > 0 ? Math.min(inUse / usable, 1) : 1;
+    this.#processorShare = usable > 0 ? Math.min(inUse / usable, 1) : 1;
   }
 
-  #read(): { at: number; busy: number; idle: number | undefined } {
+  #readProcessors(): { at: number; busy: number; idle: number | undefined } {
     return { at: this.#machine.now(), busy: this.#machine.busy(), idle: this.#machine.idle() };
   }
 }
 
-/** When a scan may run that need not wait. */
+/** The promise of scans that start at once. */
 const STARTED = Promise.resolve();
 
 const MESSAGES: Record<ShedReason, string> = {
@@ -474,7 +479,7 @@ const MESSAGES: Record<ShedReason, string> = {
   queue_size: "Too many scans are under way.",
 };
 
-/** A function that does something the first time only. */
+/** Returns a function that only acts on its first call. */
 function once<Args extends unknown[]>(act: (...args: Args) => void): (...args: Args) => void {
   let isDone = false;
   return (...args) => {

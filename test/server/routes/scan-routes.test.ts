@@ -269,7 +269,7 @@ describe("require_full_coverage", () => {
 describe("callers that wait for admission", () => {
   /** The callers that the admission control receives. */
   async function turnsOf(config: ConfigInput, ...headers: Record<string, string>[]): Promise<(string | undefined)[]> {
-    const entered = vi.spyOn(Admission.prototype, "enter").mockClear();
+    const entered = vi.spyOn(Admission.prototype, "admit").mockClear();
     onTestFinished(() => entered.mockRestore());
     const { post } = await testServer({ input: [wordScanner("zebra")] }, config);
     for (const header of headers) expect((await post("/scan/prompt", { prompt: "Hi" }, header)).statusCode).toBe(200);
