@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import type { Environment } from "../support/environment.ts";
-import { derived, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
+import { deriveKey, KEY_BYTES, readSecretKeys } from "../support/secret-keys.ts";
 
 /** The environment variable with the key of the audit log. */
 export const AUDIT_KEY = "GUARD_AUDIT_KEY";
@@ -24,8 +24,8 @@ export function readAuditKey(env: Environment): AuditKeys | undefined {
   if (!key) return undefined;
   const secret = createSecretKey(key);
   return {
-    chain: derived(secret, "", "audit chain", KEY_BYTES),
-    text: derived(secret, "", "audit texts", KEY_BYTES),
+    chain: deriveKey(secret, "", "audit chain", KEY_BYTES),
+    text: deriveKey(secret, "", "audit texts", KEY_BYTES),
   };
 }
 

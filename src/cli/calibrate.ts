@@ -7,7 +7,7 @@ import {
   type Labels,
   labelledNotes,
   labelledOptions,
-  positiveBy,
+  positiveTest,
   readLabelled,
 } from "./eval/labelled.ts";
 import type { JudgedText } from "./eval/measure.ts";
@@ -82,7 +82,7 @@ function positiveRows(file: string, rows: readonly LabelledText[], labels: Label
   const unlabelled = rows.filter(({ label }) => label === undefined).length;
   if (unlabelled === 0) {
     checkLabels(file, rows, labels);
-    return positiveBy(labels);
+    return positiveTest(labels);
   }
   if (unlabelled < rows.length) {
     throw new UsageError(`${file}: ${unlabelled} of ${rows.length} texts have no label: label all of them or none`);

@@ -27,7 +27,7 @@ export interface Command {
 /** The command line is invalid. */
 export class UsageError extends Error {}
 
-type Parsed<Options extends NonNullable<ParseArgsConfig["options"]>> = ReturnType<
+type ParsedArguments<Options extends NonNullable<ParseArgsConfig["options"]>> = ReturnType<
   typeof parseArgs<{ options: Options; strict: true; allowPositionals: true; tokens: true }>
 >;
 
@@ -36,9 +36,12 @@ type Parsed<Options extends NonNullable<ParseArgsConfig["options"]>> = ReturnTyp
  *
  * @throws UsageError for an unknown option, with the most similar one, and for a missing value.
  */
-export function parse<const Options extends Record<string, Option>>(options: Options, args: string[]): Parsed<Options> {
+export function parse<const Options extends Record<string, Option>>(
+  options: Options,
+  args: string[],
+): ParsedArguments<Options> {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: true, tokens: true }) as Parsed<Options>;
+    return parseArgs({ args, options, strict: true, allowPositionals: true, tokens: true }) as ParsedArguments<Options>;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {

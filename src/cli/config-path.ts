@@ -24,15 +24,15 @@ export interface ConfigFile {
  */
 export function configFile(option?: string, argument?: string, env: Environment = process.env): ConfigFile {
   if (option !== undefined && argument !== undefined) throw new UsageError("give --config or a path, not both");
-  if (option !== undefined) return named(option, "--config");
-  if (argument !== undefined) return named(argument, "argument");
+  if (option !== undefined) return existingFile(option, "--config");
+  if (argument !== undefined) return existingFile(argument, "argument");
   // Compose files set a variable to the empty string to leave it out.
-  if (env.CONFIG_FILE) return named(env.CONFIG_FILE, "CONFIG_FILE");
+  if (env.CONFIG_FILE) return existingFile(env.CONFIG_FILE, "CONFIG_FILE");
   if (existsSync("scanners.yml")) return { path: "scanners.yml", from: "current folder" };
   return { path: ownFile("scanners.yml"), from: "embedded" };
 }
 
-function named(path: string, from: "--config" | "argument" | "CONFIG_FILE"): ConfigFile {
+function existingFile(path: string, from: "--config" | "argument" | "CONFIG_FILE"): ConfigFile {
   if (existsSync(path)) return { path, from };
   const at = resolve(path) === path ? "" : ` (${resolve(path)})`;
   throw new UsageError(`there is no file ${path}${at}${from === "argument" ? "" : `, which ${from} names`}`);

@@ -1,5 +1,5 @@
 import { SOURCES, type Source } from "../scan/source.ts";
-import type { Answer, DocumentsAnswer } from "../service/json-report.ts";
+import type { JsonDocumentsReport, JsonReport } from "../service/json-report.ts";
 import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
@@ -17,7 +17,7 @@ interface LineRef {
   line: number;
   id?: string | number;
 }
-type LineResult = LineRef & (Answer | DocumentsAnswer | { error: string });
+type LineResult = LineRef & (JsonReport | JsonDocumentsReport | { error: string });
 
 const options = {
   file: { type: "string", value: "FILE", help: "scan a file, or standard input for -" },

@@ -9,11 +9,11 @@ import { Vault } from "../scan/vault.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
 import { createService } from "../service/create-service.ts";
 import {
-  type Answer,
-  answerOf,
   type DocumentId,
-  type DocumentsAnswer,
-  documentsAnswerOf,
+  type JsonDocumentsReport,
+  type JsonReport,
+  jsonDocumentsReport,
+  jsonReport,
 } from "../service/json-report.ts";
 import type { ScanService } from "../service/service.ts";
 import type { ServiceReport } from "../service/service-types.ts";
@@ -108,7 +108,7 @@ export class Suite {
    *
    * @param maskInjections whether to cut injections out of documents.
    */
-  async scan(subject: Subject, details: boolean, maskInjections = false): Promise<Answer | DocumentsAnswer> {
+  async scan(subject: Subject, details: boolean, maskInjections = false): Promise<JsonReport | JsonDocumentsReport> {
     if (maskInjections && subject.kind !== "documents") {
       throw new TypeError("--mask-injections is for documents: expected an object with a list of documents");
     }
@@ -116,12 +116,12 @@ export class Suite {
     switch (subject.kind) {
       case "prompt":
       case "conversation":
-        return answerOf(report, details, "sanitized_prompt");
+        return jsonReport(report, details, "sanitized_prompt");
       case "output":
-        return answerOf(report, details, "sanitized_output");
+        return jsonReport(report, details, "sanitized_output");
       case "documents": {
         const ids = subject.documents.map(({ id }) => id);
-        return documentsAnswerOf(report, ids, details);
+        return jsonDocumentsReport(report, ids, details);
       }
     }
   }

@@ -5,7 +5,7 @@ import type { ValidationIssue } from "../support/errors.ts";
 import { toSnakeCase, unwrap } from "../support/options.ts";
 
 /** A parsed file with expanded environment variables. */
-export interface Expanded {
+export interface ExpandedFile {
   value: unknown;
   /** The variables of the strings at these paths, which are in snake_case. */
   paths: Map<string, string[]>;
@@ -24,7 +24,7 @@ const SHELL = /^(?:[?=]|[-+](?!\d))/;
  * Expansion follows parsing, so a value is always a single string and cannot change the structure of the file. Keys are not expanded. An
  * empty variable counts as set, as in llm-guard.
  */
-export function expandEnvironment(root: unknown, env: Environment): Expanded {
+export function expandEnvironment(root: unknown, env: Environment): ExpandedFile {
   const paths = new Map<string, string[]>();
   const issues: ValidationIssue[] = [];
 

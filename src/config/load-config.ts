@@ -8,7 +8,7 @@ import { isRecord } from "../support/is-record.ts";
 import { fromSnakeCase, parseOptions } from "../support/options.ts";
 import { findClass, namedParams } from "./build-scanners.ts";
 import { checkSections } from "./check-config.ts";
-import { coerceExpanded, type Expanded, expandEnvironment } from "./environment.ts";
+import { coerceExpanded, type ExpandedFile, expandEnvironment } from "./environment.ts";
 import { collectIssues, distinctIssues, withFileName, withLine, withPrefix, withVariables } from "./issues.ts";
 import { withPlugins } from "./plugins.ts";
 import { LISTS } from "./profiles.ts";
@@ -64,7 +64,7 @@ export function parseConfig(
 interface ConfigFile {
   name: string;
   source: YamlSource;
-  expanded: Expanded;
+  expanded: ExpandedFile;
 }
 
 function readFileText(text: string, env: Environment, name: string): ConfigFile {
@@ -100,7 +100,7 @@ function checkFile({ name: file, source, expanded }: ConfigFile): Config {
 }
 
 /** Converts keys to camelCase, and values of the environment to the types of the schema. */
-function toCamelCase(value: unknown, paths: Expanded["paths"]): unknown {
+function toCamelCase(value: unknown, paths: ExpandedFile["paths"]): unknown {
   const camel = coerceExpanded(configSchema, fromSnakeCase(configSchema, value), paths);
   if (!isRecord(camel) || !isRecord(camel.profiles)) return camel;
   // Names of profiles are arbitrary, so the schema of the file does not reach their settings.

@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation/scan-conversation.ts";
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
-import { SCANNED } from "../scan/source.ts";
+import { SCAN_GROUPS } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { TREATMENTS } from "../scanners/parts/untrained-languages.ts";
 import { HOLDBACK } from "../stream/holdback.ts";
@@ -329,7 +329,7 @@ const conversation = z.strictObject({
     .default(true)
     .describe("Scan tool and function results. With false they do not count as skipped."),
   scan: z
-    .partialRecord(z.enum(SCANNED), z.array(z.string().min(1)))
+    .partialRecord(z.enum(SCAN_GROUPS), z.array(z.string().min(1)))
     .optional()
     .describe(
       "Scanners of input_scanners, by name or type, that check texts of a source: user, tool, assistant, tool_call, " +

@@ -1,6 +1,6 @@
 import { decodedTogether } from "./assembly/encoded-pieces.ts";
 import { numberedParts } from "./assembly/numbered-parts.ts";
-import { putTogether } from "./assembly/variables.ts";
+import { assembledValues } from "./assembly/variables.ts";
 
 /** At most this many strings are returned. */
 export const MOST_ASSEMBLED = 4;
@@ -33,7 +33,7 @@ const FEWEST_LETTERS = 6;
 export function assembledTexts(texts: readonly string[]): string[] {
   const read = latest(texts);
   if (read.length === 0) return [];
-  const sums = [...putTogether(read), ...numberedParts(read)];
+  const sums = [...assembledValues(read), ...numberedParts(read)];
   const decoded = decodedTogether(read);
   if (sums.length === 0 && decoded.length === 0) return [];
   const known = collapsed(read.join(" "));

@@ -16,7 +16,7 @@ import { replacesValues } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { ScanContext } from "../scan/scanner.ts";
-import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
+import { SCAN_GROUPS, type ScanGroup, type Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { Vault } from "../scan/vault.ts";
 import { defaultVerdictCache, type VerdictCache } from "../scan/verdict-cache.ts";
@@ -86,7 +86,7 @@ class ConversationScan {
   /** All groups share one time slice, so that the event loop is blocked no longer than by one of them. */
   readonly #slice: TimeSlice;
   readonly #answers = new AnswerCache();
-  readonly #jobs: Record<Scanned, ScanJob[]>;
+  readonly #jobs: Record<ScanGroup, ScanJob[]>;
   readonly #results = new Map<ScanJob, TextResult>();
   /** The texts as their first scan rewrote them. */
   readonly #rewritten = new Map<MessageText, { text: string; edits: readonly Edit[] }>();
@@ -134,7 +134,7 @@ class ConversationScan {
 
   /** The stages in the order of their results. */
   get #stages(): readonly (() => Promise<ScanResult>)[] {
-    const others = SCANNED.filter((group) => group !== "user");
+    const others = SCAN_GROUPS.filter((group) => group !== "user");
     return [
       () => this.#checkLatest(),
       () => this.#checkWindow(),
@@ -166,7 +166,7 @@ class ConversationScan {
   }
 
   /** Checks the new texts of a source, or the history. */
-  async #checkGroup(group: Scanned): Promise<ScanResult> {
+  async #checkGroup(group: ScanGroup): Promise<ScanResult> {
     const [assembled] = await Promise.all([
       group === "tool" ? this.#checkAssembledTools() : [],
       this.#judgeTexts(group),
@@ -214,7 +214,7 @@ class ConversationScan {
   }
 
   /** Scans the texts of a group that no scanner rewrites, several at a time. */
-  async #judgeTexts(group: Scanned): Promise<void> {
+  async #judgeTexts(group: ScanGroup): Promise<void> {
     await mapTexts(
       this.#jobs[group].filter((job) => !this.#isRewriting(job)),
       (job) => this.#scanJob(job, group === "user" ? this.#options : this.#judging),
@@ -232,7 +232,7 @@ class ConversationScan {
       scanText([item], string.text, this.#contextOf(text.source, string), Object.assign({}, this.#judging, { scope })),
     );
     if (!this.#rewritten.has(text)) this.#rewritten.set(text, { text: result.text, edits: result.edits });
-    if (counted) keepCounted(result, counted);
+    if (counted) filterChecks(result, counted);
     this.#results.set(job, result);
     return result;
   }
@@ -242,7 +242,7 @@ class ConversationScan {
     return { answers: this.#answers, source, conversation: current ? { texts, current } : { texts } };
   }
 
-  #resultsOf(group: Scanned): ScanResult[] {
+  #resultsOf(group: ScanGroup): ScanResult[] {
     return this.#jobs[group].flatMap((job) => this.#results.get(job) ?? []);
   }
 
@@ -352,7 +352,7 @@ class ConversationScan {
     const results = await mapTexts(assembledTexts(texts), (text) =>
       scanText(scanners, text, this.#contextOf(source), options),
     );
-    return results.map(asAssembled);
+    return results.map(toAssembledResult);
   }
 
   /**
@@ -382,7 +382,7 @@ class ConversationScan {
   /** Adds texts that no scanner looked at to the coverage, and those that the model reads elsewhere. */
   #addUnscanned({ coverage }: ScanResult): void {
     coverage.stateElsewhere = [...this.#conversation.stateElsewhere];
-    const groups: [Scanned, readonly MessageText[]][] = [
+    const groups: [ScanGroup, readonly MessageText[]][] = [
       ...(Object.entries(this.#groups.new) as [Source, MessageText[]][]),
       ["history", this.#groups.history],
     ];
@@ -436,7 +436,7 @@ function mayHoldRestoredValues(source: Source): boolean {
 }
 
 /** Keeps the checks whose results count, and those that threw. The other scanners only rewrite. */
-function keepCounted(result: ScanResult, counted: ReadonlySet<string>): void {
+function filterChecks(result: ScanResult, counted: ReadonlySet<string>): void {
   result.checks = result.checks.filter(({ scanner, outcome }) => counted.has(scanner) || outcome === "error");
   result.suppressed = result.suppressed.filter(({ scanner }) => counted.has(scanner));
 }
@@ -445,7 +445,7 @@ function keepCounted(result: ScanResult, counted: ReadonlySet<string>): void {
  * The result for a text that was assembled from others. Its findings say so in `view`, with offsets in the assembled text, whose length
  * does not count: nobody has written it.
  */
-function asAssembled({ checks, suppressed, coverage }: ScanResult): ScanResult {
+function toAssembledResult({ checks, suppressed, coverage }: ScanResult): ScanResult {
   const viewOf = (view: string | undefined) => (view ? `assembled>${view}` : "assembled");
   return {
     checks: checks.map((check) =>

@@ -1,15 +1,15 @@
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import type { Scanner } from "../scan/scanner.ts";
-import { SCANNED, type Scanned, SOURCES, type Source } from "../scan/source.ts";
+import { SCAN_GROUPS, type ScanGroup, SOURCES, type Source } from "../scan/source.ts";
 
 /** The scanners that look at each group of texts. */
-export interface ConversationScanners extends Record<Scanned | "window", readonly NamedScanner[]> {
+export interface ConversationScanners extends Record<ScanGroup | "window", readonly NamedScanner[]> {
   /** The groups whose check the caller turned off. Their texts don't count as left out. */
-  off: ReadonlySet<Scanned>;
+  off: ReadonlySet<ScanGroup>;
 }
 
 /** The scanners that a caller named for a group, in place of those that look at it by default. */
-export type NamedLists = Partial<Record<Scanned | "window", readonly NamedScanner[]>>;
+export type NamedLists = Partial<Record<ScanGroup | "window", readonly NamedScanner[]>>;
 
 /** Decides which scanners look at which group: those that were named for it, or else those whose definition asks for it. */
 export function conversationScanners(scanners: readonly NamedScanner[], named: NamedLists = {}): ConversationScanners {
@@ -21,7 +21,7 @@ export function conversationScanners(scanners: readonly NamedScanner[], named: N
     >),
     window: named.window ?? scanners.filter(({ scanner }) => scanner.conversation?.window),
     history: named.history ?? scanners.filter(({ scanner }) => scanner.conversation?.history),
-    off: new Set(SCANNED.filter((group) => named[group]?.length === 0)),
+    off: new Set(SCAN_GROUPS.filter((group) => named[group]?.length === 0)),
   };
 }
 
@@ -37,7 +37,7 @@ export function readsSource({ conversation }: Scanner, source: Source): boolean 
  * @throws GuardValidationError with the path of the invalid list, such as `scan.tool`.
  */
 export function nameLists(
-  lists: readonly (readonly [group: Scanned | "window", path: string, list: readonly Scanner[] | undefined])[],
+  lists: readonly (readonly [group: ScanGroup | "window", path: string, list: readonly Scanner[] | undefined])[],
 ): NamedLists {
   return Object.fromEntries(
     lists.flatMap(([group, path, list]) => (list === undefined ? [] : [[group, nameScanners(list, path)]])),

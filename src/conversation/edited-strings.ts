@@ -19,7 +19,7 @@ export function editedStrings(text: Pick<MessageText, "text" | "pieces">, edits:
   for (const edit of edits) {
     while (first < text.pieces.length - 1 && isBehind(edit, text.pieces[first] as Span)) first++;
     const last = lastPiece(text, edit, first);
-    const replacements = divided(text, edit, first, last);
+    const replacements = divideReplacement(text, edit, first, last);
     for (let index = first; index <= last; index++) {
       const { start, end } = text.pieces[index] as Span;
       parts[index]?.push({
@@ -45,7 +45,7 @@ function lastPiece({ pieces }: Pick<MessageText, "pieces">, { end }: Edit, first
 }
 
 /** Divides the replacement of an edit among the strings that it touches. */
-function divided(
+function divideReplacement(
   { text, pieces }: Pick<MessageText, "text" | "pieces">,
   edit: Edit,
   first: number,

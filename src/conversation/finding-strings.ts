@@ -26,11 +26,11 @@ export async function narrowFindings(
   for (const check of result.checks) {
     const item = scanners.find(({ name }) => name === check.scanner);
     if (!item || check.isValid || item.scanner.sanitizes || item.scanner.conversation?.dependsOnOthers) continue;
-    check.findings = await narrowed(check, text, strings, (string) => scanString(item, string));
+    check.findings = await narrowCheckFindings(check, text, strings, (string) => scanString(item, string));
   }
 }
 
-async function narrowed(
+async function narrowCheckFindings(
   { findings }: CheckResult,
   text: MessageText,
   strings: readonly { start: number; end: number }[],

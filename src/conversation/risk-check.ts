@@ -1,7 +1,7 @@
 import type { AnswerCache } from "../models/call-context.ts";
 import { type CheckResult, emptyResult, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
-import { summaryOf } from "../scan/observer.ts";
+import { summarize } from "../scan/observer.ts";
 import { CONVERSATION_RISK } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Finding } from "../scan/scanner.ts";
@@ -40,7 +40,7 @@ export async function checkRisk(
   result.coverage.windows = coverage.windows;
   const check = (decision: Pick<CheckResult, "isValid" | "outcome" | "score" | "findings">): ScanResult => {
     const milliseconds = performance.now() - start;
-    if (decision.outcome !== "error") observed?.ended({ milliseconds, verdict: summaryOf(decision) });
+    if (decision.outcome !== "error") observed?.ended({ milliseconds, verdict: summarize(decision) });
     result.checks.push(Object.assign({ type: CONVERSATION_RISK, timing: milliseconds, coverage }, id, decision));
     return result;
   };

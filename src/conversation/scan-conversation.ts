@@ -4,7 +4,7 @@ import { nameScanners, suppressedNames } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import { checkConversationOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
-import { SCANNED, type Scanned } from "../scan/source.ts";
+import { SCAN_GROUPS, type ScanGroup } from "../scan/source.ts";
 import type { VerdictCache } from "../scan/verdict-cache.ts";
 import { scanTexts } from "./conversation-scan.ts";
 import { conversationScanners, nameLists } from "./conversation-scanners.ts";
@@ -13,7 +13,7 @@ import { checkSuppressed } from "./suppressed.ts";
 
 export type { ChatRequest, ContentPart, Message } from "../scan/chat-request.ts";
 export { CONVERSATION_RISK } from "../scan/report.ts";
-export type { Scanned, Source } from "../scan/source.ts";
+export type { ScanGroup, Source } from "../scan/source.ts";
 export { VerdictCache } from "../scan/verdict-cache.ts";
 export {
   ConversationRisk,
@@ -43,7 +43,7 @@ export interface ConversationOptions
    * default these are the scanners of the list that ask for it in {@link Scanner.conversation}. `[]` turns a check off, and the coverage
    * does not count its texts as left out.
    */
-  scan?: Partial<Record<Scanned, readonly Scanner[]>>;
+  scan?: Partial<Record<ScanGroup, readonly Scanner[]>>;
   /** The same as `scan.tool`. */
   toolScanners?: readonly Scanner[];
   /** The scanners that check the window. By default these are the scanners of the list that ask for it in {@link Scanner.conversation}. */
@@ -86,7 +86,7 @@ export async function scanConversation(
   const { tools, system, fields, scan = {}, toolScanners, windowScanners, ...rest } = options;
   const named = nameScanners(scanners);
   const lists = nameLists([
-    ...SCANNED.map((group) => [group, `scan.${group}`, scan[group]] as const),
+    ...SCAN_GROUPS.map((group) => [group, `scan.${group}`, scan[group]] as const),
     ["window", "windowScanners", windowScanners],
     ...(toolScanners === undefined ? [] : ([["tool", "toolScanners", toolScanners]] as const)),
   ]);

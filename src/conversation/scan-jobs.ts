@@ -1,7 +1,7 @@
 import { type Scope, scopeOf } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
-import { type Scanned, SOURCES, type Source } from "../scan/source.ts";
+import { type ScanGroup, SOURCES, type Source } from "../scan/source.ts";
 import type { ConversationScanners } from "./conversation-scanners.ts";
 import type { MessageGroups } from "./message-groups.ts";
 
@@ -27,7 +27,7 @@ export function scanJobs(
   groups: MessageGroups,
   lists: ConversationScanners,
   policy: RewritePolicy,
-): Record<Scanned, ScanJob[]> {
+): Record<ScanGroup, ScanJob[]> {
   const bySource = Object.fromEntries(
     SOURCES.map((source) => [source, newJobs(source, groups.new[source], lists, policy)]),
   ) as Record<Source, ScanJob[]>;

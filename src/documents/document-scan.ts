@@ -14,7 +14,7 @@ import { Vault } from "../scan/vault.ts";
 import { GuardError } from "../support/errors.ts";
 import { callSignal } from "../support/lazy-abort-controller.ts";
 import { TimeSlice } from "../support/time-slice.ts";
-import { type Judgement, judgementOf, type MaskedText, maskText } from "./masking.ts";
+import { type MaskedText, maskText, type PartVerdict, partVerdict } from "./masking.ts";
 
 /** How documents are scanned. */
 export interface DocumentScanOptions extends Omit<RunOptions, "scope" | "stop"> {
@@ -185,7 +185,7 @@ class DocumentScan {
   /** Returns what is left of a document that fails as an injection, and undefined for other documents. */
   async #mask(text: string): Promise<MaskedText | undefined> {
     if (this.#masking.length === 0) return undefined;
-    const judged = new Map<string, Promise<Judgement & { hasError: boolean }>>();
+    const judged = new Map<string, Promise<PartVerdict & { hasError: boolean }>>();
     const judge = (part: string) => {
       const known = judged.get(part) ?? this.#limit(() => this.#judge(part));
       judged.set(part, known);
@@ -196,12 +196,12 @@ class DocumentScan {
     return known.isValid || known.hasError ? undefined : maskText(text, judge, known, this.#options);
   }
 
-  async #judge(text: string): Promise<Judgement & { hasError: boolean }> {
+  async #judge(text: string): Promise<PartVerdict & { hasError: boolean }> {
     const { vault: _, ...options } = this.#options;
     const judging = Object.assign(options, { offsets: "utf16", rewrite: false, failFast: false } as const);
     const result = await this.#run(this.#masking, text, judging);
     const hasError = result.checks.some(({ outcome }) => outcome === "error");
-    return Object.assign({ hasError }, judgementOf(result, text));
+    return Object.assign({ hasError }, partVerdict(result, text));
   }
 
   #run(scanners: readonly NamedScanner[], text: string, options: RunOptions): Promise<TextResult> {
@@ -226,11 +226,11 @@ class RewriteQueues {
   join(scanners: readonly NamedScanner[], rewrite: boolean): RewriteTurn {
     const waited = new Map<string, number>();
     if (!rewrite) return { scanners, waited, leave: () => {} };
-    const { promise: left, settle: leave } = settleable();
+    const { promise: left, settle: leave } = deferred();
     const queued = scanners.map((item) => {
       if (!item.scanner.sanitizes) return item;
       const before = this.#passed.get(item) ?? Promise.resolve();
-      const { promise: ended, settle: end } = settleable();
+      const { promise: ended, settle: end } = deferred();
       this.#passed.set(
         item,
         before.then(() => Promise.race([ended, left])),
@@ -253,7 +253,7 @@ class RewriteQueues {
 }
 
 /** A promise, and the function that resolves it. */
-function settleable(): { promise: Promise<void>; settle: () => void } {
+function deferred(): { promise: Promise<void>; settle: () => void } {
   let settle: () => void = () => {};
   const promise = new Promise<void>((resolve) => {
     settle = resolve;

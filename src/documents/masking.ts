@@ -6,7 +6,7 @@ import type { Span } from "../text/span.ts";
 import { type CutResult, cutStatements, splitStatements } from "../text/statements.ts";
 
 /** What the masking scanners say about a text. */
-export interface Judgement {
+export interface PartVerdict {
   isValid: boolean;
   /** The findings of the scanners that fail the text. */
   findings: readonly Finding[];
@@ -15,7 +15,7 @@ export interface Judgement {
 }
 
 /** Returns what the masking scanners say about a text, for {@link maskText}. Offsets of the result count UTF-16 code units. */
-export function judgementOf(result: ScanResult, text: string): Judgement {
+export function partVerdict(result: ScanResult, text: string): PartVerdict {
   const findings = result.checks.flatMap((check): Finding[] => {
     if (check.isValid) return [];
     // A scanner without findings means the whole text.
@@ -51,13 +51,13 @@ const MOST_QUESTIONS = 256;
  * The probability from which a statement beside an attack counts as a part of it: an attack is then likelier than not. The threshold
  * of a scanner is higher, since it has to hold for texts of which nothing is known yet.
  */
-const LIKELY = 0.5;
+const MIN_PROBABILITY = 0.5;
 
 /** Why a statement is cut: what a finding says of it. */
-type Offence = Pick<Finding, "type" | "score" | "label">;
+type CutReason = Pick<Finding, "type" | "score" | "label">;
 
 /** Statements that are at fault, by their indices. */
-type Culprits = Map<number, Offence>;
+type FailingStatements = Map<number, CutReason>;
 
 /**
  * Cuts out of a text that fails the statements by which it fails, and keeps the rest.
@@ -73,21 +73,21 @@ type Culprits = Map<number, Offence>;
  */
 export async function maskText(
   text: string,
-  judge: (text: string) => Promise<Judgement>,
-  known: Judgement,
+  judge: (text: string) => Promise<PartVerdict>,
+  known: PartVerdict,
   abortable?: Abortable,
 ): Promise<MaskedText> {
   const statements = await splitStatements(text, abortable);
-  const parts = new Parts(text, statements, judge);
-  const culprits: Culprits = new Map();
+  const parts = new PartJudge(text, statements, judge);
+  const culprits: FailingStatements = new Map();
   let left: CutResult = { text, spans: [] };
   let verdict = known;
   for (let round = 1; round <= ROUNDS && !verdict.isValid && left.text !== ""; round++) {
-    const found: Culprits = new Map();
-    for (const { candidates, offence } of places(verdict.findings, statements, culprits, left.spans)) {
+    const found: FailingStatements = new Map();
+    for (const { candidates, offence } of statementsByFinding(verdict.findings, statements, culprits, left.spans)) {
       // Windows overlap. Whether one still fails without what was found in another one shows in the next round.
       if (candidates.some((index) => found.has(index))) continue;
-      const own = round < ROUNDS ? await parts.culpritsAmong(candidates, offence) : new Map<number, Offence>();
+      const own = round < ROUNDS ? await parts.culpritsAmong(candidates, offence) : new Map<number, CutReason>();
       for (const index of own.size > 0 ? own.keys() : candidates) found.set(index, own.get(index) ?? offence);
     }
     if (found.size === 0) break;
@@ -99,13 +99,13 @@ export async function maskText(
 }
 
 /** Judges parts of a text, to find out which of its statements are at fault. */
-class Parts {
+class PartJudge {
   readonly #text: string;
   readonly #statements: readonly Span[];
-  readonly #judge: (text: string) => Promise<Judgement>;
+  readonly #judge: (text: string) => Promise<PartVerdict>;
   #questions = 0;
 
-  constructor(text: string, statements: readonly Span[], judge: (text: string) => Promise<Judgement>) {
+  constructor(text: string, statements: readonly Span[], judge: (text: string) => Promise<PartVerdict>) {
     this.#text = text;
     this.#statements = statements;
     this.#judge = judge;
@@ -117,7 +117,7 @@ class Parts {
    * @param candidates the indices of the statements of a place that fails, in ascending order.
    * @param offence what is said of the place.
    */
-  async culpritsAmong(candidates: readonly number[], offence: Offence): Promise<Culprits> {
+  async culpritsAmong(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
     if (candidates.length < 2) return new Map();
     const alone = await this.#alone(candidates);
     if (alone.size > 0) return alone;
@@ -126,14 +126,14 @@ class Parts {
   }
 
   /** The statements that fail alone, with those beside them that are likely a part of the same attack. */
-  async #alone(candidates: readonly number[]): Promise<Culprits> {
+  async #alone(candidates: readonly number[]): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#slice(index, index)));
-    const culprits = failing(candidates, judged);
+    const culprits = failingStatements(candidates, judged);
     for (const step of [1, -1]) {
       for (const [at, index] of step > 0 ? [...candidates.entries()] : [...candidates.entries()].reverse()) {
         const beside = culprits.get(index - step);
         const probability = judged[at]?.probability ?? 0;
-        if (beside && !culprits.has(index) && probability >= LIKELY) {
+        if (beside && !culprits.has(index) && probability >= MIN_PROBABILITY) {
           culprits.set(index, { ...beside, score: probability });
         }
       }
@@ -142,10 +142,10 @@ class Parts {
   }
 
   /** The statements of neighbouring pairs that fail. When two such pairs overlap, what they share is at fault. */
-  async #inPairs(candidates: readonly number[]): Promise<Culprits> {
+  async #inPairs(candidates: readonly number[]): Promise<FailingStatements> {
     const firsts = candidates.filter((index, at) => candidates[at + 1] === index + 1);
-    const pairs = failing(firsts, await this.#judgeAll(firsts.map((index) => this.#slice(index, index + 1))));
-    const culprits: Culprits = new Map();
+    const pairs = failingStatements(firsts, await this.#judgeAll(firsts.map((index) => this.#slice(index, index + 1))));
+    const culprits: FailingStatements = new Map();
     for (const [index, offence] of pairs) {
       const [sharesFirst, sharesSecond] = [pairs.has(index - 1), pairs.has(index + 1)];
       if (sharesFirst || !sharesSecond) culprits.set(index, offence);
@@ -155,7 +155,7 @@ class Parts {
   }
 
   /** The statement without which the others pass, and pass best. */
-  async #withoutWhich(candidates: readonly number[], offence: Offence): Promise<Culprits> {
+  async #withoutWhich(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#joined(candidates, index)));
     let best: number | undefined;
     for (const [at, { isValid, probability }] of judged.entries()) {
@@ -165,7 +165,7 @@ class Parts {
   }
 
   /** Judges parts of the text. The list is empty when too many have been judged already. */
-  async #judgeAll(parts: readonly string[]): Promise<readonly Judgement[]> {
+  async #judgeAll(parts: readonly string[]): Promise<readonly PartVerdict[]> {
     this.#questions += parts.length;
     return this.#questions > MOST_QUESTIONS ? [] : Promise.all(parts.map((part) => this.#judge(part)));
   }
@@ -183,29 +183,29 @@ class Parts {
 }
 
 /** The offences of the parts that fail, by the numbers that stand in the same places of `indices`. */
-function failing(indices: readonly number[], judged: readonly Judgement[]): Culprits {
-  const culprits: Culprits = new Map();
+function failingStatements(indices: readonly number[], judged: readonly PartVerdict[]): FailingStatements {
+  const culprits: FailingStatements = new Map();
   for (const [at, { isValid, findings }] of judged.entries()) {
     const worst = findings.reduce<Finding | undefined>(
       (most, finding) => (most && most.score >= finding.score ? most : finding),
       undefined,
     );
-    if (!isValid && worst) culprits.set(indices[at] as number, offenceOf(worst));
+    if (!isValid && worst) culprits.set(indices[at] as number, cutReason(worst));
   }
   return culprits;
 }
 
-function offenceOf({ type, score, label }: Finding): Offence {
+function cutReason({ type, score, label }: Finding): CutReason {
   return { type, score, ...(label === undefined ? {} : { label }) };
 }
 
 /** The statements that are still there at the place of each finding. A place without such statements is left out. */
-function places(
+function statementsByFinding(
   findings: readonly Finding[],
   statements: readonly Span[],
-  culprits: Culprits,
+  culprits: FailingStatements,
   cut: readonly Span[],
-): { candidates: number[]; offence: Offence }[] {
+): { candidates: number[]; offence: CutReason }[] {
   const open: { index: number; start: number; end: number }[] = [];
   let next = 0;
   let gone = 0;
@@ -229,21 +229,26 @@ function places(
       if (start >= finding.end) break;
       candidates.push(index);
     }
-    return candidates.length > 0 ? [{ candidates, offence: offenceOf(finding) }] : [];
+    return candidates.length > 0 ? [{ candidates, offence: cutReason(finding) }] : [];
   });
 }
 
 /** Says of each span that was cut what its worst statement says. */
-function cutsOf(text: string, statements: readonly Span[], culprits: Culprits, spans: readonly Span[]): Finding[] {
+function cutsOf(
+  text: string,
+  statements: readonly Span[],
+  culprits: FailingStatements,
+  spans: readonly Span[],
+): Finding[] {
   const ordered = [...culprits].sort(([a], [b]) => a - b);
   let next = 0;
   return spans.map(({ start, end }) => {
-    let worst: Offence | undefined;
+    let worst: CutReason | undefined;
     for (; next < ordered.length; next++) {
       const [index, offence] = ordered[next] as (typeof ordered)[number];
       if ((statements[index] as Span).start >= end) break;
       if (!worst || offence.score > worst.score) worst = offence;
     }
-    return { start, end, text: text.slice(start, end), ...(worst as Offence) };
+    return { start, end, text: text.slice(start, end), ...(worst as CutReason) };
   });
 }

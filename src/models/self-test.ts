@@ -61,11 +61,11 @@ export async function selfTest(
   }
 }
 
-type Expected = Pick<z.output<ReturnType<typeof fileSchema>>["texts"][number], "scores" | "spans"> & {
+type ExpectedOutput = Pick<z.output<ReturnType<typeof fileSchema>>["texts"][number], "scores" | "spans"> & {
   tolerance: number;
 };
 
-type KnownText = Expected & { text: string };
+type KnownText = ExpectedOutput & { text: string };
 
 function readTexts(folder: string, path: string): KnownText[] {
   const content = readModelFile(folder, SELF_TEST_FILE);
@@ -80,7 +80,7 @@ function readTexts(folder: string, path: string): KnownText[] {
 }
 
 /** Describes the first difference, or returns undefined if there is none. */
-function differenceOf(answer: SelfTestAnswer, { scores, spans, tolerance }: Expected): string | undefined {
+function differenceOf(answer: SelfTestAnswer, { scores, spans, tolerance }: ExpectedOutput): string | undefined {
   for (const [head, labels] of Object.entries(scores)) {
     for (const [label, due] of Object.entries(labels)) {
       const score = answer.scores[head]?.[label];

@@ -11,7 +11,7 @@ import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
  * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */
 export function checkedVerdict(text: string, verdict: ScannerVerdict): Verdict {
-  const wrong = wrongIn(text, verdict);
+  const wrong = findFault(text, verdict);
   if (wrong !== undefined) throw new TypeError(`its result is not a verdict: ${wrong}`);
   return toVerdict(text, verdict);
 }
@@ -34,7 +34,7 @@ export function checkedDetection<Found extends Pick<Detection, "score">>(detecti
   throw new TypeError("its detect() returned no { score } with a number from 0 to 1");
 }
 
-function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
+function findFault(text: string, verdict: ScannerVerdict): string | undefined {
   if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
   const { isValid, score, probability, sanitized, edits, findings, coverage } = verdict;
   if (!isNumberIn(score, -1, 1)) return "score is no number from -1 to 1";
@@ -48,10 +48,10 @@ function wrongIn(text: string, verdict: ScannerVerdict): string | undefined {
   if (!Array.isArray(findings)) return "findings is no array";
   const index = findings.findIndex((finding) => !isFinding(text, finding));
   if (index >= 0) return `findings.${index} is no { start, end, type, score } of a part of the text`;
-  return wrongInCoverage(text, coverage);
+  return findCoverageFault(text, coverage);
 }
 
-function wrongInCoverage(text: string, coverage: Verdict["coverage"]): string | undefined {
+function findCoverageFault(text: string, coverage: Verdict["coverage"]): string | undefined {
   const { chars, scannedChars, truncated, windows, untrainedLanguages: languages } = coverage ?? {};
   if (chars !== text.length) return "coverage.chars is not the length of the text";
   if (!isNumberIn(scannedChars, 0, chars)) return "coverage.scannedChars is no number from 0 to coverage.chars";

@@ -164,9 +164,9 @@ export class EditedText {
     if (this.#edits.length === 0) return spans.map(({ start, end }) => ({ start, end }));
     const replaced = replacements(this.#edits);
     return spans.map(({ start, end }) => {
-      const first = firstEndingBehind(replaced, start);
+      const first = firstEndingAfter(replaced, start);
       const from = first && first.start < start ? first.edit.start : start - (first?.shift ?? lastShift(replaced));
-      const last = firstEndingBehind(replaced, end - 1);
+      const last = firstEndingAfter(replaced, end - 1);
       const to = last && last.start < end ? last.edit.end : end - (last?.shift ?? lastShift(replaced));
       return { start: Math.min(from, to), end: to };
     });
@@ -196,7 +196,7 @@ function lastShift(replaced: readonly Replacement[]): number {
 }
 
 /** Returns the first replacement that ends behind an offset. Replacements are in ascending order. */
-function firstEndingBehind(replaced: readonly Replacement[], offset: number): Replacement | undefined {
+function firstEndingAfter(replaced: readonly Replacement[], offset: number): Replacement | undefined {
   let [low, high] = [0, replaced.length];
   while (low < high) {
     const middle = (low + high) >> 1;

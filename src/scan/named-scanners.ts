@@ -18,7 +18,7 @@ export interface NamedScanner {
 export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
   if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
   const issues = scanners.flatMap((scanner: unknown, index) => {
-    const message = wrongWith(scanner);
+    const message = findFault(scanner);
     return message === undefined ? [] : [{ path: `${path}.${index}${message.at}`, message: message.text }];
   });
   if (issues.length > 0) throw new GuardValidationError(issues);
@@ -32,7 +32,7 @@ export function nameScanners(scanners: readonly Scanner[], path = "scanners"): N
 }
 
 /** Says why a value is no scanner, and which part of it is wrong. */
-function wrongWith(scanner: unknown): { at: string; text: string } | undefined {
+function findFault(scanner: unknown): { at: string; text: string } | undefined {
   if (typeof scanner === "function") {
     const name = scanner.name || "Scanner";
     return { at: "", text: `expected a scanner, got the class ${name}; create one: new ${name}(…)` };

@@ -60,7 +60,7 @@ export interface VerdictSummary {
 }
 
 /** Returns what can be told of a verdict. */
-export function summaryOf(
+export function summarize(
   verdict: Omit<VerdictSummary, "findings"> & { findings: readonly unknown[] },
 ): VerdictSummary {
   const { isValid, score, probability, findings } = verdict;

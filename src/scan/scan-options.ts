@@ -8,7 +8,7 @@ import type { ChatRequest } from "./chat-request.ts";
 import type { Scope } from "./check-result.ts";
 import type { EditedText } from "./edits.ts";
 import type { ScanObserver } from "./observer.ts";
-import { SCANNED, SOURCES, type Source } from "./source.ts";
+import { SCAN_GROUPS, SOURCES, type Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
 import type { VerdictCache } from "./verdict-cache.ts";
 
@@ -128,8 +128,8 @@ const CONVERSATION: Readonly<Record<string, OptionCheck>> = {
   tools: CHECKED_LATER,
   system: CHECKED_LATER,
   scan: {
-    expected: `an object with lists of scanners under ${SCANNED.join(", ")}`,
-    holds: (value) => isRecord(value) && Object.keys(value).every((key) => SCANNED.some((known) => known === key)),
+    expected: `an object with lists of scanners under ${SCAN_GROUPS.join(", ")}`,
+    holds: (value) => isRecord(value) && Object.keys(value).every((key) => SCAN_GROUPS.some((known) => known === key)),
   },
   verdicts: {
     expected: "a VerdictCache",
@@ -185,7 +185,7 @@ function check(known: Readonly<Record<string, OptionCheck>>, options: unknown): 
     const value = (options as Record<string, unknown>)[name];
     // Callers often pass on an optional value that is undefined, which means the default.
     if (Object.hasOwn(known, name) && (value === undefined || (known[name] as OptionCheck).holds(value))) continue;
-    throw faults(known, options);
+    throw optionsError(known, options);
   }
 }
 
@@ -200,13 +200,13 @@ function notAnObject(options: unknown): GuardValidationError {
 }
 
 /** The names that llm-guard and its API have for options. */
-const OF_LLM_GUARD: Readonly<Record<string, string>> = { scanners_suppress: "suppress", scan_fail_fast: "failFast" };
+const LLM_GUARD_NAMES: Readonly<Record<string, string>> = { scanners_suppress: "suppress", scan_fail_fast: "failFast" };
 
-function faults(known: Readonly<Record<string, OptionCheck>>, options: object): GuardValidationError {
+function optionsError(known: Readonly<Record<string, OptionCheck>>, options: object): GuardValidationError {
   const issues = Object.entries(options).flatMap(([path, value]) => {
     const option = Object.hasOwn(known, path) ? known[path] : undefined;
     if (!option) {
-      const successor = OF_LLM_GUARD[path];
+      const successor = LLM_GUARD_NAMES[path];
       const hint =
         successor !== undefined
           ? `; did you mean ${successor}?`
@@ -214,13 +214,13 @@ function faults(known: Readonly<Record<string, OptionCheck>>, options: object): 
       return [{ path, message: `unknown option${hint}` }];
     }
     if (value === undefined || option.holds(value)) return [];
-    return [{ path, message: `expected ${option.expected}, got ${described(value)}` }];
+    return [{ path, message: `expected ${option.expected}, got ${describeValue(value)}` }];
   });
   return new GuardValidationError(issues);
 }
 
 /** Describes what was given. It may quote texts, because the options of a call are written in programs and are not secrets. */
-function described(value: unknown): string {
+function describeValue(value: unknown): string {
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
   return typeof value === "number" ? String(value) : describeKind(value);
 }

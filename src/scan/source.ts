@@ -7,5 +7,5 @@ export const SOURCES = ["user", "tool", "assistant", "tool_call", "tool_definiti
 export type Source = (typeof SOURCES)[number];
 
 /** Texts of a conversation for which the scanners can be named: those of a source, and those that the model has answered already. */
-export const SCANNED = [...SOURCES, "history"] as const;
-export type Scanned = (typeof SCANNED)[number];
+export const SCAN_GROUPS = [...SOURCES, "history"] as const;
+export type ScanGroup = (typeof SCAN_GROUPS)[number];

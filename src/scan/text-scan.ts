@@ -9,7 +9,7 @@ import { limitVerdict } from "./findings.ts";
 import { withSignal } from "./lazy-context.ts";
 import { Locator } from "./locator.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanners.ts";
-import { summaryOf } from "./observer.ts";
+import { summarize } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
 import type { RunOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
@@ -187,7 +187,7 @@ class TextScan {
       const verdict = limitVerdict(checkedVerdict(input, answer));
       cached?.keep(verdict);
       const milliseconds = performance.now() - start;
-      observed?.ended({ milliseconds, verdict: summaryOf(verdict) });
+      observed?.ended({ milliseconds, verdict: summarize(verdict) });
       return { verdict, milliseconds, hasThrown: false };
     } catch (error) {
       const reason = stop?.aborted ? stop.reason : error;

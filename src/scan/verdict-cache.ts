@@ -31,7 +31,7 @@ export interface SharedVerdicts {
 }
 
 /** A verdict as it is kept: without findings where it has none, and encrypted where it tells anything of its text. */
-type Kept = Omit<Verdict, "findings" | "edits"> | string;
+type StoredVerdict = Omit<Verdict, "findings" | "edits"> | string;
 
 /** What is encrypted: the verdict, and the pairs that the scanner added to the vault. */
 interface Content {
@@ -65,7 +65,7 @@ const PAIRS = new DerivedFromVaults(
 );
 
 /** The kept verdicts of one text: by scanner, and by what was in the vault for scanners that use it. */
-type TextVerdicts = Map<string, Kept>;
+type TextVerdicts = Map<string, StoredVerdict>;
 
 /** How much memory all kept verdicts take together at most, in characters. */
 const MAX_LENGTH = 32 * 1024 * 1024;
@@ -125,7 +125,7 @@ export class VerdictCache {
    * @param vault the vault of the call, if there is one.
    */
   lookUp(scanner: Scanner, text: string, source: Source, vault: Vault | undefined): CachedVerdict {
-    if (!this.#texts || !isKept(scanner)) return NOT_KEPT;
+    if (!this.#texts || !isCacheable(scanner)) return NOT_KEPT;
     const key = this.#keyOf(text, source);
     const name = this.#nameOf(scanner, vault);
     const kept = this.#texts.get(key)?.get(name);
@@ -245,12 +245,12 @@ export function defaultVerdictCache(): VerdictCache {
 }
 
 /** Tells whether verdicts of a scanner stay the same for the same text. */
-function isKept({ volatile, vaultScope, conversation }: Scanner): boolean {
+function isCacheable({ volatile, vaultScope, conversation }: Scanner): boolean {
   return !volatile && vaultScope !== "own" && !conversation?.dependsOnOthers;
 }
 
 /** What is kept of a verdict without findings. The coverage of most scanners is the same, and is kept once for a text. */
-function plain({ isValid, score, probability, coverage: own }: Verdict, others: TextVerdicts): Kept {
+function plain({ isValid, score, probability, coverage: own }: Verdict, others: TextVerdicts): StoredVerdict {
   let coverage = own;
   for (const other of others.values()) {
     if (typeof other === "string" || !isSameCoverage(other.coverage, own)) continue;

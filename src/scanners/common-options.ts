@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { isReservedName, RESERVED_NAME } from "../scan/report.ts";
-import { notASetting } from "../support/options.ts";
+import { withoutInfluence } from "../support/options.ts";
 
 /** The options that every scanner has. */
 export const commonOptions = {
-  name: notASetting(
+  name: withoutInfluence(
     z
       .string()
       .min(1)

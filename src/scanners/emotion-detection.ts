@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { notASetting } from "../support/options.ts";
+import { withoutInfluence } from "../support/options.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions } from "./parts/label-scanner.ts";
 import { languageDifference, readingDifference, thresholdDifference } from "./parts/model-options.ts";
@@ -25,7 +25,7 @@ export const EmotionDetection = defineScanner({
       .describe(
         "Emotions that make a text fail, of the 28 labels of GoEmotions. With an empty list, every text passes. Default: the negative emotions.",
       ),
-    returnFullOutput: notASetting(
+    returnFullOutput: withoutInfluence(
       z
         .boolean()
         .default(false)

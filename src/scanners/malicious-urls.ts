@@ -1,7 +1,7 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { addon, native } from "../native.ts";
-import { notASetting } from "../support/options.ts";
+import { withoutInfluence } from "../support/options.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { urlsOf } from "../text/urls.ts";
 import { defineScanner } from "./define-scanner.ts";
@@ -52,7 +52,7 @@ export const MaliciousURLs = defineScanner({
       "A text fails when the probability that one of its URLs is malicious is above this.",
     ),
     // Allowed hosts do not change the probabilities of the others.
-    allowedDomains: notASetting(
+    allowedDomains: withoutInfluence(
       z
         .array(domain)
         .default([])

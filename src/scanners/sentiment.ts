@@ -2,7 +2,7 @@ import { z } from "zod";
 import { addon, native } from "../native.ts";
 import { wholeText } from "../scan/scanner.ts";
 import { FAILED, round } from "../scan/score.ts";
-import { notASetting, ofLlmGuard } from "../support/options.ts";
+import { llmGuardOption, withoutInfluence } from "../support/options.ts";
 import { defineScanner } from "./define-scanner.ts";
 
 export const Sentiment = defineScanner({
@@ -17,7 +17,7 @@ export const Sentiment = defineScanner({
   // llm-guard 0.3.16 has these thresholds.
   sides: { input: { threshold: -0.3 }, output: { threshold: -0.1 } },
   options: ({ threshold }) => ({
-    threshold: notASetting(
+    threshold: withoutInfluence(
       z
         .number()
         .min(-1)
@@ -25,7 +25,7 @@ export const Sentiment = defineScanner({
         .default(threshold)
         .describe("A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this."),
     ),
-    lexicon: ofLlmGuard(z.literal("vader_lexicon").optional(), ", which has only this lexicon."),
+    lexicon: llmGuardOption(z.literal("vader_lexicon").optional(), ", which has only this lexicon."),
   }),
   differences: [
     {

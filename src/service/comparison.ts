@@ -1,7 +1,7 @@
 import type { ServiceReport } from "./service-types.ts";
 
 /** What a configuration says of a text, as far as it is compared with what another one says. */
-export type Judged = Pick<ServiceReport, "isValid" | "outcome" | "resultsValid" | "resultsScore">;
+export type ComparedReport = Pick<ServiceReport, "isValid" | "outcome" | "resultsValid" | "resultsScore">;
 
 /** In which way two configurations differ about a text: only the second one fails it, or only the first one. */
 export const CHANGES = ["newly_failing", "newly_passing"] as const;
@@ -21,7 +21,7 @@ export interface Difference {
  * Compares what two configurations say of the same text. Scanners are the same ones when they have the same name in results. A scanner that
  * only one of them ran counts as if it had passed in the other one: a text that it fails is what the reader wants to know of.
  */
-export function compare(first: Judged, second: Judged): Difference {
+export function compare(first: ComparedReport, second: ComparedReport): Difference {
   const change = changeOf(first.isValid, second.isValid);
   const scanners = new Map<string, Change>();
   for (const name of namesOf(first, second)) {
@@ -54,7 +54,7 @@ export class Tally {
   readonly #scanners = new Map<string, Agreement & { scored: number }>();
 
   /** Counts a text, and tells how the configurations differ about it. */
-  add(first: Judged, second: Judged): Difference {
+  add(first: ComparedReport, second: ComparedReport): Difference {
     const difference = compare(first, second);
     if (difference.isSame) this.same += 1;
     else this.differs += 1;
@@ -69,7 +69,7 @@ export class Tally {
     return Object.fromEntries([...this.#scanners].map(([name, { scored: _, ...agreement }]) => [name, agreement]));
   }
 
-  #count(name: string, first: Judged, second: Judged, change: Change | undefined): void {
+  #count(name: string, first: ComparedReport, second: ComparedReport, change: Change | undefined): void {
     const counts = this.#scanners.get(name) ?? {
       ...{ bothPass: 0, bothFail: 0, newlyFailing: 0, newlyPassing: 0, onlyFirst: 0, onlySecond: 0 },
       ...{ meanScoreDifference: null, scored: 0 },
@@ -94,6 +94,6 @@ function changeOf(first: boolean, second: boolean): Change | undefined {
   return first ? "newly_failing" : "newly_passing";
 }
 
-function namesOf(first: Judged, second: Judged): Set<string> {
+function namesOf(first: ComparedReport, second: ComparedReport): Set<string> {
   return new Set([...Object.keys(first.resultsValid), ...Object.keys(second.resultsValid)]);
 }

@@ -6,7 +6,7 @@ import { toSnakeCase } from "../support/options.ts";
 import type { ServiceDocument, ServiceReport } from "./service-types.ts";
 
 /** The answer to a scan, as the HTTP API and the command line write it in JSON. */
-export interface Answer extends Results {
+export interface JsonReport extends Results {
   sanitized_prompt?: string;
   sanitized_output?: string;
   /** All messages of a conversation as they may be sent on. */
@@ -28,7 +28,7 @@ interface Results {
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
-  checks?: CheckAnswer[];
+  checks?: JsonCheck[];
   findings?: ScanReport["findings"];
   /** The edits that turn a single text into the sanitized text. */
   edits?: ServiceReport["edits"];
@@ -40,7 +40,7 @@ interface Results {
 }
 
 /** One check in JSON. */
-export interface CheckAnswer {
+export interface JsonCheck {
   /** The name of the check in the other maps: `X[tool]`. */
   name: string;
   scanner: string;
@@ -58,10 +58,10 @@ export interface CheckAnswer {
 export type DocumentId = string | number;
 
 /** The answer to a scan of documents. */
-export interface DocumentsAnswer {
+export interface JsonDocumentsReport {
   /** Whether all documents pass as they were given. */
   is_valid: boolean;
-  documents: DocumentAnswer[];
+  documents: JsonDocument[];
   /** What becomes of the documents together. */
   outcome?: ServiceReport["outcome"];
   engine_timing?: ScanReport["engineTiming"];
@@ -70,7 +70,7 @@ export interface DocumentsAnswer {
 }
 
 /** The results of one document as it was given. */
-interface DocumentAnswer extends Results {
+interface JsonDocument extends Results {
   id?: DocumentId;
   /** The document as it may be used. */
   sanitized_text?: string;
@@ -84,11 +84,11 @@ interface DocumentAnswer extends Results {
  * @param details whether the answer includes findings, probabilities, timing and coverage.
  * @param sanitized the name of the field that holds the sanitized text; without it the answer has no text.
  */
-export function answerOf(
+export function jsonReport(
   report: ServiceReport,
   details: boolean,
   sanitized?: "sanitized_prompt" | "sanitized_output",
-): Answer {
+): JsonReport {
   const { text, outcome, engineTiming, sanitizedToolCalls } = report;
   const { sanitizedMessages, sanitizedTools, sanitizedSystem, sanitizedFields } = report;
   return Object.assign(
@@ -110,23 +110,23 @@ export function answerOf(
  * @param ids what the documents are called, in their order; undefined for those without a name.
  * @param details whether the answer includes findings, probabilities, timing and coverage.
  */
-export function documentsAnswerOf(
+export function jsonDocumentsReport(
   { isValid, outcome, documents = [], engineTiming, coverage }: ServiceReport,
   ids: readonly (DocumentId | undefined)[],
   details: boolean,
-): DocumentsAnswer {
+): JsonDocumentsReport {
   return {
     is_valid: isValid,
-    documents: documents.map((document, index) => documentAnswerOf(document, ids[index], details)),
+    documents: documents.map((document, index) => jsonDocument(document, ids[index], details)),
     ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
   };
 }
 
-function documentAnswerOf(
+function jsonDocument(
   { sanitizedText, masked, ...document }: ServiceDocument,
   id: DocumentId | undefined,
   details: boolean,
-): DocumentAnswer {
+): JsonDocument {
   return {
     ...(id === undefined ? {} : { id }),
     ...(sanitizedText === undefined ? {} : { sanitized_text: sanitizedText }),
@@ -152,13 +152,13 @@ function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): 
     is_valid: isValid,
     scanners: resultsScore,
     ...(details
-      ? { checks: checks.map(checkAnswer), findings, probabilities, timing, coverage: snakeCase(coverage) }
+      ? { checks: checks.map(jsonCheck), findings, probabilities, timing, coverage: snakeCase(coverage) }
       : {}),
   };
 }
 
 /** Writes a check without its findings, which stand under its name in `findings`. */
-function checkAnswer({
+function jsonCheck({
   type,
   scanner,
   scope,
@@ -168,7 +168,7 @@ function checkAnswer({
   probability,
   timing,
   coverage,
-}: CheckResult): CheckAnswer {
+}: CheckResult): JsonCheck {
   return {
     ...{ name: resultName({ scanner, scope }), scanner, type, scope, is_valid: isValid, outcome, score },
     ...(probability === undefined ? {} : { probability }),

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { editedStrings, stringsOf } from "../conversation/edited-strings.ts";
-import { type Judgement, judgementOf, maskText } from "../documents/masking.ts";
+import { maskText, type PartVerdict, partVerdict } from "../documents/masking.ts";
 import { isValid, scopeOf } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
@@ -23,7 +23,7 @@ export interface MessageScan {
 }
 
 /** Runs scanners over a text of the conversation. */
-type Run = (scanners: readonly NamedScanner[], text: string, rewrite: boolean) => Promise<TextResult>;
+type RunScanners = (scanners: readonly NamedScanner[], text: string, rewrite: boolean) => Promise<TextResult>;
 
 /**
  * Scans one text of a conversation.
@@ -40,7 +40,7 @@ export async function scanMessage(
 ): Promise<ServiceReport> {
   const conversation = { texts: texts.includes(text) ? texts : [...texts, text], current: text };
   const scope = scopeOf(text.source);
-  const run: Run = (list, input, rewrite) => {
+  const run: RunScanners = (list, input, rewrite) => {
     const context = { source: text.source, conversation };
     return scanText(list, input, context, Object.assign({}, options, { scope, rewrite }));
   };
@@ -53,8 +53,8 @@ export async function scanMessage(
   if (!mask || decision.outcome !== "blocked" || report.isValid) return scanned;
   // A check that threw has not said what is wrong with the text.
   if (result.checks.some(({ outcome }) => outcome === "error")) return scanned;
-  const masked = await withoutAttacks(strings ?? stringsOf(text), scanners, run, options);
-  const outcome: Outcome = (await mayGoOn(masked, scanners, run)) ? "masked" : "blocked";
+  const masked = await removeAttacks(strings ?? stringsOf(text), scanners, run, options);
+  const outcome: Outcome = (await passesMasked(masked, scanners, run)) ? "masked" : "blocked";
   return Object.assign(scanned, { outcome }, outcome === "masked" ? { strings: masked } : {});
 }
 
@@ -62,17 +62,17 @@ export async function scanMessage(
  * Cuts the statements out of strings by which they fail as attacks. An attack that only several strings together make stays: the whole
  * text then fails once more.
  */
-async function withoutAttacks(
+async function removeAttacks(
   strings: readonly string[],
   scanners: readonly NamedScanner[],
-  run: Run,
+  run: RunScanners,
   options: RunOptions,
 ): Promise<string[]> {
   const detecting = scanners.filter(({ scanner }) => scanner.detect !== undefined);
-  const known = new Map<string, Promise<Judgement>>();
+  const known = new Map<string, Promise<PartVerdict>>();
   const limit = pLimit(PARALLEL);
   const judge = (part: string) => {
-    const judged = known.get(part) ?? limit(async () => judgementOf(await run(detecting, part, false), part));
+    const judged = known.get(part) ?? limit(async () => partVerdict(await run(detecting, part, false), part));
     known.set(part, judged);
     return judged;
   };
@@ -85,7 +85,11 @@ async function withoutAttacks(
 }
 
 /** Whether what is left of a text passes all checks by itself. Placeholders may look like the values that they stand for. */
-async function mayGoOn(strings: readonly string[], scanners: readonly NamedScanner[], run: Run): Promise<boolean> {
+async function passesMasked(
+  strings: readonly string[],
+  scanners: readonly NamedScanner[],
+  run: RunScanners,
+): Promise<boolean> {
   // An answer without any text would tell an agent less than the reason why there is none.
   if (strings.every((string) => string.trim() === "")) return false;
   const checking = scanners.filter(({ scanner }) => !replacesValues(scanner));

@@ -72,9 +72,9 @@ export class ScanSlots {
     const turn = this.#admission.admit({ ...asked, timeout: asked.timeout / 1000 });
     const { stop, work, onWork, leave } = this.#take(signal, own);
     const slot = { stop, onWork };
-    const scanned = turn.isWaiting ? begun(turn, stop.signal).then(() => scan(slot)) : scan(slot);
+    const scanned = turn.isWaiting ? waitForTurn(turn, stop.signal).then(() => scan(slot)) : scan(slot);
     const done = (isComplete: boolean) =>
-      whenDone(work, () => {
+      whenSettled(work, () => {
         turn.end(isComplete);
         this.#taken.delete(stop);
       });
@@ -84,7 +84,7 @@ export class ScanSlots {
     );
     let isDone = false;
     try {
-      const result = await timed(scanned, asked.timeout, stop);
+      const result = await withTimeout(scanned, asked.timeout, stop);
       isDone = work.size === 0;
       return result;
     } finally {
@@ -104,7 +104,7 @@ export class ScanSlots {
     const { stop, work, onWork, leave } = this.#take(signal);
     const free = () => {
       leave();
-      whenDone(work, () => {
+      whenSettled(work, () => {
         hold.release();
         this.#taken.delete(stop);
       });
@@ -127,7 +127,7 @@ export class ScanSlots {
     stop.throwIfAborted();
     const step = hold.step(chars);
     try {
-      const done = await timed(work(), timeout, stop);
+      const done = await withTimeout(work(), timeout, stop);
       step.end(true);
       return done;
     } catch (error) {
@@ -137,7 +137,7 @@ export class ScanSlots {
     }
   }
 
-  #take(caller: AbortSignal | undefined, own?: LazyAbortController): Taken {
+  #take(caller: AbortSignal | undefined, own?: LazyAbortController): TakenSlot {
     const stop = own ?? new LazyAbortController();
     const leave = caller && !own ? stop.follow(caller) : () => {};
     this.#taken.add(stop);
@@ -152,7 +152,7 @@ export class ScanSlots {
 }
 
 /** A slot that was taken. */
-interface Taken extends Pick<ScanSlot, "onWork"> {
+interface TakenSlot extends Pick<ScanSlot, "onWork"> {
   /** Stops what runs in it. */
   stop: LazyAbortController;
   /** What goes on in it. */
@@ -162,7 +162,7 @@ interface Taken extends Pick<ScanSlot, "onWork"> {
 }
 
 /** Waits for the turn of a scan, and gives it back when the signal is aborted first. */
-async function begun(turn: AdmittedScan, signal: AbortSignal): Promise<void> {
+async function waitForTurn(turn: AdmittedScan, signal: AbortSignal): Promise<void> {
   const abandon = () => turn.abandon(signal.reason);
   signal.addEventListener("abort", abandon, { once: true });
   if (signal.aborted) abandon();
@@ -174,9 +174,9 @@ async function begun(turn: AdmittedScan, signal: AbortSignal): Promise<void> {
  * Gives a slot back when all that went on in it has ended. A scan that nobody waits for any more takes its slot for as long as it takes
  * memory and time, so that scanners which ignore the signal cannot be piled up.
  */
-function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
+function whenSettled(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
   if (work.size === 0) free();
-  else void Promise.allSettled(work).then(() => whenDone(work, free));
+  else void Promise.allSettled(work).then(() => whenSettled(work, free));
 }
 
 /**
@@ -184,7 +184,7 @@ function whenDone(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
  *
  * @param stop stops the scan when the time is up.
  */
-async function timed<T>(work: Promise<T>, timeout: number, stop: LazyAbortController): Promise<T> {
+async function withTimeout<T>(work: Promise<T>, timeout: number, stop: LazyAbortController): Promise<T> {
   const timer = setTimeout(
     () => stop.abort(new GuardError("GUARD_TIMEOUT", `The scan took longer than ${timeout / 1000} s.`)),
     timeout,

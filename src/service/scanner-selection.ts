@@ -1,6 +1,6 @@
 import type { ConversationScanners, NamedLists } from "../conversation/conversation-scanners.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
-import { SCANNED } from "../scan/source.ts";
+import { SCAN_GROUPS } from "../scan/source.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import type { ScanRequest, ScanServiceOptions } from "./service-types.ts";
@@ -9,7 +9,7 @@ import type { ScanRequest, ScanServiceOptions } from "./service-types.ts";
  * Returns a function that puts the replacements of a request in the place of scanners, under their names. A scanner that is in several
  * lists stays the same in all of them.
  */
-export function replacing({
+export function scannerReplacer({
   replacements,
 }: Pick<ScanRequest, "replacements">): (items: readonly NamedScanner[]) => readonly NamedScanner[] {
   if (!replacements) return (items) => items;
@@ -23,8 +23,8 @@ export function replacing({
 }
 
 /** Does the same for all lists of a conversation. */
-export function replacingAll(request: ScanRequest, { off, ...lists }: ConversationScanners): ConversationScanners {
-  const replace = replacing(request);
+export function replaceScanners(request: ScanRequest, { off, ...lists }: ConversationScanners): ConversationScanners {
+  const replace = scannerReplacer(request);
   const replaced = Object.fromEntries(Object.entries(lists).map(([group, items]) => [group, replace(items)]));
   return { off, ...(replaced as typeof lists) };
 }
@@ -34,7 +34,7 @@ export function replacingAll(request: ScanRequest, { off, ...lists }: Conversati
  *
  * @throws GuardValidationError for a name that no input scanner has, with its path.
  */
-export function listsByName(
+export function sourceLists(
   { conversation }: Pick<ScanServiceOptions, "conversation">,
   named: readonly NamedScanner[],
 ): NamedLists {
@@ -44,17 +44,17 @@ export function listsByName(
     throw new GuardValidationError([{ path: "conversation.scan.tool", message }]);
   }
   const lists: NamedLists = scanToolMessages ? {} : { tool: [] };
-  for (const group of SCANNED) {
+  for (const group of SCAN_GROUPS) {
     const names = scan[group];
     if (!names) continue;
-    const chosen = new Set(names.flatMap((name, index) => scannersNamed(name, named, `${group}.${index}`)));
+    const chosen = new Set(names.flatMap((name, index) => findScanners(name, named, `${group}.${index}`)));
     // In the order of the list of scanners: they run in this order.
     lists[group] = named.filter((item) => chosen.has(item));
   }
   return lists;
 }
 
-function scannersNamed(wanted: string, named: readonly NamedScanner[], path: string): NamedScanner[] {
+function findScanners(wanted: string, named: readonly NamedScanner[], path: string): NamedScanner[] {
   const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
   if (found.length > 0) return found;
   const names = named.map(({ name }) => name);

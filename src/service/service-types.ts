@@ -11,7 +11,7 @@ import type { ScanObserver } from "../scan/observer.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Scanner } from "../scan/scanner.ts";
-import type { Scanned } from "../scan/source.ts";
+import type { ScanGroup } from "../scan/source.ts";
 import type { Vault } from "../scan/vault.ts";
 import type { StreamOptions } from "../stream/stream-options.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
@@ -65,7 +65,7 @@ export interface ScanServiceOptions {
      * The names of the scanners that look at texts of a source, or with `history` again at what the model has answered. By default these
      * are the scanners that ask for it.
      */
-    scan?: Partial<Record<Scanned, readonly string[]>> | undefined;
+    scan?: Partial<Record<ScanGroup, readonly string[]>> | undefined;
     /** The risk that accumulates over the user messages, see {@link ConversationRisk}. */
     risk: {
       enabled: boolean;

@@ -16,7 +16,7 @@ import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
-import { SCANNED, type Scanned, type Source } from "../scan/source.ts";
+import { SCAN_GROUPS, type ScanGroup, type Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { VerdictCache } from "../scan/verdict-cache.ts";
 import { AnswerScan } from "../stream/answer-scan.ts";
@@ -31,7 +31,7 @@ import { checkMasking, type DecisionPolicy, decide, unscannedReasons } from "./d
 import { type MessageScan, scanMessage } from "./message-scan.ts";
 import { Readiness } from "./readiness.ts";
 import { type ScanSlot, ScanSlots, type StreamSlot } from "./scan-slots.ts";
-import { listsByName, replacing, replacingAll } from "./scanner-selection.ts";
+import { replaceScanners, scannerReplacer, sourceLists } from "./scanner-selection.ts";
 import type { ScanKind, ScanRequest, ScanServiceOptions, ServiceDocument, ServiceReport } from "./service-types.ts";
 
 /** How long scanners have to free what they hold when the service closes, in milliseconds. */
@@ -41,7 +41,7 @@ const CLOSE_TIMEOUT = 5000;
 type CallRunOptions = RunOptions & { rewrite: boolean };
 
 /** A report whose outcome may not be decided. */
-type Undecided = Omit<ServiceReport, "outcome"> & Partial<Pick<ServiceReport, "outcome">>;
+type UndecidedReport = Omit<ServiceReport, "outcome"> & Partial<Pick<ServiceReport, "outcome">>;
 
 /**
  * Runs the scans of one program. It holds the scanners, loads them, limits how many scans run and for how long, and decides about texts. The
@@ -90,7 +90,7 @@ export class ScanService {
       input: nameScanners(lists.input, "scanners.input"),
       output: nameScanners(lists.output, "scanners.output"),
     };
-    this.#conversation = conversationScanners(this.#named.input, listsByName(options, this.#named.input));
+    this.#conversation = conversationScanners(this.#named.input, sourceLists(options, this.#named.input));
     this.#risk = conversationRisk(options, lists.input);
     this.#verdicts = verdicts;
     this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage, stateful };
@@ -177,7 +177,7 @@ export class ScanService {
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
     return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options, stop) => {
-      const scanners = replacing(request)(this.#conversation[source]);
+      const scanners = scannerReplacer(request)(this.#conversation[source]);
       const result = await scanText(scanners, prompt, { source }, { stop, ...options });
       if (scanners.length === 0) result.coverage.unscannedSources[source] = result.coverage.chars;
       return textReport(result, prompt, options);
@@ -190,7 +190,7 @@ export class ScanService {
    * @param scan has the texts that scanners may compare with, and says whether attacks are cut out of a text that fails.
    */
   message(text: MessageText, request: ScanRequest, scan: MessageScan): Promise<ServiceReport> {
-    const scanners = replacing(request)(this.#conversation[text.source]);
+    const scanners = scannerReplacer(request)(this.#conversation[text.source]);
     return this.#run("input", { kind: "prompt", chars: text.text.length }, request, (options, stop) =>
       scanMessage(text, scanners, scan, Object.assign({ signal: stop.signal }, options), (report) =>
         decide(report, "input", this.#policy),
@@ -219,7 +219,7 @@ export class ScanService {
       : undefined;
     return this.#run("output", { kind: "output", chars: output.length }, request, async (options, stop) => {
       // An answer that only calls tools has no text that could be judged.
-      const scanners = calling && output === "" ? [] : replacing(request)(this.#named.output);
+      const scanners = calling && output === "" ? [] : scannerReplacer(request)(this.#named.output);
       const result = await scanText(scanners, output, context, { stop, ...options, scope: "output" });
       if (!calling || (options.failFast && !isValid(result))) return textReport(result, output, options);
       const calls = await this.#toolCalls(calling, { ...options, signal: stop.signal }, request.caller);
@@ -277,7 +277,7 @@ export class ScanService {
     this.#forgotten.register(stream, slot);
     const scan = new AnswerScan({
       ...this.#options.stream,
-      named: replacing(request)(this.#named.output),
+      named: scannerReplacer(request)(this.#named.output),
       context: { prompt, source: "assistant", ...conversationContext(conversation) },
       options: { ...this.#runOptions(request, slot), signal: slot.signal },
       decide: (report) => decide(report, "output", this.#policy),
@@ -291,8 +291,8 @@ export class ScanService {
     options: CallRunOptions,
     caller: string | undefined,
   ): Promise<{ result: ScanResult; sanitizedToolCalls: AnsweredToolCall[] }> {
-    const none = Object.fromEntries(SCANNED.map((group) => [group, []])) as unknown as Record<Scanned, []>;
-    const off = new Set(SCANNED.filter((group) => group !== "tool_call" || this.#conversation.off.has(group)));
+    const none = Object.fromEntries(SCAN_GROUPS.map((group) => [group, []])) as unknown as Record<ScanGroup, []>;
+    const off = new Set(SCAN_GROUPS.filter((group) => group !== "tool_call" || this.#conversation.off.has(group)));
     const lists = { ...none, window: [], tool_call: this.#conversation.tool_call, off };
     const verdicts = this.#verdicts.forCaller(caller);
     const result = await scanTexts(lists, conversation, { ...options, verdicts });
@@ -318,7 +318,7 @@ export class ScanService {
     const chars = lengthOf(texts.texts.map(({ text }) => text));
     return this.#run("input", { kind: "conversation", chars }, request, async (options, { signal }) => {
       const { sanitizedPrompt, sanitized, engineTiming, ...result } = await scanTexts(
-        replacingAll(request, this.#conversation),
+        replaceScanners(request, this.#conversation),
         texts,
         {
           signal,
@@ -344,7 +344,7 @@ export class ScanService {
     { maskInjections = false, source = "tool" }: Pick<DocumentsOptions, "maskInjections" | "source"> = {},
   ): Promise<ServiceReport> {
     this.checkCount(texts, "documents");
-    const scanners = replacing(request)(this.#conversation[source]);
+    const scanners = scannerReplacer(request)(this.#conversation[source]);
     return this.#run("input", { kind: "documents", chars: lengthOf(texts) }, request, async (options, { signal }) => {
       const given = Object.assign({ signal, maskInjections, source }, options);
       const { documents, engineTiming } = await scanNamedDocuments(scanners, texts, given);
@@ -410,7 +410,7 @@ export class ScanService {
     side: Side,
     { kind, chars }: { kind: ScanKind; chars: number },
     request: ScanRequest,
-    scan: (options: CallRunOptions, stop: LazyAbortController) => Promise<Undecided>,
+    scan: (options: CallRunOptions, stop: LazyAbortController) => Promise<UndecidedReport>,
   ): Promise<ServiceReport> {
     if (this.notReady) throw this.notReady;
     const { caller, turn = caller, signal, stop } = request;
@@ -439,7 +439,7 @@ export class ScanService {
 /** Scans the same texts again, with the scanners of another service. */
 export type Rescan = (service: ScanService, request: ScanRequest) => Promise<ServiceReport>;
 
-function textReport(result: TextResult, original: string, options: CallRunOptions): Undecided {
+function textReport(result: TextResult, original: string, options: CallRunOptions): UndecidedReport {
   const edits = editsOf(result, original, options);
   return Object.assign({ text: result.text, edits }, reportOf(result, result.engineTiming));
 }

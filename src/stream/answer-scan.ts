@@ -115,21 +115,21 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   async push(piece: string): Promise<Step> {
     this.#checkOpen();
     this.#take(piece);
-    if (this.#scanners.holdsAll) return this.#whole.isComplete ? NOTHING : this.#block(this.#whole.length);
+    if (this.#scanners.holdsAll) return this.#whole.isComplete ? EMPTY_STEP : this.#block(this.#whole.length);
     // Cut points are looked for twice as often, which bounds the work for pieces of a single character.
-    if (this.#charsSinceScan < this.#step / 2) return NOTHING;
+    if (this.#charsSinceScan < this.#step / 2) return EMPTY_STEP;
     this.#charsSinceScan = 0;
     return this.#advance();
   }
 
   async flush(): Promise<Step> {
-    if (this.#hasEnded || this.#scanners.holdsAll) return NOTHING;
+    if (this.#hasEnded || this.#scanners.holdsAll) return EMPTY_STEP;
     this.#hasNewText = false;
     const limit = this.#window.limit();
     if (limit === "blocked") return this.#block();
     const { sentence, word } = await this.#window.cutPoints(limit, true, this.#abortable);
     const end = Math.max(sentence, word);
-    if (end < 0) return NOTHING;
+    if (end < 0) return EMPTY_STEP;
     return this.#release(this.#scans.find((known) => known.end === end) ?? (await this.#scanTo(end, false)));
   }
 
@@ -169,7 +169,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const isTooLong = this.#window.waitingChars > MAX_OPEN_CHARS + WINDOW_CHARS;
     const limit = this.#window.limit();
     if (limit === "blocked") return this.#block();
-    if (limit <= last && !isTooLong) return NOTHING;
+    if (limit <= last && !isTooLong) return EMPTY_STEP;
     const { sentence, word } = await this.#window.cutPoints(limit, !waitsForSentences, this.#abortable);
     if (sentence > 0 && !isScanned(sentence)) await this.#scanTo(sentence, true);
     const reached = Math.max(last, sentence);
@@ -189,7 +189,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const isLong = !waitsForSentences || this.#window.waitingChars > this.#limits.holdbackChars;
     const latest = this.#scans.at(-1);
     if (!latest) {
-      if (!isTooLong) return NOTHING;
+      if (!isTooLong) return EMPTY_STEP;
       const end = wholeCharacters(this.#window.text, this.#window.text.length - 1);
       return this.#release(await this.#scanTo(end, false));
     }
@@ -198,12 +198,12 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       if (!(scan.isSentence ? charsBehind >= across : isLong && charsBehind >= span)) continue;
       if (scan !== latest && this.#outcome(scan.result) !== "blocked") {
         // What fails may stand at the border, and may begin before it.
-        if (this.#outcome(latest.result) === "blocked") return NOTHING;
+        if (this.#outcome(latest.result) === "blocked") return EMPTY_STEP;
         if (!latest.text.startsWith(scan.text)) continue;
       }
       return this.#release(scan);
     }
-    return isTooLong ? this.#release(latest) : NOTHING;
+    return isTooLong ? this.#release(latest) : EMPTY_STEP;
   }
 
   /** Lets the span scanners read the window up to an offset. */
@@ -235,13 +235,13 @@ export class AnswerScan implements AnswerStream<StreamReport> {
 
   /** Releases the window up to where a scan ended, after the other scanners have judged the new part. */
   async #release(scan: WindowScan): Promise<Step> {
-    if (this.#secondLook !== undefined && this.#whole.length < this.#secondLook) return NOTHING;
+    if (this.#secondLook !== undefined && this.#whole.length < this.#secondLook) return EMPTY_STEP;
     const unread = this.#window.text.length - scan.end;
     const judgement = await this.#judge(scan);
     if (judgement === "blocked") return this.#block(unread);
     if (judgement === "unsure") {
       this.#secondLook = this.#whole.length + SECOND_LOOK_CHARS;
-      return NOTHING;
+      return EMPTY_STEP;
     }
     this.#secondLook = undefined;
     if (scan.text.startsWith(this.#base.text)) return this.#give(scan);
@@ -438,7 +438,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 }
 
-const NOTHING: Step = Object.freeze({ text: "" });
+const EMPTY_STEP: Step = Object.freeze({ text: "" });
 
 /** The text that the scanners behind a rewriting scanner read. */
 function textAfter({ rewritten, input }: WindowScan, after: string | undefined): EditedText {

@@ -131,7 +131,7 @@ class ScannedOutput implements ScannedStream {
     signal: AbortSignal,
   ): AsyncGenerator<string, void, undefined> {
     try {
-      for await (const { text, report } of answerSteps(scan, pieces, { textOf: asText, signal })) {
+      for await (const { text, report } of answerSteps(scan, pieces, { textOf: checkPiece, signal })) {
         if (report) this.#resolve(report);
         if (text !== "") yield text;
       }
@@ -139,23 +139,23 @@ class ScannedOutput implements ScannedStream {
       this.#reject(error);
       throw error;
     } finally {
-      this.#reject(stoppedEarly());
+      this.#reject(abortedError());
       this.#endCall();
     }
   }
 
   async #giveUp(): Promise<void> {
-    this.#reject(stoppedEarly());
+    this.#reject(abortedError());
     this.#endCall();
     await this.#texts.return(undefined).catch(() => {});
   }
 }
 
-function stoppedEarly(): GuardError {
+function abortedError(): GuardError {
   return new GuardError("GUARD_ABORTED", "The reader of the stream stopped before its end.");
 }
 
-function asText(piece: unknown): string {
+function checkPiece(piece: unknown): string {
   if (typeof piece === "string") return piece;
   throw new GuardValidationError([{ path: "source", message: `expected pieces of text, got ${typeof piece}` }]);
 }

@@ -101,7 +101,7 @@ function partsOf(all: readonly NamedScanner[], partScanners: readonly NamedScann
 }
 
 /** Returns the rewriting scanner whose text a span scanner reads; undefined when it reads the answer as it came. */
-export function readsAfter(scanners: readonly NamedScanner[], name: string): string | undefined {
+export function predecessorOf(scanners: readonly NamedScanner[], name: string): string | undefined {
   let after: string | undefined;
   for (const item of scanners) {
     if (item.name === name) break;

@@ -6,7 +6,7 @@ import type { ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Finding, ScanContext } from "../scan/scanner.ts";
 import { scanText } from "../scan/text-scan.ts";
-import { readsAfter, type StreamScanners } from "./stream-scanners.ts";
+import { predecessorOf, type StreamScanners } from "./stream-scanners.ts";
 
 /** The beginning of an answer, for scanners that need all of it, and what was released of the answer. */
 export class WholeAnswer {
@@ -108,10 +108,10 @@ export async function scanWholeAnswer(answer: WholeAnswer, settings: WholeScanSe
     isBlocked: !hasWavered && !text.startsWith(released),
   };
   const inParts = [...scanners.byModel, ...scanners.parts.flatMap((part) => part.scanners)];
-  for (const { name } of inParts) keepWorse(result, seen, name);
+  for (const { name } of inParts) takeWorse(result, seen, name);
   for (const check of result.checks) check.timing += findCheck(seen, check)?.timing ?? 0;
   for (const item of scanners.byModel) {
-    const after = readsAfter(named, item.name);
+    const after = predecessorOf(named, item.name);
     const input = (after === undefined ? undefined : rewritten.get(after)) ?? new EditedText(original);
     await scanAgain(item, input, whole, { settings, released });
   }
@@ -140,9 +140,9 @@ async function scanAgain(
   const found = originalFindings(wholeCheck?.findings ?? [], input, options.offsets);
   if (wholeCheck) wholeCheck.findings = found;
   const known = [...(findCheck(seen, id)?.findings ?? []), ...(hasWavered ? [] : check.findings)];
-  const missed = found.filter((finding) => !known.some(adjoins(finding)));
+  const missed = found.filter((finding) => !known.some(adjacencyTest(finding)));
   const tookNothing = check.isValid;
-  keepWorse(whole.result, inWhole, item.name);
+  takeWorse(whole.result, inWhole, item.name);
   if (!item.scanner.sanitizes || missed.length === 0) return;
   const current = findCheck(whole.result, id) as CheckResult;
   const others = current.findings.filter((finding) => !missed.includes(finding));
@@ -164,7 +164,7 @@ function originalFindings(findings: readonly Finding[], input: EditedText, unit:
 }
 
 /** Takes over the check of a scanner from another result where it is worse. Times are kept. */
-function keepWorse(to: ScanResult, from: ScanResult, scanner: string): void {
+function takeWorse(to: ScanResult, from: ScanResult, scanner: string): void {
   const index = to.checks.findIndex((check) => check.scanner === scanner);
   const known = to.checks[index];
   const other = from.checks.find((check) => check.scanner === scanner);
@@ -174,6 +174,6 @@ function keepWorse(to: ScanResult, from: ScanResult, scanner: string): void {
 }
 
 /** Whether findings overlap or adjoin. Models differ in whether they take a person's title for a part of the name. */
-function adjoins({ start, end }: Finding): (other: Finding) => boolean {
+function adjacencyTest({ start, end }: Finding): (other: Finding) => boolean {
   return (other) => other.start <= end + 1 && start <= other.end + 1;
 }

@@ -33,7 +33,7 @@ declare module "zod" {
 }
 
 /** Marks an option that does not influence the probabilities of its scanner, such as a threshold or a name. */
-export function notASetting<Schema extends z.ZodType>(schema: Schema): Schema {
+export function withoutInfluence<Schema extends z.ZodType>(schema: Schema): Schema {
   return schema.meta({ setting: false });
 }
 
@@ -47,7 +47,7 @@ export function isSetting(schema: z.ZodType | undefined): boolean {
  *
  * @param description what guard does with the option.
  */
-export function ofLlmGuard<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
+export function llmGuardOption<Schema extends z.ZodType>(schema: Schema, description: string): Schema {
   return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
 
@@ -73,7 +73,7 @@ export function parseOptions<Schema extends z.ZodType>(
   if (result.success) return result.data;
   throw new GuardValidationError(
     result.issues.map(({ path, message }) => ({
-      path: path.map((key) => (typeof key === "string" ? spelled(key, spelling) : String(key))).join("."),
+      path: path.map((key) => (typeof key === "string" ? spell(key, spelling) : String(key))).join("."),
       message,
     })),
   );
@@ -117,7 +117,7 @@ export function checkOptions<Schema extends z.ZodType>(
   return { success: false, issues: result.error.issues.flatMap((issue) => expand(issue, [])) };
 }
 
-function spelled(name: string, spelling: Spelling): string {
+function spell(name: string, spelling: Spelling): string {
   return spelling === "snake_case" ? toSnakeCase(name) : name;
 }
 
@@ -127,7 +127,7 @@ const MAX_LISTED_KEYS = 20;
 /** Returns the message for an unknown key, with the most similar known key or all of them. */
 function unknownKey(key: string, known: readonly string[], schema: unknown, spelling: Spelling): string {
   // A key with an underscore comes from a file, so the suggestion uses snake_case too.
-  const written = (name: string) => spelled(name, key.includes("_") ? "snake_case" : spelling);
+  const written = (name: string) => spell(name, key.includes("_") ? "snake_case" : spelling);
   const shape = schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
   const successor = known.find((name) => shape[name] && metaOf(shape[name], "formerly")?.includes(toSnakeCase(key)));
   if (successor !== undefined) return `unknown key; llm-guard's ${key} is ${written(successor)} here`;

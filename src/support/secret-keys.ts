@@ -46,6 +46,6 @@ function keyBytes(text: string): Buffer | undefined {
  *
  * @param purpose a name that no other use of the secret has.
  */
-export function derived(secret: KeyObject, salt: Uint8Array | string, purpose: string, length: number): Buffer {
+export function deriveKey(secret: KeyObject, salt: Uint8Array | string, purpose: string, length: number): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, salt, `guard-scan ${purpose}`, length));
 }

@@ -24,7 +24,7 @@ export const ALL = "ALL";
 export type LabelledSpan = readonly [start: number, end: number, type: string];
 
 /** What a line needs beside its text: a label, nothing (a label is optional), or spans. */
-export type Needs = "label" | "nothing" | "spans";
+export type RequiredField = "label" | "nothing" | "spans";
 
 /** The names of the fields with the text and the label. */
 export interface FieldNames {
@@ -101,7 +101,7 @@ export async function readLabelled(
   path: string,
   scanner: string,
   names: FieldNames = {},
-  needs: Needs = "label",
+  needs: RequiredField = "label",
 ): Promise<LabelledText[]> {
   const { text: textField = "text", label: labelField = "label" } = names;
   const allowsStrings = needs === "nothing";
@@ -153,7 +153,7 @@ function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
  *
  * @throws UsageError (the function) for a label that is neither.
  */
-export function positiveBy({ positives, negatives }: Labels): (row: LabelledText) => boolean {
+export function positiveTest({ positives, negatives }: Labels): (row: LabelledText) => boolean {
   if (positives) return ({ label = "" }) => positives.includes(label);
   if (negatives) return ({ label = "" }) => !negatives.includes(label);
   return ({ label = "" }) => {
@@ -178,7 +178,7 @@ export function checkLabels(path: string, rows: readonly LabelledText[], { posit
       `${path}: no text has the label ${JSON.stringify(missing)}; labels are: ${known.slice(0, 20).join(", ")}`,
     );
   }
-  const isPositive = positiveBy({ positives, negatives });
+  const isPositive = positiveTest({ positives, negatives });
   for (const label of known)
     isPositive({ text: "", prompt: "", fields: {}, ...(label === undefined ? {} : { label }) });
 }

@@ -7,7 +7,7 @@ import { createScanner, scannerClasses } from "../../scanners/catalog.ts";
 import { codePointOffsets } from "../../text/offsets.ts";
 import { UsageError } from "../command.ts";
 import { Progress } from "../progress.ts";
-import { ALL, type LabelledText, positiveBy } from "./labelled.ts";
+import { ALL, type LabelledText, positiveTest } from "./labelled.ts";
 import {
   type BinaryFigures,
   binaryFigures,
@@ -128,7 +128,7 @@ export async function measure(evaluation: Evaluation, rows: readonly LabelledTex
   const { scanner, side, spans, otherwise, params, file } = evaluation;
   const { judged, seconds } = await judgeTimed(evaluation, rows);
   const isCompared = otherwise !== undefined || spans !== undefined;
-  const isPositive = isCompared ? () => false : positiveBy(evaluation);
+  const isPositive = isCompared ? () => false : positiveTest(evaluation);
   const outcomes = judged.map((one) => ({ ...one, positive: isPositive(one.row) }));
   const harmless = ranksOf(outcomes, false);
   const figures = (part: readonly (Outcome & JudgedText)[]) => figuresOf(evaluation, part, harmless);

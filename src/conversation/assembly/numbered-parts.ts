@@ -1,4 +1,4 @@
-import type { Pieces } from "./variables.ts";
+import type { PieceList } from "./variables.ts";
 
 /** Longer parts are cut. In UTF-16 code units. */
 const LONGEST_PART = 2000;
@@ -65,7 +65,7 @@ interface Part {
  * Returns numbered parts in the order of their numbers: `part 2: … part 1: …`, `the first word is …`, `(2/3) …`. The items of a list
  * (`1. …`) count only where their order or their being in several texts says that somebody has to put them together.
  */
-export function numberedParts(texts: readonly string[]): Pieces[] {
+export function numberedParts(texts: readonly string[]): PieceList[] {
   const groups: Part[][] = [];
   for (const [source, text] of texts.entries()) {
     for (const part of partsOf(text, source)) {
@@ -77,11 +77,11 @@ export function numberedParts(texts: readonly string[]): Pieces[] {
     }
   }
   return groups
-    .filter((group) => group.length > 1 && (!group[0]?.isItem || needsOrder(group)))
+    .filter((group) => group.length > 1 && (!group[0]?.isItem || isOutOfOrder(group)))
     .map((group) => group.toSorted((a, b) => a.number - b.number).map(({ text }) => text));
 }
 
-function needsOrder(parts: readonly Part[]): boolean {
+function isOutOfOrder(parts: readonly Part[]): boolean {
   return parts.some(({ number, source }, index) => {
     const before = parts[index - 1];
     return before !== undefined && (before.number > number || before.source !== source);

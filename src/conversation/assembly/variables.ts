@@ -1,7 +1,7 @@
 import { type Token, tokensOf } from "./tokens.ts";
 
 /** The pieces of one string that somebody put together, in their order. */
-export type Pieces = readonly string[];
+export type PieceList = readonly string[];
 
 /** Longer names are no names of variables, and longer values are cut. In UTF-16 code units. */
 const LONGEST_NAME = 30;
@@ -42,11 +42,11 @@ const PLACEHOLDER = /\$?[{<[%]{1,2}[^\S\n]?([\p{L}_$][\p{L}\p{N}_]{0,29})[^\S\n]
  *
  * Assignments and sums are alike in all languages; only forms without any mark need words (`let X be …`).
  */
-export function putTogether(texts: readonly string[]): Pieces[] {
+export function assembledValues(texts: readonly string[]): PieceList[] {
   const values = new Map<string, string>();
-  const sums: Pieces[] = [];
+  const sums: PieceList[] = [];
   const appended = new Set<string>();
-  const rests = texts.map((text) => ({ text, tokens: new Reader(text, { values, sums, appended }).read() }));
+  const rests = texts.map((text) => ({ text, tokens: new AssignmentReader(text, { values, sums, appended }).read() }));
   for (const name of appended) sums.push([values.get(name) as string]);
   for (const { tokens } of rests) sums.push(...sumsIn(tokens, values));
   if (values.size > 0) for (const { text } of rests) sums.push(...filledTemplates(text, values));
@@ -61,22 +61,22 @@ export function putTogether(texts: readonly string[]): Pieces[] {
 }
 
 /** What the assignments of all texts have brought so far. Names are in lower case. */
-interface Found {
+interface Assignments {
   values: Map<string, string>;
   /** Sums that stand in assignments. */
-  sums: Pieces[];
+  sums: PieceList[];
   /** The names of variables to which something was appended. */
   appended: Set<string>;
 }
 
 /** Reads the assignments of a text. */
-class Reader {
+class AssignmentReader {
   readonly #text: string;
   readonly #tokens: readonly Token[];
-  readonly #found: Found;
+  readonly #found: Assignments;
   #at = 0;
 
-  constructor(text: string, found: Found) {
+  constructor(text: string, found: Assignments) {
     this.#text = text;
     this.#tokens = tokensOf(text);
     this.#found = found;
@@ -232,8 +232,8 @@ function withoutGlue(value: string): string {
 }
 
 /** Finds sums of variables and literals: `a + b`, `X and then Y`, `["…", "…"]`, `concat(a, "…")`. */
-function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): Pieces[] {
-  const sums: Pieces[] = [];
+function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): PieceList[] {
+  const sums: PieceList[] = [];
   let pieces: string[] = [];
   let length = 0;
   let gap = 0;
@@ -267,8 +267,8 @@ function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): 
 }
 
 /** Returns the lines with placeholders, with the values in their place. */
-function filledTemplates(text: string, values: ReadonlyMap<string, string>): Pieces[] {
-  const filled: Pieces[] = [];
+function filledTemplates(text: string, values: ReadonlyMap<string, string>): PieceList[] {
+  const filled: PieceList[] = [];
   for (const line of text.split("\n")) {
     if (line.length > LONGEST_VALUE) continue;
     let places = 0;

@@ -4,7 +4,7 @@ import { Counter, Histogram, type Registry } from "prom-client";
 
 /** Counts and times requests by route and status. Servers with the same registry share the metrics. */
 export const httpMetrics = fp(async (app: FastifyInstance, { registry }: { registry: Registry }) => {
-  const { requests, seconds } = metricsIn(registry);
+  const { requests, seconds } = metricsOf(registry);
   app.addHook("onResponse", (request, reply, done) => {
     // Path and method of an unknown route come from the client, so they are no labels.
     const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
@@ -16,7 +16,7 @@ export const httpMetrics = fp(async (app: FastifyInstance, { registry }: { regis
 
 const METRICS = new WeakMap<Registry, ReturnType<typeof newMetrics>>();
 
-function metricsIn(registry: Registry) {
+function metricsOf(registry: Registry) {
   const metrics = METRICS.get(registry) ?? newMetrics(registry);
   METRICS.set(registry, metrics);
   return metrics;

@@ -73,7 +73,7 @@ export async function fetchHubInfo(id: HubId, settings: HubSettings, signal?: Ab
 }
 
 /** Reads a file from an offset in bytes to its end. */
-export type ReadFrom = (first: number) => AsyncGenerator<Uint8Array, void, void>;
+export type FileReader = (first: number) => AsyncGenerator<Uint8Array, void, void>;
 
 /**
  * Opens a file of a commit. No request is sent until it is read.
@@ -86,7 +86,7 @@ export async function openHubFile(
   commit: string,
   { path, size, etag }: HubFile,
   { retries, signal }: { retries: Retries; signal: AbortSignal | undefined },
-): Promise<ReadFrom> {
+): Promise<FileReader> {
   const { downloadFile } = await loadClient();
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   const request = hubFetch({ id, settings, retries, signal, isWhole: false });

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { GuardError } from "../../support/errors.ts";
-import { type HubFile, openHubFile, type ReadFrom } from "./client.ts";
+import { type FileReader, type HubFile, openHubFile } from "./client.ts";
 import { formatHubId, type HubId } from "./hub-id.ts";
 import { downloadError, type HubSettings, Retries } from "./requests.ts";
 
@@ -171,7 +171,7 @@ async function receive(download: Download, part: string): Promise<boolean> {
  */
 async function append(
   handle: FileHandle,
-  read: ReadFrom,
+  read: FileReader,
   first: number,
   onBytes: (bytes: number) => boolean,
 ): Promise<unknown> {

@@ -11,7 +11,7 @@ import { isInVault, Placeholders } from "./placeholders.ts";
 const MAX_ROUNDS = 3;
 
 /** The edits that replace the personal data of a text. */
-interface Anonymized {
+interface Anonymization {
   edits: Edit[];
   /** The new entries for the vault. */
   entries: VaultEntry[];
@@ -52,7 +52,7 @@ async function withPlaceholders(
   vault: Vault,
   slice: TimeSlice,
   fakes?: ReadonlyMap<string, string>,
-): Promise<Anonymized> {
+): Promise<Anonymization> {
   const placeholders = new Placeholders(vault, scan.numbers);
   const entries: VaultEntry[] = [];
   const replacement = (finding: PiiFinding) => {
@@ -74,7 +74,7 @@ async function withFakes(
   fakes: FakeValues,
   slice: TimeSlice,
   context: Abortable,
-): Promise<Anonymized | undefined> {
+): Promise<Anonymization | undefined> {
   const lower = (value: string) => value.toLowerCase();
   const placeholders = new Placeholders(vault, scan.numbers);
   const isKnown = isInVault(vault);
@@ -114,7 +114,7 @@ async function canRestore(
   text: string,
   scan: PiiScan,
   vault: Vault,
-  { edits, entries }: Anonymized,
+  { edits, entries }: Anonymization,
   context: Abortable,
 ): Promise<boolean> {
   const rewritten = applyEdits(text, edits);

@@ -3,7 +3,7 @@ import type { Engine } from "../../models/engine.ts";
 import { addon, type RuleScan } from "../../native.ts";
 import { passed, type ScanContext, type Verdict } from "../../scan/scanner.ts";
 import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
-import { ofLlmGuard } from "../../support/options.ts";
+import { llmGuardOption } from "../../support/options.ts";
 import { overlapTest } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
 import { defineScanner } from "../define-scanner.ts";
@@ -46,8 +46,11 @@ export const BanCompetitors = defineScanner({
           "only if it means an organisation: Apple, not an apple. The model reads only texts with a name. Default: none, every name counts.",
       ),
     threshold: z.number().min(0).max(1).default(0.5).describe("With model: the least score of an organisation."),
-    chunkSize: ofLlmGuard(z.number().int().min(1).optional(), "; here names are looked for in the whole text at once."),
-    chunkOverlapSize: ofLlmGuard(z.number().int().min(0).optional(), "; here nothing is cut, so nothing overlaps."),
+    chunkSize: llmGuardOption(
+      z.number().int().min(1).optional(),
+      "; here names are looked for in the whole text at once.",
+    ),
+    chunkOverlapSize: llmGuardOption(z.number().int().min(0).optional(), "; here nothing is cut, so nothing overlaps."),
     ...engineOptions(),
   }),
   conversation: { window: true },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../../models/long-text-strategy.ts";
 import { MODEL_DESCRIPTION } from "../../models/model-files.ts";
-import { notASetting, ofLlmGuard } from "../../support/options.ts";
+import { llmGuardOption, withoutInfluence } from "../../support/options.ts";
 import type { Difference } from "../difference.ts";
 import { modelPathOptions } from "./model-path.ts";
 
@@ -14,7 +14,7 @@ export const MULTITASK = "embedded:multitask";
  * @param name the default of the option.
  */
 export const modelOption = (name = MULTITASK) =>
-  notASetting(z.string().min(1).default(name).describe(MODEL_DESCRIPTION));
+  withoutInfluence(z.string().min(1).default(name).describe(MODEL_DESCRIPTION));
 
 /**
  * Creates the option that names a classifier: a linear model, or a model of the engine.
@@ -23,7 +23,7 @@ export const modelOption = (name = MULTITASK) =>
  * @param what what the classifier tells apart, and its labels, for the documentation.
  */
 export const classifierOption = (name: string, what: string) =>
-  notASetting(
+  withoutInfluence(
     z
       .string()
       .min(1)
@@ -79,7 +79,7 @@ const withoutEffect = <Schema extends z.ZodType>(schema: Schema) => schema.optio
 
 /** Creates an option of llm-guard's files that does nothing here. The log warns if a file contains it. */
 const ignored = (schema: z.ZodType, why: string) =>
-  notASetting(ofLlmGuard(withoutEffect(schema), `; it does nothing here: ${why}.`)).meta({ ignored: why });
+  withoutInfluence(llmGuardOption(withoutEffect(schema), `; it does nothing here: ${why}.`)).meta({ ignored: why });
 
 const keywords = z.record(z.string(), z.unknown()).nullable();
 
@@ -111,7 +111,7 @@ export const engineOptions = (option = "model") => ({
     .describe("The longest input in tokens, if it should be shorter than the model's own limit."),
   ...torchOptions,
   ...modelPathOptions(option),
-  useOnnx: notASetting(ofLlmGuard(z.boolean().optional(), "; here models always run on ONNX Runtime.")),
+  useOnnx: withoutInfluence(llmGuardOption(z.boolean().optional(), "; here models always run on ONNX Runtime.")),
 });
 
 /**
@@ -120,7 +120,7 @@ export const engineOptions = (option = "model") => ({
  */
 export const classifierOptions = {
   ...engineOptions(),
-  modelMaxLength: notASetting(
+  modelMaxLength: withoutInfluence(
     z
       .number()
       .int()

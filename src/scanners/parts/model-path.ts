@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
-import { metaOf, notASetting, ofLlmGuard, toSnakeCase } from "../../support/options.ts";
+import { llmGuardOption, metaOf, toSnakeCase, withoutInfluence } from "../../support/options.ts";
 
 /** The options that name the files of a model in llm-guard's API. Each of them stands for the option that names the model here. */
 const PATH = "modelPath";
@@ -14,7 +14,7 @@ const FILES = ["modelOnnxFileName", "onnxFilename"] as const;
 export function modelPathOptions(option: string) {
   const written = toSnakeCase(option);
   const name = (description: string) =>
-    notASetting(ofLlmGuard(z.string().nullish(), description)).meta({ standsFor: option });
+    withoutInfluence(llmGuardOption(z.string().nullish(), description)).meta({ standsFor: option });
   const file = `: the ONNX file in the folder or repository that model_path or ${written} names, such as onnx/model.onnx.`;
   return {
     modelPath: name(`: a folder or a model of the hub. Here this option is called ${written}.`),

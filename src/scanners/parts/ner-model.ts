@@ -7,7 +7,7 @@ import { addon, native, type PiiFinding } from "../../native.ts";
 import type { ScanContext } from "../../scan/scanner.ts";
 import { GuardValidationError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { ofLlmGuard } from "../../support/options.ts";
+import { llmGuardOption } from "../../support/options.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { splitSentences } from "../../text/sentences.ts";
 import { type CustomNerModel, customSpanModel, isCustomNerModel, type SpanModel } from "./custom-ner-model.ts";
@@ -92,12 +92,12 @@ const nerModel = z.strictObject({
     .max(1)
     .default(0)
     .describe("The least score of an entity, besides the threshold of the scanner."),
-  chunkSize: ofLlmGuard(
+  chunkSize: llmGuardOption(
     z.number().optional(),
     "; here long texts are read in windows of a length that suits the model.",
   ),
-  chunkOverlapSize: ofLlmGuard(z.number().optional(), "; here windows overlap by a quarter."),
-  defaultExplanation: ofLlmGuard(z.string().optional(), "; here findings name their type."),
+  chunkOverlapSize: llmGuardOption(z.number().optional(), "; here windows overlap by a quarter."),
+  defaultExplanation: llmGuardOption(z.string().optional(), "; here findings name their type."),
 });
 type NerModelOptions = z.output<typeof nerModel>;
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { readEvaluation, readModelIdentity, thresholdAt } from "../../models/evaluation.ts";
 import { GuardValidationError } from "../../support/errors.ts";
-import { isSetting, notASetting, toSnakeCase } from "../../support/options.ts";
+import { isSetting, toSnakeCase, withoutInfluence } from "../../support/options.ts";
 
 /** A threshold: a probability, or `fpr`, the false positive rate that it should have. */
 export type Threshold = number | { fpr: number };
@@ -39,7 +39,7 @@ export function thresholdOption(value: number, what: string) {
       `${what} A probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model was ` +
         "measured on (evaluation.json in the model's folder).",
     );
-  return notASetting(schema);
+  return withoutInfluence(schema);
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { TextModel } from "../../models/text-model.ts";
 import type { Finding, Verdict } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
-import { notASetting } from "../../support/options.ts";
+import { withoutInfluence } from "../../support/options.ts";
 import type { Span } from "../../text/span.ts";
 import { type Calibration, calibrationTo } from "./calibration.ts";
 
@@ -21,7 +21,7 @@ export const TREATMENTS = ["score", "pass", "fail", "raw"] as const;
 export type UntrainedTreatment = (typeof TREATMENTS)[number];
 
 /** The option that says what happens to texts in languages that the model was not trained in. */
-export const onUntrainedLanguageOption = notASetting(
+export const onUntrainedLanguageOption = withoutInfluence(
   z
     .enum(TREATMENTS)
     .default("score")

@@ -85,8 +85,8 @@ export const Secrets = defineScanner({
       text: string,
       fields: readonly CredentialField[],
       context: ScanContext,
-    ): Promise<Found> => {
-      const found: Found = { edits: [], findings: [] };
+    ): Promise<FieldScan> => {
+      const found: FieldScan = { edits: [], findings: [] };
       for (const { value, start, line, at } of fields) {
         const scan = await read(line, context);
         const inText = (offset: number) => start + Math.min(Math.max(offset - at, 0), value.length);
@@ -97,7 +97,7 @@ export const Secrets = defineScanner({
       return found;
     };
     /** Scans a text whose credential fields were scanned before. */
-    const scanText = async (text: string, { edits, findings }: Found, context: ScanContext): Promise<Verdict> => {
+    const scanText = async (text: string, { edits, findings }: FieldScan, context: ScanContext): Promise<Verdict> => {
       const edited = new EditedText(text);
       edited.apply(edits);
       const scan = await read(edited.text, context);
@@ -131,7 +131,7 @@ export const Secrets = defineScanner({
 });
 
 /** The edits and findings of a text, in ascending order. */
-interface Found {
+interface FieldScan {
   edits: Edit[];
   findings: Finding[];
 }

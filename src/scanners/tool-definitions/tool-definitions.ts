@@ -4,7 +4,7 @@ import type { MessageText, ToolDefinition } from "../../scan/conversation-text.t
 import { MAX_FINDINGS } from "../../scan/findings.ts";
 import { type Finding, passed, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
-import { notASetting } from "../../support/options.ts";
+import { withoutInfluence } from "../../support/options.ts";
 import { mapRows } from "../../text/rows.ts";
 import { defineScanner } from "../define-scanner.ts";
 import { findingOf, matchesOf } from "../parts/rule-scanner.ts";
@@ -31,17 +31,17 @@ export const ToolDefinitions = defineScanner({
     "file. Programs create pins with `pinTools(tools, key)`.",
   sides: { input: {} },
   options: () => ({
-    toolPins: notASetting(
+    toolPins: withoutInfluence(
       z
         .record(z.string().min(1), z.string().min(1))
         .default({})
         .describe("Pins of definitions that somebody has read, by the names of the tools."),
     ),
-    pinKey: notASetting(
+    pinKey: withoutInfluence(
       z.string().min(MIN_KEY_LENGTH).optional().describe("The secret key that pinTools made the pins with."),
     ),
-    requirePins: notASetting(z.boolean().default(false).describe("Fails every tool without a pin in tool_pins.")),
-    pins: notASetting(
+    requirePins: withoutInfluence(z.boolean().default(false).describe("Fails every tool without a pin in tool_pins.")),
+    pins: withoutInfluence(
       z
         .enum(["off", "trust_first"])
         .default("off")
@@ -49,7 +49,7 @@ export const ToolDefinitions = defineScanner({
           "trust_first: a definition that differs from the first definition of its name fails. For a single tenant.",
         ),
     ),
-    pinStore: notASetting(
+    pinStore: withoutInfluence(
       z
         .custom<PinStore>(
           (value) =>

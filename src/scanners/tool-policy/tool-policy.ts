@@ -8,7 +8,7 @@ import { FAILED } from "../../scan/score.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import { GuardError, withPathPrefix } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
-import { notASetting } from "../../support/options.ts";
+import { withoutInfluence } from "../../support/options.ts";
 import { lengthIn } from "../../text/offsets.ts";
 import { urlsOf } from "../../text/urls.ts";
 import { defineScanner } from "../define-scanner.ts";
@@ -80,20 +80,20 @@ export const ToolPolicy = defineScanner({
     "send, pay, delete or run something.",
   sides: { input: {} },
   options: () => ({
-    allowedTools: notASetting(
+    allowedTools: withoutInfluence(
       z.array(z.string().min(1)).optional().describe("The only tools that may be called. * stands for any characters."),
     ),
-    deniedTools: notASetting(
+    deniedTools: withoutInfluence(
       z.array(z.string().min(1)).default([]).describe("Tools that must not be called. * stands for any characters."),
     ),
-    tools: notASetting(z.record(z.string().min(1), toolRule).default({}).describe("Rules by the names of tools.")),
-    schemas: notASetting(
+    tools: withoutInfluence(z.record(z.string().min(1), toolRule).default({}).describe("Rules by the names of tools.")),
+    schemas: withoutInfluence(
       z
         .enum(["off", "given"])
         .default("off")
         .describe("given: arguments must match the schema of the tool's definition in the conversation."),
     ),
-    trustedTools: notASetting(
+    trustedTools: withoutInfluence(
       z
         .array(z.string().min(1))
         .default([])
@@ -117,11 +117,19 @@ export const ToolPolicy = defineScanner({
       tools: { send_email: { arguments: { to: { pattern: ".*@example\\.com" } } } },
     },
     passes: [
-      { source: "tool_call", text: "ann@example.com", conversation: calling("send_email", { to: "ann@example.com" }) },
+      {
+        source: "tool_call",
+        text: "ann@example.com",
+        conversation: exampleCall("send_email", { to: "ann@example.com" }),
+      },
     ],
     fails: [
-      { source: "tool_call", text: "eve@example.org", conversation: calling("send_email", { to: "eve@example.org" }) },
-      { source: "tool_call", text: "/tmp/a", conversation: calling("delete_file", { path: "/tmp/a" }) },
+      {
+        source: "tool_call",
+        text: "eve@example.org",
+        conversation: exampleCall("send_email", { to: "eve@example.org" }),
+      },
+      { source: "tool_call", text: "/tmp/a", conversation: exampleCall("delete_file", { path: "/tmp/a" }) },
     ],
   },
   create({ options, engine }) {
@@ -143,12 +151,13 @@ export const ToolPolicy = defineScanner({
         if (!context.conversation || !current || !call) {
           const label =
             "The call that these arguments belong to is not known: scan them as part of their conversation.";
-          return failed(text, [{ start: 0, end: text.length, type: "arguments_form", score: 1, label }]);
+          return failedVerdict(text, [{ start: 0, end: text.length, type: "arguments_form", score: 1, label }]);
         }
         const name = call.name.slice(0, MAX_NAME_LENGTH);
         const spanOf = spanFinder(text, current);
         const findings: Finding[] = [];
-        const find: Find = (type, label, argument) => findings.push({ ...spanOf(argument), type, score: 1, label });
+        const find: ReportViolation = (type, label, argument) =>
+          findings.push({ ...spanOf(argument), type, score: 1, label });
 
         const definition = definitionOf(call.name, context.conversation);
         if (definition === "undefined") find("tool", `The conversation defines no tool ${name}.`);
@@ -165,13 +174,13 @@ export const ToolPolicy = defineScanner({
           if (isGiven) given.check((definition as { schema: unknown }).schema, scannedCall);
           for (const rule of matching) await rule.check(scannedCall);
         }
-        return findings.length === 0 ? passed(text) : failed(text, findings);
+        return findings.length === 0 ? passed(text) : failedVerdict(text, findings);
       },
     };
   },
 });
 
-type Find = (type: string, label: string, argument?: Argument) => void;
+type ReportViolation = (type: string, label: string, argument?: Argument) => void;
 
 /** A tool call that is checked. */
 interface ScannedCall {
@@ -181,7 +190,7 @@ interface ScannedCall {
   all: readonly Argument[];
   context: ScanContext;
   isTrusted: (tool: string) => boolean;
-  find: Find;
+  find: ReportViolation;
 }
 
 interface CompiledRule {
@@ -191,7 +200,7 @@ interface CompiledRule {
   check(call: ScannedCall): Promise<void>;
 }
 
-function failed(text: string, findings: Finding[]) {
+function failedVerdict(text: string, findings: Finding[]) {
   return { isValid: false, score: FAILED, findings, coverage: wholeText(text) };
 }
 
@@ -242,7 +251,7 @@ class DefinitionSchemas {
   }
 }
 
-function checkSchema(schema: JsonSchema, name: string, value: unknown, find: Find): void {
+function checkSchema(schema: JsonSchema, name: string, value: unknown, find: ReportViolation): void {
   const json = JSON.stringify(value);
   const problem = schema.check(json, patternDeadline(json.length));
   if (problem)
@@ -376,7 +385,7 @@ async function checkTaint(kinds: readonly ("addresses" | "commands")[], call: Sc
 }
 
 /** Returns a conversation in which the model calls a tool, for the examples. */
-function calling(name: string, args: object) {
+function exampleCall(name: string, args: object) {
   const call = { id: "1", type: "function", function: { name, arguments: JSON.stringify(args) } };
   return {
     messages: [

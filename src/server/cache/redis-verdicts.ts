@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { Scanner } from "../../scan/scanner.ts";
 import type { SharedVerdicts, VerdictStore } from "../../scan/verdict-cache.ts";
-import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
+import { deriveKey, KEY_BYTES } from "../../support/secret-keys.ts";
 import type { RedisStore } from "./redis-store.ts";
 
 /** Shares the verdicts of conversations between servers through Redis. */
@@ -17,7 +17,7 @@ export class RedisVerdicts implements SharedVerdicts {
    * @param scanners the input scanners. Servers with the same fingerprint have the same list.
    */
   constructor(secret: KeyObject, scanners: readonly Scanner[], fingerprint: () => string) {
-    this.secret = derived(secret, "", "verdict key", KEY_BYTES);
+    this.secret = deriveKey(secret, "", "verdict key", KEY_BYTES);
     this.#scanners = scanners;
     this.#readFingerprint = fingerprint;
   }

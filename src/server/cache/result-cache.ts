@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { Vault } from "../../scan/vault.ts";
 import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
-import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
+import { deriveKey, KEY_BYTES } from "../../support/secret-keys.ts";
 import { SingleFlight } from "./single-flight.ts";
 
 /**
@@ -66,7 +66,7 @@ export class ResultCache {
   #fingerprint: string | undefined;
 
   constructor({ secret, fingerprint, store }: ResultCacheOptions) {
-    this.#hashKey = derived(secret, "", "cache key", KEY_BYTES);
+    this.#hashKey = deriveKey(secret, "", "cache key", KEY_BYTES);
     this.#readFingerprint = fingerprint;
     this.#store = store;
   }

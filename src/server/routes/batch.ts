@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { problemBody } from "../../http-server/problem.ts";
-import { answerOf } from "../../service/json-report.ts";
+import { jsonReport } from "../../service/json-report.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardError } from "../../support/errors.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
@@ -118,7 +118,7 @@ async function scanItem<Fields extends ScanFields>(
   for (;;) {
     try {
       const { report } = await scanRequest(options, subject, request, { ...item, until: signal, kind: "scan" });
-      return answerOf(report, fields.details ?? false);
+      return jsonReport(report, fields.details ?? false);
     } catch (error) {
       signal.throwIfAborted();
       const isOverloaded = error instanceof GuardError && error.code === "GUARD_OVERLOADED";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { answerOf } from "../../service/json-report.ts";
+import { jsonReport } from "../../service/json-report.ts";
 import { chatOf, conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
@@ -15,7 +15,7 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     results: { analyze: "ConversationResult", scan: "ScanResult" },
     examples: conversationExamples,
     scan: (service, body, request) => service.conversation(chatOf(body), request),
-    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
+    answer: (report, details, rewrite) => jsonReport(report, details, rewrite ? "sanitized_prompt" : undefined),
     content: ({ messages, tools, system, fields }) => ({ messages, tools, system, fields }),
   });
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { documentsAnswerOf } from "../../service/json-report.ts";
+import { jsonDocumentsReport } from "../../service/json-report.ts";
 import { documentsExamples, type documentsRequest } from "../schemas/documents.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
@@ -21,7 +21,7 @@ export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesO
     },
     answer: (report, details, _rewrite, { documents }) => {
       const ids = documents.map((document) => (typeof document === "string" ? undefined : (document.id ?? undefined)));
-      return documentsAnswerOf(report, ids, details);
+      return jsonDocumentsReport(report, ids, details);
     },
     content: ({ documents }) => ({ documents }),
   });

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { Problem, problemBody } from "../../http-server/problem.ts";
-import { answerOf } from "../../service/json-report.ts";
+import { jsonReport } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
@@ -263,7 +263,7 @@ async function writeEvent(event: OutputEvent, call: StreamCall, start: Start, fo
   }
   const { outcome, atEnd = [] } = event.report;
   await publishDecision(call, start, event.report);
-  const answer = { ...answerOf(event.report, start.details ?? false), outcome, at_end: atEnd };
+  const answer = { ...jsonReport(event.report, start.details ?? false), outcome, at_end: atEnd };
   return format.write(outcome === "blocked" ? "blocked" : "done", answer);
 }
 

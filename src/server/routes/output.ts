@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import type { z } from "zod";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
-import { answerOf } from "../../service/json-report.ts";
+import { jsonReport } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import { chatOf } from "../schemas/conversation.ts";
 import { outputExamples, type outputRequest } from "../schemas/output.ts";
@@ -52,6 +52,6 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     request: "OutputRequest",
     results: { analyze: "OutputResult", scan: "ScanResult" },
     examples: outputExamples,
-    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_output" : undefined),
+    answer: (report, details, rewrite) => jsonReport(report, details, rewrite ? "sanitized_output" : undefined),
   });
 }

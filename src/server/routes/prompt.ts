@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
-import { answerOf } from "../../service/json-report.ts";
+import { jsonReport } from "../../service/json-report.ts";
 import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { addScanRoutes, type ScanRoutesOptions, type ScanSubject } from "./scan-routes.ts";
@@ -22,6 +22,6 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
     request: "PromptRequest",
     results: { analyze: "PromptResult", scan: "ScanResult" },
     examples: promptExamples,
-    answer: (report, details, rewrite) => answerOf(report, details, rewrite ? "sanitized_prompt" : undefined),
+    answer: (report, details, rewrite) => jsonReport(report, details, rewrite ? "sanitized_prompt" : undefined),
   });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ScanObserver } from "../../scan/observer.ts";
 import type { Side } from "../../scan/scanner.ts";
-import type { Answer, DocumentsAnswer } from "../../service/json-report.ts";
+import type { JsonDocumentsReport, JsonReport } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
 import { stopOnDisconnect } from "../../support/disconnect.ts";
@@ -53,7 +53,7 @@ export interface ScanRoutes<Body extends ScanFields> extends ScanSubject<Body> {
   /** Examples for the API description. */
   examples: { request: unknown; analyzed: unknown; scanned: unknown };
   /** @param rewrite whether the response has the rewritten text. */
-  answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): Answer | DocumentsAnswer;
+  answer(report: ServiceReport, details: boolean, rewrite: boolean, body: Body): JsonReport | JsonDocumentsReport;
 }
 
 export function addScanRoutes<Body extends ScanFields>(

@@ -1,7 +1,7 @@
 import type { ShadowSettings } from "../../config/index.ts";
 import type { Side } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
-import { type Difference, type Judged, Tally } from "../../service/comparison.ts";
+import { type ComparedReport, type Difference, Tally } from "../../service/comparison.ts";
 import type { ScanService } from "../../service/service.ts";
 import { errorKind, GuardError } from "../../support/errors.ts";
 import { countCharacters } from "../callers/characters.ts";
@@ -117,7 +117,7 @@ export class Shadow {
       onDropped: () => this.#count("dropped"),
       run: async (signal) => {
         const { suppress, rewrite } = options;
-        let other: Judged;
+        let other: ComparedReport;
         try {
           other = await rescan(service, { suppress, rewrite, offsets: "utf16", vault: new Vault(), signal, caller });
         } catch (error) {
@@ -208,12 +208,16 @@ export class Shadow {
 }
 
 /** Returns both verdicts, with the scores of the scanners that differ. */
-function comparisonFields(main: Judged, shadow: Judged, { scanners }: Difference): Record<string, unknown> {
-  const scoresOf = ({ resultsScore }: Judged) =>
+function comparisonFields(
+  main: ComparedReport,
+  shadow: ComparedReport,
+  { scanners }: Difference,
+): Record<string, unknown> {
+  const scoresOf = ({ resultsScore }: ComparedReport) =>
     Object.fromEntries(
       [...scanners.keys()].flatMap((name) => (name in resultsScore ? [[name, resultsScore[name]]] : [])),
     );
-  const verdictOf = (judged: Judged) => ({
+  const verdictOf = (judged: ComparedReport) => ({
     ...{ is_valid: judged.isValid, outcome: judged.outcome },
     scanners: scoresOf(judged),
   });

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
-import { derived, KEY_BYTES } from "../../support/secret-keys.ts";
+import { deriveKey, KEY_BYTES } from "../../support/secret-keys.ts";
 
 const SALT_BYTES = 24;
 const CIPHER = "aes-256-gcm";
@@ -70,6 +70,6 @@ export function openText(
 
 /** Derives the key and nonce of one text from the salt at the end of its header. */
 function cipherKey(secret: KeyObject, purpose: string, header: Buffer): { key: Buffer; nonce: Buffer } {
-  const bytes = derived(secret, header.subarray(-SALT_BYTES), purpose, KEY_BYTES + NONCE_BYTES);
+  const bytes = deriveKey(secret, header.subarray(-SALT_BYTES), purpose, KEY_BYTES + NONCE_BYTES);
   return { key: bytes.subarray(0, KEY_BYTES), nonce: bytes.subarray(KEY_BYTES) };
 }

@@ -3,7 +3,7 @@ import type { Credential } from "../../http-server/callers/credential.ts";
 import { Problem } from "../../http-server/problem.ts";
 import { Vault, type VaultEntry, VaultFullError, type VaultLimit } from "../../scan/vault.ts";
 import type { Environment } from "../../support/environment.ts";
-import { derived, KEY_BYTES, readSecretKeys } from "../../support/secret-keys.ts";
+import { deriveKey, KEY_BYTES, readSecretKeys } from "../../support/secret-keys.ts";
 import { openText, sealText } from "./sealed-text.ts";
 
 /** The environment variable of the keys. */
@@ -49,7 +49,7 @@ export function randomVaultKey(): VaultKey {
 /** Creates the key of {@link KEY_BYTES} secret bytes. */
 export function vaultKey(bytes: Buffer): VaultKey {
   const secret = createSecretKey(bytes);
-  return { prefix: Buffer.concat([Buffer.of(VERSION), derived(secret, "", "vault id", ID_BYTES)]), secret };
+  return { prefix: Buffer.concat([Buffer.of(VERSION), deriveKey(secret, "", "vault id", ID_BYTES)]), secret };
 }
 
 /** The bytes of a token besides the pairs: the header, the tag, and the JSON around the pairs, with a margin. */
