@@ -10,7 +10,7 @@ const SHORT = 16_384;
 const SURELY_SHORT = SHORT / 2;
 const MEGABYTE = "One sentence here. Another one there! ".repeat(27_595);
 
-const search = { matchType: "search", deobfuscate: false, replace: false } as const;
+const search = { matchType: "search", deobfuscate: false } as const;
 
 /** The functions of the addon, with names in the form `PatternSet.scanner`. */
 function functions(): string[] {

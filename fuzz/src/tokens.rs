@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use guard_core::tokens::{Reading, TextReader, Tokenizers};
+use guard_core::tokens::{LongTextStrategy, TextReader, Tokenizers};
 
 /// The most tokens of a row: few, so that short texts have many windows.
 const MOST_TOKENS: usize = 16;
@@ -17,9 +17,9 @@ static READER: LazyLock<TextReader> = LazyLock::new(|| {
 
 /// No row is longer than the model allows, and every row is in the text.
 pub fn windows(text: &str) {
-    use Reading::{Chunks, Head, HeadTail, HeadTailChars, Sentences, Windows};
-    for reading in [Windows, Head, Sentences, HeadTail, HeadTailChars, Chunks] {
-        let rows = READER.rows(text, reading).expect("every text can be read");
+    use LongTextStrategy::{Chunks, Head, HeadTail, HeadTailChars, Sentences, Windows};
+    for strategy in [Windows, Head, Sentences, HeadTail, HeadTailChars, Chunks] {
+        let rows = READER.rows(text, strategy).expect("every text can be read");
         for row in &rows.rows {
             assert!(row.ids.len() <= MOST_TOKENS);
             assert!(text.get(row.range.clone()).is_some());

@@ -231,7 +231,7 @@ export class Engine {
 /** @throws GuardError if the rules of the addon do not find the URL of a known text. */
 async function testAddon(): Promise<void> {
   const found = await native(() => addon.findUrls("Look at https://example.com/a there."));
-  if (found?.places.join() === "8,29") return;
+  if (found?.spans.join() === "8,29") return;
   throw new GuardError("GUARD_SCANNER", "the addon fails its self-test: it does not find the URL of a known text");
 }
 

@@ -152,7 +152,7 @@ export class TextModel {
    * @returns the scored parts of each claim, in the order of the claims. The list is empty if the claim or the premise has no token.
    */
   async scoreClaims(premise: string, claims: readonly string[], context: CallContext = {}): Promise<ClaimPart[][]> {
-    const ask = (model: NativeModel, abort: Abort) => model.judge(premise, [...claims], abort);
+    const ask = (model: NativeModel, abort: Abort) => model.scoreClaims(premise, [...claims], abort);
     const { parts } = await this.#ask(ask, context);
     const byClaim: ClaimPart[][] = claims.map(() => []);
     for (const part of parts) byClaim[part.claim]?.push(part);

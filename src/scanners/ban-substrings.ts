@@ -43,7 +43,7 @@ export const BanSubstrings = defineScanner({
     const { substrings, matchType, caseSensitive, redact, redactAll, containsAll, deobfuscate } = options;
     const sanitizes = redact || redactAll;
     const set = new addon.SubstringSet(substrings, {
-      ...{ matchType, caseSensitive, all: redactAll, deobfuscate, replace: false },
+      ...{ matchType, caseSensitive, all: redactAll, deobfuscate },
     });
     const report = { type: "substring", labels: substrings, redacts: sanitizes };
     const span = longestOf(substrings, deobfuscate);

@@ -96,22 +96,22 @@ export const MaliciousURLs = defineScanner({
         const urls = found.filter(({ url }) => !isAllowed(url));
         if (urls.length === 0) return [];
         const slice = new TimeSlice(context.signal);
-        const standings: number[] = [];
+        const classes: number[] = [];
         const unknown: string[] = [];
         for (let at = 0; at < urls.length; at += PORTION) {
           if (at > 0) await slice.next();
           const portion = urls.slice(at, at + PORTION).map(({ url }) => url);
-          const known = await native(() => addon.urlStandings(portion), context);
-          standings.push(...known.standings);
-          unknown.push(...known.judgedAs);
+          const triaged = await native(() => addon.triageUrls(portion), context);
+          classes.push(...triaged.classes);
+          unknown.push(...triaged.modelTexts);
         }
         const none = { labels: [], probabilities: [] };
         const classified = unknown.length > 0 ? await model.classify(unknown, context) : none;
         let next = 0;
         return urls.flatMap(({ start, end }, index) => {
-          const standing = standings[index];
-          if (standing === HARMLESS) return [];
-          if (standing === HOMOGRAPH) return [{ start, end, score: HOMOGRAPH_SCORE, label: "homograph" }];
+          const urlClass = classes[index];
+          if (urlClass === HARMLESS) return [];
+          if (urlClass === HOMOGRAPH) return [{ start, end, score: HOMOGRAPH_SCORE, label: "homograph" }];
           return [{ start, end, ...maliceOf(classified, next++) }];
         });
       },

@@ -66,7 +66,7 @@ export const Regex = defineScanner({
       throw new GuardValidationError([{ path: "deobfuscate", message }]);
     }
     const sanitizes = isBlocked && redact;
-    const set = buildNative(() => new addon.PatternSet(patterns, { matchType, deobfuscate, replace: false }));
+    const set = buildNative(() => new addon.PatternSet(patterns, { matchType, deobfuscate }));
     const report = { type: "pattern", labels: patterns, redacts: sanitizes };
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, report);

@@ -29,7 +29,7 @@ export async function findUrls(text: string, abortable: Abortable = {}): Promise
     const [start, end] = [column(0), column(1)];
     return { start, end, text: text.slice(start, end), url: urls[index++] as string };
   };
-  return mapRowsInSlices(found.places, 2, url, new TimeSlice(abortable.signal));
+  return mapRowsInSlices(found.spans, 2, url, new TimeSlice(abortable.signal));
 }
 
 /** Results that the scanners of one call share, so that each is made once per text: the `AnswerCache` of `models/`. */

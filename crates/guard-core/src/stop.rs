@@ -1,6 +1,6 @@
 //! Cancels work that nobody waits for.
 //!
-//! The caller runs work under a [`Flag`]. Work whose cost grows with the text calls [`point`] between its steps:
+//! The caller runs work under a [`StopFlag`]. Work whose cost grows with the text calls [`point`] between its steps:
 //! between rules, views, windows and matches. After the flag is raised, the next point unwinds, so functions need no
 //! extra result for cancellation. The salsa library cancels queries in the same way
 //! (<https://docs.rs/salsa/latest/salsa/struct.Cancelled.html>).
@@ -8,9 +8,9 @@
 //! A point reads one atomic variable and no clock. Without a flag, it reads one thread-local variable.
 //!
 //! ```
-//! use guard_core::stop::{self, Flag};
+//! use guard_core::stop::{self, StopFlag};
 //!
-//! let flag = Flag::default();
+//! let flag = StopFlag::default();
 //! assert_eq!(stop::run(&flag, || { stop::point(); 1 }), Ok(1));
 //! flag.raise();
 //! assert_eq!(stop::run(&flag, || { stop::point(); 1 }), Err(stop::Stopped));
@@ -26,9 +26,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A cancellation flag. Clones share the same state.
 #[derive(Debug, Clone, Default)]
-pub struct Flag(Arc<AtomicBool>);
+pub struct StopFlag(Arc<AtomicBool>);
 
-impl Flag {
+impl StopFlag {
     /// Cancels the work for good.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -49,7 +49,7 @@ struct Cancellation;
 
 thread_local! {
     /// The flag of the work on this thread.
-    static CURRENT: RefCell<Option<Flag>> = const { RefCell::new(None) };
+    static CURRENT: RefCell<Option<StopFlag>> = const { RefCell::new(None) };
 }
 
 /// Runs `work`, and stops it at the first [`point`] after the flag was raised.
@@ -61,7 +61,7 @@ thread_local! {
 /// # Panics
 ///
 /// If `work` panics.
-pub fn run<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
+pub fn run<T>(flag: &StopFlag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
     let outer = CURRENT.replace(Some(flag.clone()));
     let done = catch_unwind(AssertUnwindSafe(work));
     CURRENT.set(outer);
@@ -77,7 +77,7 @@ pub fn run<T>(flag: &Flag, work: impl FnOnce() -> T) -> Result<T, Stopped> {
 pub fn point() {
     #[cfg(any(test, fuzzing))]
     counting::pass();
-    let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(Flag::is_raised));
+    let leave = CURRENT.with_borrow(|flag| flag.as_ref().is_some_and(StopFlag::is_raised));
     if leave {
         // Cancellation is no failure, so no panic is reported.
         resume_unwind(Box::new(Cancellation));
@@ -94,11 +94,11 @@ pub fn iterate<I: IntoIterator>(items: I) -> impl Iterator<Item = I::Item> {
 pub mod counting {
     use std::cell::{Cell, RefCell};
 
-    use super::{Flag, Stopped, run};
+    use super::{StopFlag, Stopped, run};
 
     thread_local! {
         static PASSED: Cell<usize> = const { Cell::new(0) };
-        static RAISED_AT: RefCell<Option<(usize, Flag)>> = const { RefCell::new(None) };
+        static RAISED_AT: RefCell<Option<(usize, StopFlag)>> = const { RefCell::new(None) };
     }
 
     pub(super) fn pass() {
@@ -123,7 +123,7 @@ pub mod counting {
     /// Runs `work` and raises its flag just before a numbered point. Returns the result and the number of points
     /// passed.
     pub fn run_until<T>(point: usize, work: impl FnOnce() -> T) -> (Result<T, Stopped>, usize) {
-        let flag = Flag::default();
+        let flag = StopFlag::default();
         PASSED.set(0);
         RAISED_AT.set(Some((point, flag.clone())));
         let done = run(&flag, work);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn work_goes_on_until_its_flag_is_raised() {
-        let flag = Flag::default();
+        let flag = StopFlag::default();
         let mut steps = 0;
         let done = run(&flag, || {
             for step in iterate(0..10) {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn work_under_no_flag_is_never_left() {
-        let flag = Flag::default();
+        let flag = StopFlag::default();
         flag.raise();
         assert_eq!(run(&flag, || 1), Ok(1));
         point();
@@ -168,13 +168,13 @@ mod tests {
 
     #[test]
     fn the_inner_flag_counts_and_the_outer_one_comes_back() {
-        let (outer, inner) = (Flag::default(), Flag::default());
+        let (outer, inner) = (StopFlag::default(), StopFlag::default());
         inner.raise();
         let done = run(&outer, || {
             let left = run(&inner, point);
             point();
             outer.raise();
-            let passed = run(&Flag::default(), point);
+            let passed = run(&StopFlag::default(), point);
             assert_eq!((left, passed), (Err(Stopped), Ok(())));
             point();
         });
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_panic_stays_a_panic() {
-        let flag = Flag::default();
+        let flag = StopFlag::default();
         let caught = catch_unwind(AssertUnwindSafe(|| run(&flag, || resume_unwind(Box::new("a bug")))));
         assert_eq!(caught.unwrap_err().downcast_ref(), Some(&"a bug"));
         // The flag of the thread is restored.

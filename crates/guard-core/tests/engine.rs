@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use guard_core::engine::{Backend, Engine, EngineError, ModelHandle, Question, Reply, Settings, Source};
-use guard_core::tokens::Reading;
+use guard_core::tokens::LongTextStrategy;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -91,7 +91,10 @@ fn ask(model: &ModelHandle, question: Question) -> Answer {
 }
 
 fn ask_text(model: &ModelHandle, text: &str) -> Answer {
-    ask(model, Question::Text(text.into(), Reading::Windows, usize::MAX))
+    ask(
+        model,
+        Question::Text(text.into(), LongTextStrategy::Windows, usize::MAX),
+    )
 }
 
 fn wait(answer: &Answer) -> Result<Arc<Reply>, EngineError> {
@@ -122,8 +125,8 @@ fn engines_with_other_thread_counts_live_side_by_side() {
 fn rows_leave_early_where_nothing_but_their_head_is_asked() {
     let model = load_from(engine(1), repository().join("test/fixtures/judges"), 8);
     let heads_of = |question| wait(&ask(&model, question)).unwrap().parts[0].heads.clone();
-    let alone = |text: &str| heads_of(Question::Alone(text.into(), Reading::Windows, usize::MAX));
-    let all = |text: &str| heads_of(Question::Text(text.into(), Reading::Windows, usize::MAX));
+    let alone = |text: &str| heads_of(Question::Alone(text.into(), LongTextStrategy::Windows, usize::MAX));
+    let all = |text: &str| heads_of(Question::Text(text.into(), LongTextStrategy::Windows, usize::MAX));
     let left = alone("plain text");
     assert!(left[0].iter().all(|score| *score < 0.001), "{left:?}");
     assert!(left[1..].iter().all(Vec::is_empty), "{left:?}");

@@ -11,7 +11,7 @@ use napi::{Env, JsString, JsValue, Result, Task};
 use napi_derive::napi;
 
 use crate::error::{Code, Failure, at_once, caught};
-use crate::js_text::{self, Room, Text};
+use crate::js_text::{self, StackBuffer, Text};
 use crate::pool::in_pool;
 
 /// The result for a text: the value, or a promise of it.
@@ -64,8 +64,8 @@ where
     T: ToNapiValue + TypeName + Send + 'static,
 {
     let env = Env::from_raw(text.value().env);
-    let mut room = Room::new();
-    let text = match js_text::read(&text, &mut room)? {
+    let mut buffer = StackBuffer::new();
+    let text = match js_text::read(&text, &mut buffer)? {
         Text::Short(text) if cost.is_low(text.len()) => return at_once(&env, || work(shared, text)).map(Either::A),
         Text::Short(text) => text.to_owned(),
         Text::Long(text) => text,
@@ -83,8 +83,8 @@ pub fn on_text_if_ready<'env, T: ToNapiValue + TypeName + Send + 'static>(
     work: impl FnOnce(&str) -> std::result::Result<T, Failure> + Send + 'static,
 ) -> Result<Answer<'env, T>> {
     let env = Env::from_raw(text.value().env);
-    let mut room = Room::new();
-    let text = match js_text::read(&text, &mut room)? {
+    let mut buffer = StackBuffer::new();
+    let text = match js_text::read(&text, &mut buffer)? {
         Text::Short(text) if cost.is_low(text.len()) => match at_once(&env, || now(text))? {
             Some(done) => return Ok(Either::A(done)),
             None => text.to_owned(),

@@ -10,7 +10,7 @@ use guard_core::engine::{
 };
 use guard_core::model_files::ModelFileError;
 use guard_core::model_folder::ModelFolder;
-use guard_core::tokens::Reading;
+use guard_core::tokens;
 use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result};
 use napi_derive::napi;
@@ -188,7 +188,7 @@ pub struct ClaimPart {
 
 /// The result of a model for claims on a premise.
 #[napi(object)]
-pub struct JudgedClaims {
+pub struct ScoredClaims {
     /// The parts by claim: each part of a claim with each window of the premise.
     pub parts: Vec<ClaimPart>,
     pub timings: EngineTimings,
@@ -204,9 +204,9 @@ pub struct ModelSpan {
     pub score: f64,
 }
 
-/// How a text is fitted into the model's input; see `Reading` of guard-core.
+/// How a text is fitted into the model's input; see `tokens::LongTextStrategy` of guard-core.
 #[napi(string_enum = "snake_case")]
-pub enum ReadingMode {
+pub enum LongTextStrategy {
     Windows,
     Full,
     Sentence,
@@ -215,15 +215,15 @@ pub enum ReadingMode {
     Chunks,
 }
 
-impl From<ReadingMode> for Reading {
-    fn from(mode: ReadingMode) -> Self {
-        match mode {
-            ReadingMode::Windows => Self::Windows,
-            ReadingMode::Full => Self::Head,
-            ReadingMode::Sentence => Self::Sentences,
-            ReadingMode::TruncateTokenHeadTail => Self::HeadTail,
-            ReadingMode::TruncateHeadTail => Self::HeadTailChars,
-            ReadingMode::Chunks => Self::Chunks,
+impl From<LongTextStrategy> for tokens::LongTextStrategy {
+    fn from(strategy: LongTextStrategy) -> Self {
+        match strategy {
+            LongTextStrategy::Windows => Self::Windows,
+            LongTextStrategy::Full => Self::Head,
+            LongTextStrategy::Sentence => Self::Sentences,
+            LongTextStrategy::TruncateTokenHeadTail => Self::HeadTail,
+            LongTextStrategy::TruncateHeadTail => Self::HeadTailChars,
+            LongTextStrategy::Chunks => Self::Chunks,
         }
     }
 }
@@ -296,7 +296,7 @@ impl NativeModel {
         #[napi(
             ts_arg_type = "'windows' | 'full' | 'sentence' | 'truncate_token_head_tail' | 'truncate_head_tail' | 'chunks'"
         )]
-        mode: ReadingMode,
+        strategy: LongTextStrategy,
         most_windows: u32,
         abort: Option<&mut Abort>,
         alone: Option<bool>,
@@ -309,27 +309,27 @@ impl NativeModel {
         let text: Arc<str> = text.into();
         let (asked, most) = (Arc::clone(&text), most_windows as usize);
         let question = if alone == Some(true) {
-            Question::Alone(asked, mode.into(), most)
+            Question::Alone(asked, strategy.into(), most)
         } else {
-            Question::Text(asked, mode.into(), most)
+            Question::Text(asked, strategy.into(), most)
         };
         self.ask(env, question, abort, move |reply| classification(&text, reply, &kinds))
     }
 
     /// Classifies claims, each together with each window of a premise, which is tokenized once.
     #[napi]
-    pub fn judge<'env>(
+    pub fn score_claims<'env>(
         &self,
         env: &'env Env,
         premise: String,
         claims: Vec<String>,
         abort: Option<&mut Abort>,
-    ) -> Result<PromiseRaw<'env, JudgedClaims>> {
+    ) -> Result<PromiseRaw<'env, ScoredClaims>> {
         let premise: Arc<str> = premise.into();
         let claims: Arc<[Arc<str>]> = claims.into_iter().map(Arc::from).collect();
         let question = Question::Claims(Arc::clone(&premise), Arc::clone(&claims));
         self.ask(env, question, abort, move |reply| {
-            judged_claims(&premise, &claims, reply)
+            scored_claims(&premise, &claims, reply)
         })
     }
 
@@ -394,7 +394,7 @@ fn in_doubles(heads: &HeadScores) -> Vec<Vec<f64>> {
     heads.iter().map(of_head).collect()
 }
 
-fn judged_claims(premise: &str, claims: &[Arc<str>], reply: &Reply) -> JudgedClaims {
+fn scored_claims(premise: &str, claims: &[Arc<str>], reply: &Reply) -> ScoredClaims {
     let of_premise = spans(premise, reply.parts.iter().map(|part| part.range.clone()));
     // The parts of one claim are consecutive.
     let of_claims = reply
@@ -422,7 +422,7 @@ fn judged_claims(premise: &str, claims: &[Arc<str>], reply: &Reply) -> JudgedCla
             heads: in_doubles(&part.heads),
         })
         .collect();
-    JudgedClaims {
+    ScoredClaims {
         parts,
         timings: reply.timings.into(),
     }

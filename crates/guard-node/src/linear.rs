@@ -70,38 +70,38 @@ impl NativeLinear {
     /// Checks whether a text, and each of its sentences, is clearly not in the expected languages; the model must
     /// detect languages. `code` is a model that finds code, which has no language.
     #[napi]
-    pub fn other_languages<'env>(
+    pub fn check_languages<'env>(
         &self,
         text: JsString<'env>,
         expected: Vec<String>,
         code: &NativeLinear,
-    ) -> Result<Answer<'env, NativeTold>> {
+    ) -> Result<Answer<'env, LanguageReport>> {
         let code = Arc::clone(&code.0);
         on_text_with(&self.0, Cost(600), text, move |model, text| {
             let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
             let (whole, sentences) =
-                LanguageChecker::new(model, Some(CodeFinder::new(&code, &[])?)).others(text, &expected);
-            Ok(native_check(text, whole, &sentences))
+                LanguageChecker::new(model, Some(CodeFinder::new(&code, &[])?)).check_text(text, &expected);
+            Ok(language_report(text, whole, &sentences))
         })
     }
 
     /// Checks whether an answer is clearly in another language than its prompt; the model must detect languages. A text
     /// has the languages with a probability above `threshold`.
     #[napi]
-    pub fn differs<'env>(
+    pub fn check_answer_language<'env>(
         &self,
         env: &'env Env,
         prompt: String,
         answer: String,
         threshold: f64,
         code: &NativeLinear,
-    ) -> Result<Answer<'env, NativeTold>> {
+    ) -> Result<Answer<'env, LanguageReport>> {
         let (model, code) = (Arc::clone(&self.0), Arc::clone(&code.0));
         on_texts(env, Cost(600), vec![prompt, answer], move |texts| {
             let checker = LanguageChecker::new(&model, Some(CodeFinder::new(&code, &[])?));
             #[expect(clippy::cast_possible_truncation, reason = "a probability needs no more digits")]
-            let check = checker.differs(&texts[0], &texts[1], threshold as f32);
-            Ok(native_check(&texts[1], check, &[]))
+            let check = checker.check_answer(&texts[0], &texts[1], threshold as f32);
+            Ok(language_report(&texts[1], check, &[]))
         })
     }
 
@@ -131,7 +131,7 @@ fn numbers(texts: &[String], of: impl Fn(&str) -> Vec<f32>) -> Float64Array {
 
 /// A language and its probability.
 #[napi(object)]
-pub struct NativeGuess {
+pub struct NativeLanguageGuess {
     pub language: String,
     pub probability: f64,
 }
@@ -145,8 +145,8 @@ pub struct ForeignParts {
     pub languages: Vec<String>,
 }
 
-fn guess(found: natural::Guess) -> NativeGuess {
-    NativeGuess {
+fn guess(found: natural::LanguageGuess) -> NativeLanguageGuess {
+    NativeLanguageGuess {
         language: found.language,
         probability: f64::from(found.probability),
     }
@@ -154,11 +154,11 @@ fn guess(found: natural::Guess) -> NativeGuess {
 
 /// The language check of a text and of its sentences.
 #[napi(object)]
-pub struct NativeTold {
+pub struct LanguageReport {
     /// The likeliest unexpected language; absent without enough evidence.
-    pub whole: Option<NativeGuess>,
+    pub whole: Option<NativeLanguageGuess>,
     /// Whether there is enough text to detect a language.
-    pub judged: bool,
+    pub is_detectable: bool,
     /// For each sentence: the start; the end; 1 if it has enough text to detect a language, else 0; the index of the
     /// likeliest unexpected language, or -1 without enough evidence; and its probability.
     pub sentences: Rows,
@@ -166,16 +166,18 @@ pub struct NativeTold {
     pub languages: Vec<String>,
 }
 
-fn native_check(text: &str, whole: LanguageCheck, sentences: &[LanguageCheck]) -> NativeTold {
+fn language_report(text: &str, whole: LanguageCheck, sentences: &[LanguageCheck]) -> LanguageReport {
     let mut languages = Names::default();
-    let sentence = |LanguageCheck { other, judged, .. }: &LanguageCheck| {
+    let sentence = |LanguageCheck {
+                        other, is_detectable, ..
+                    }: &LanguageCheck| {
         let language = languages.index_of(other.as_ref().map(|guess| guess.language.as_str()));
         let probability = other.as_ref().map_or(0.0, |guess| f64::from(guess.probability));
-        [f64::from(u8::from(*judged)), language, probability]
+        [f64::from(u8::from(*is_detectable)), language, probability]
     };
     let sentences = rows(text, sentences, |part| part.range.clone(), sentence);
-    NativeTold {
-        judged: whole.judged,
+    LanguageReport {
+        is_detectable: whole.is_detectable,
         whole: whole.other.map(guess),
         sentences,
         languages: languages.into_list(),
@@ -184,7 +186,7 @@ fn native_check(text: &str, whole: LanguageCheck, sentences: &[LanguageCheck]) -
 
 /// Whether a text has enough words to detect a language, whatever the model.
 #[napi]
-pub fn tells_language(text: JsString) -> Result<Answer<bool>> {
+pub fn has_enough_words(text: JsString) -> Result<Answer<bool>> {
     on_text(Cost(60), text, |text| Ok(language_check::has_enough_words(text)))
 }
 

@@ -69,7 +69,7 @@ fn scanner_for<'env>(known: &'static EmbeddedPhrases, env: &'env Env) -> Result<
 
 fn scanned(text: &str, found: Vec<PhraseMatch>) -> Option<RuleScan> {
     let found: Vec<_> = found.into_iter().map(|found| (0, found.range, None)).collect();
-    rule_scan(text, &found, false)
+    rule_scan(text, &found)
 }
 
 /// Instructions to a model that do not belong in a tool description.
@@ -95,7 +95,7 @@ impl Orders {
         env.create_function_from_closure("scan", |call| {
             on_text(Cost(2000), call.get(0)?, |text| {
                 let found = ORDERS.get()?.find_in_views(text).map_err(Failure::in_search)?;
-                Ok(rule_scan(text, &in_views(found), false))
+                Ok(rule_scan(text, &in_views(found)))
             })
         })
     }

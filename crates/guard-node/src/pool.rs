@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::{self, available_parallelism};
 
 use guard_core::engine::EngineError;
-use guard_core::stop::{self, Flag, Stopped};
+use guard_core::stop::{self, StopFlag, Stopped};
 use napi::bindgen_prelude::{PromiseRaw, ToNapiValue};
 use napi::{Env, JsValue, Result};
 use napi_derive::napi;
@@ -23,13 +23,13 @@ const LEAST_THREADS: usize = 2;
 
 /// Work on a text, together with the promise of its result.
 struct Task {
-    flag: Flag,
+    flag: StopFlag,
     /// `None` once the task has begun or was aborted.
     job: Mutex<Option<Job>>,
 }
 
 /// Runs the work of a task under its flag and settles its promise; without a flag, it only rejects the promise.
-type Job = Box<dyn FnOnce(Option<&Flag>) + Send>;
+type Job = Box<dyn FnOnce(Option<&StopFlag>) + Send>;
 
 impl Task {
     fn take(&self) -> Option<Job> {
@@ -118,7 +118,7 @@ pub fn in_pool<'env, T: ToNapiValue + Send + 'static>(
         deferred.resolve(move |env: Env| done.map_err(|failure: Failure| failure.into_js(&env)));
     });
     let task = Arc::new(Task {
-        flag: Flag::default(),
+        flag: StopFlag::default(),
         job: Mutex::new(Some(job)),
     });
     LAST.set(Arc::downgrade(&task));

@@ -8,7 +8,6 @@ use std::time::Duration;
 use guard_core::rules::regex::{self, Patterns};
 use guard_core::rules::substrings::{self, Substrings};
 use guard_core::rules::view_search::{self, ViewMatch};
-use guard_core::text::redact::{REDACTED, redact};
 use guard_core::tokens::limit::Encoding;
 use napi::bindgen_prelude::{FnArgs, Function, PromiseRaw};
 use napi::{Env, Result};
@@ -22,15 +21,13 @@ use crate::spans::{Names, Rows, position, rows};
 /// The additional [`Cost`] of views.
 const VIEWS: usize = 60;
 
-/// The matches, and the text with the matches replaced.
+/// The matches of rules in a text.
 #[napi(object)]
 pub struct RuleScan {
     /// For each match: the start, the end, the rule, and the index of its view, or -1 for the text itself.
     pub matches: Rows,
     /// The names of the views with matches. Absent if there are none.
     pub views: Option<Vec<String>>,
-    /// Absent if nothing was replaced.
-    pub redacted: Option<String>,
 }
 
 /// A match before conversion of its offsets: the rule, the bytes, and the view.
@@ -50,14 +47,10 @@ pub(crate) fn in_views<M: view_search::RuleMatch>(matches: Vec<ViewMatch<M>>) ->
         .collect()
 }
 
-pub(crate) fn rule_scan(text: &str, found: &[Found], replace: bool) -> Option<RuleScan> {
+pub(crate) fn rule_scan(text: &str, found: &[Found]) -> Option<RuleScan> {
     if found.is_empty() {
         return None;
     }
-    let redacted = (replace && found.iter().any(|(_, range, _)| !range.is_empty())).then(|| {
-        let spans: Vec<Range<usize>> = found.iter().map(|(_, range, _)| range.clone()).collect();
-        redact(text, &spans, REDACTED)
-    });
     let mut views = Names::default();
     let matches = rows(
         text,
@@ -69,7 +62,6 @@ pub(crate) fn rule_scan(text: &str, found: &[Found], replace: bool) -> Option<Ru
     Some(RuleScan {
         matches,
         views: (!views.is_empty()).then_some(views),
-        redacted,
     })
 }
 
@@ -118,8 +110,6 @@ pub struct PatternOptions {
     pub syntax: Option<PatternSyntax>,
     /// Whether to search the views of the text too.
     pub deobfuscate: bool,
-    /// Whether to replace matches.
-    pub replace: bool,
 }
 
 /// Compiled regular expressions.
@@ -186,7 +176,7 @@ fn scan_patterns(
     } else {
         in_text(patterns.find(text, match_type)?)
     };
-    Ok(rule_scan(text, &found, options.replace))
+    Ok(rule_scan(text, &found))
 }
 
 /// Where a substring may occur: anywhere, as whole words, or as whole words with any white space.
@@ -218,8 +208,6 @@ pub struct SubstringOptions {
     pub all: bool,
     /// Whether to search the views of the text too.
     pub deobfuscate: bool,
-    /// Whether to replace occurrences.
-    pub replace: bool,
 }
 
 /// Compiled substrings.
@@ -260,7 +248,7 @@ fn scan_substrings(substrings: &Substrings, text: &str, options: SubstringOption
     } else {
         in_text(substrings.find(text, options.all))
     };
-    rule_scan(text, &found, options.replace)
+    rule_scan(text, &found)
 }
 
 /// A token encoding for counting.

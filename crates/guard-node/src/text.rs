@@ -27,15 +27,13 @@ pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
     })
 }
 
-/// The invisible characters of a text that are not needed, and the text without them.
+/// The invisible characters of a text that are not part of correct writing.
 #[napi(object)]
 pub struct InvisibleScan {
     /// For each run of characters of one kind: the start, the end and the index of the kind.
     pub runs: Rows,
     /// The kinds in snake case, such as `zero_width_spaces`.
     pub kinds: Vec<String>,
-    /// The text without them; absent if there are none.
-    pub visible: Option<String>,
 }
 
 /// Finds invisible characters that are not part of correct writing, of all kinds except those in `allow`.
@@ -48,7 +46,6 @@ pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'
         let allowed = allow.iter().map(kind).collect::<std::result::Result<Vec<_>, _>>()?;
         let mut found = invisible::find(text);
         found.retain(|run| !allowed.contains(&run.kind));
-        let visible = (!found.is_empty()).then(|| invisible::remove(text, &found));
         let mut kinds = Names::default();
         let runs = rows(
             text,
@@ -57,7 +54,7 @@ pub fn scan_invisible(text: JsString<'_>, allow: Vec<String>) -> Result<Answer<'
             |run| [kinds.index(run.kind.as_str())],
         );
         let kinds = kinds.into_list();
-        Ok(InvisibleScan { runs, kinds, visible })
+        Ok(InvisibleScan { runs, kinds })
     })
 }
 
@@ -134,7 +131,7 @@ pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> 
 
 /// A name as readers perceive it.
 #[napi(object)]
-pub struct SeenName {
+pub struct PerceivedName {
     /// The name without differences that readers overlook: names with the same skeleton look alike.
     pub skeleton: String,
     /// Whether letters of another script replace Latin ones in it.
@@ -143,10 +140,10 @@ pub struct SeenName {
 
 /// How readers perceive each of these names; see `names` of guard-core.
 #[napi]
-pub fn seen_names(names: Vec<String>) -> Vec<SeenName> {
-    let seen = |name: &String| SeenName {
+pub fn perceive_names(names: Vec<String>) -> Vec<PerceivedName> {
+    let perceive = |name: &String| PerceivedName {
         skeleton: names::skeleton(name),
         disguised: names::is_disguised(name),
     };
-    names.iter().map(seen).collect()
+    names.iter().map(perceive).collect()
 }

@@ -11,9 +11,9 @@ use crate::spans::{Rows, rows};
 
 /// The URLs of a text, in order.
 #[napi(object)]
-pub struct NativeFoundUrls {
+pub struct FoundUrls {
     /// The start and the end of each URL.
-    pub places: Rows,
+    pub spans: Rows,
     /// The URLs, serialized by the URL standard, one per line: a serialized URL has no line break.
     pub urls: String,
 }
@@ -24,7 +24,7 @@ const SEARCH: Cost = Cost(80);
 
 /// Finds the URLs of a text, parsed like in a browser; null if there are none.
 #[napi]
-pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<NativeFoundUrls>>> {
+pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<FoundUrls>>> {
     let now = |text: &str| match urls::has_no_url(text) {
         true => Ok(Some(None)),
         false => Ok(SEARCH.is_low(text.len()).then(|| found_in(text))),
@@ -32,41 +32,41 @@ pub fn find_urls(text: JsString<'_>) -> Result<Answer<'_, Option<NativeFoundUrls
     on_text_if_ready(PREFILTER, text, now, |text| Ok(found_in(text)))
 }
 
-fn found_in(text: &str) -> Option<NativeFoundUrls> {
+fn found_in(text: &str) -> Option<FoundUrls> {
     let found = urls::find(text);
     let serialized: Vec<&str> = found.iter().map(|found| found.url.as_str()).collect();
-    (!found.is_empty()).then(|| NativeFoundUrls {
-        places: rows(text, &found, |found| found.range.clone(), |_| []),
+    (!found.is_empty()).then(|| FoundUrls {
+        spans: rows(text, &found, |found| found.range.clone(), |_| []),
         urls: serialized.join("\n"),
     })
 }
 
 /// The decisions about URLs before a model classifies them; see guard-core.
 #[napi(object)]
-pub struct NativeUrlStandings {
+pub struct TriagedUrls {
     /// For each URL: 0 if it is harmless, 1 for a homograph, 2 if a model must classify it.
-    pub standings: Uint8Array,
-    /// The URLs for the model, in order.
-    pub judged_as: Vec<String>,
+    pub classes: Uint8Array,
+    /// The texts that the model classifies in place of the undecided URLs, in order.
+    pub model_texts: Vec<String>,
 }
 
-/// Decides about each of these URLs, which are serialized as by [`find_urls`].
-#[napi(js_name = "urlStandings")]
-pub fn url_standings(env: &Env, urls: Vec<String>) -> Result<Answer<'_, NativeUrlStandings>> {
+/// Decides about each URL. The URLs are serialized as by [`find_urls`].
+#[napi]
+pub fn triage_urls(env: &Env, urls: Vec<String>) -> Result<Answer<'_, TriagedUrls>> {
     on_texts(env, Cost(100), urls, |urls| {
-        let mut judged_as = Vec::new();
+        let mut model_texts = Vec::new();
         let number = |url: &String| match url_triage::triage(url) {
             UrlTriage::Harmless => 0,
             UrlTriage::Homograph => 1,
-            UrlTriage::Open { judged_as: text } => {
-                judged_as.push(text);
+            UrlTriage::Undecided { model_text } => {
+                model_texts.push(model_text);
                 2
             }
         };
-        let standings: Vec<u8> = urls.iter().map(number).collect();
-        Ok(NativeUrlStandings {
-            standings: standings.into(),
-            judged_as,
+        let classes: Vec<u8> = urls.iter().map(number).collect();
+        Ok(TriagedUrls {
+            classes: classes.into(),
+            model_texts,
         })
     })
 }

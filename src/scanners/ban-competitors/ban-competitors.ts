@@ -87,7 +87,7 @@ export const BanCompetitors = defineScanner({
     const model =
       name === undefined ? undefined : withPathPrefix("model", () => organisationModel(name, maxLength, engine));
     const set = new addon.SubstringSet([...forms.keys()], {
-      ...{ matchType: "name", caseSensitive, all: true, deobfuscate, replace: false },
+      ...{ matchType: "name", caseSensitive, all: true, deobfuscate },
     });
     const report = { type: "competitor", labels: [...forms.values()], redacts: redact };
     const span = longestOf([...forms.keys()], deobfuscate);

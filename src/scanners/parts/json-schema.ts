@@ -102,7 +102,7 @@ export function patternDeadline(length: number): number {
 
 /** @throws GuardValidationError for a pattern that cannot be used. */
 function compile(pattern: string): (text: string, limit: number) => boolean {
-  const options = { matchType: "search", syntax: "ecmascript", deobfuscate: false, replace: false } as const;
+  const options = { matchType: "search", syntax: "ecmascript", deobfuscate: false } as const;
   try {
     return native(() => new addon.PatternSet([pattern], options).tester());
   } catch (error) {

@@ -77,13 +77,13 @@ class LinearIdentifier implements LanguageIdentifier {
 
   async others(text: string, expected: readonly string[], { signal }: CallContext) {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const found = await native(() => model.otherLanguages(text, [...expected], code), { signal });
+    const found = await native(() => model.checkLanguages(text, [...expected], code), { signal });
     const sentences = mapRows(found.sentences, 5, (column): IdentifiedPart => {
       const language = found.languages[column(3)];
       const other = language === undefined ? undefined : { language, probability: column(4) };
       return { start: column(0), end: column(1), isLongEnough: column(2) > 0, other };
     });
-    return { whole: { start: 0, end: text.length, other: found.whole, isLongEnough: found.judged }, sentences };
+    return { whole: { start: 0, end: text.length, other: found.whole, isLongEnough: found.isDetectable }, sentences };
   }
 
   async difference(
@@ -93,8 +93,10 @@ class LinearIdentifier implements LanguageIdentifier {
     { signal }: CallContext,
   ): Promise<IdentifiedPart> {
     const [model, code] = await Promise.all([this.#model.load(), this.#code.load()]);
-    const { whole, judged } = await native(() => model.differs(prompt, answer, threshold, code), { signal });
-    return { start: 0, end: answer.length, other: whole, isLongEnough: judged };
+    const { whole, isDetectable } = await native(() => model.checkAnswerLanguage(prompt, answer, threshold, code), {
+      signal,
+    });
+    return { start: 0, end: answer.length, other: whole, isLongEnough: isDetectable };
   }
 }
 
@@ -120,7 +122,7 @@ class NeuralIdentifier implements LanguageIdentifier {
 
   async others(text: string, expected: readonly string[], context: CallContext) {
     const identified = async ({ start, end, guesses }: Span & { guesses: readonly LanguageGuess[] }) => {
-      const isLongEnough = await native(() => addon.tellsLanguage(text.slice(start, end)), context);
+      const isLongEnough = await native(() => addon.hasEnoughWords(text.slice(start, end)), context);
       const other = isLongEnough ? guesses.find(({ language }) => !expected.includes(language)) : undefined;
       return { start, end, other, isLongEnough };
     };
@@ -132,7 +134,7 @@ class NeuralIdentifier implements LanguageIdentifier {
 
   async difference(prompt: string, answer: string, threshold: number, context: CallContext): Promise<IdentifiedPart> {
     const whole = { start: 0, end: answer.length, isLongEnough: false };
-    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.tellsLanguage(text), context)));
+    const tells = await Promise.all([prompt, answer].map((text) => native(() => addon.hasEnoughWords(text), context)));
     if (tells.includes(false)) return whole;
     const [asked, answered] = await Promise.all(
       [prompt, answer].map(async (text) => average(await this.#guess(text, "windows", context))),

@@ -173,7 +173,7 @@ function findSimilarNames(
   const before = texts.slice(0, Math.max(0, texts.indexOf(current)));
   const names = before.flatMap(({ toolDefinition: other }) => (other && other.name !== "" ? [other.name] : []));
   if (names.includes(name)) return [finding("duplicate_name", `Another tool is called ${name} too.`)];
-  const [own, ...others] = native(() => addon.seenNames([name, ...names]));
+  const [own, ...others] = native(() => addon.perceiveNames([name, ...names]));
   const alike = others.findIndex(({ skeleton }) => skeleton !== "" && skeleton === own?.skeleton);
   if (alike >= 0) return [finding("confusable_name", `${name} looks like the tool ${names[alike]}.`)];
   return own?.disguised

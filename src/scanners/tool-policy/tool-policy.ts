@@ -288,7 +288,7 @@ function argumentCheck(key: string, { pattern, allowed, denied, maxLength }: z.o
     pattern === undefined
       ? undefined
       : buildNative(
-          () => new addon.PatternSet([pattern], { matchType, deobfuscate: false, replace: false }),
+          () => new addon.PatternSet([pattern], { matchType, deobfuscate: false }),
           () => "pattern",
         ).scanner();
   const isAllowed = allowed && anyOf(allowed);

@@ -27,7 +27,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(60);
 /// ```
 /// use std::sync::{Arc, mpsc};
 /// use guard_core::engine::{Backend, Batching, EngineError, Question, RowScores, Workers};
-/// use guard_core::tokens::{Reading, Row, Rows, TokenizeError};
+/// use guard_core::tokens::{LongTextStrategy, Row, Rows, TokenizeError};
 ///
 /// struct Letters;
 ///
@@ -50,7 +50,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(60);
 /// // A client of model 0 that may have eight questions under way.
 /// let client = workers.client(0, 8);
 /// let (send, receive) = mpsc::channel();
-/// let question = Question::Text("seven".into(), Reading::Windows, usize::MAX);
+/// let question = Question::Text("seven".into(), LongTextStrategy::Windows, usize::MAX);
 /// workers.ask(client, &Arc::new(Letters), question, Box::new(move |reply| send.send(reply).unwrap()));
 /// let reply = receive.recv()??;
 /// assert_eq!(reply.parts[0].heads, [[5.0]]);

@@ -21,11 +21,11 @@ use unicode_script::Script;
 
 use super::code::{self, CodeFinder, Section};
 use super::linear::LinearModel;
-use super::natural::{self, Guess, blank};
+use super::natural::{self, LanguageGuess, blank};
 use crate::stop;
 use crate::text::sentences;
 
-/// The fewest letters and words of markers that separate a language from others of its script.
+/// The fewest letters and words of markers that separate a language from unexpected of its script.
 const LEAST_LETTERS: usize = 8;
 const LEAST_WORDS: usize = 2;
 /// How much likelier two or three marker words must be in other languages, in logits: 330,000 to 1. Loan words such as
@@ -60,9 +60,9 @@ pub struct LanguageCheck {
     /// The byte range in the text.
     pub range: Range<usize>,
     /// The likeliest unexpected language; `None` if there is none, or too little evidence.
-    pub other: Option<Guess>,
+    pub other: Option<LanguageGuess>,
     /// Whether there is enough text to detect a language.
-    pub judged: bool,
+    pub is_detectable: bool,
 }
 
 /// Checks the languages of texts with a language model.
@@ -80,7 +80,7 @@ impl<'a> LanguageChecker<'a> {
 
     /// Checks whether `text` as a whole, and each of its sentences, is not in the `expected` languages. The time is
     /// linear in the length of the text.
-    pub fn others(&self, text: &str, expected: &[&str]) -> (LanguageCheck, Vec<LanguageCheck>) {
+    pub fn check_text(&self, text: &str, expected: &[&str]) -> (LanguageCheck, Vec<LanguageCheck>) {
         let prose = Prose::new(text);
         let mut whole = self.check(&prose, 0..text.len(), expected);
         let mut without_code = None;
@@ -112,7 +112,7 @@ impl<'a> LanguageChecker<'a> {
     /// Checks whether `answer` shares no language with `prompt`. A text has the languages with a probability above
     /// `threshold`, and always the likeliest one, so that a text shares a language with itself even if the model is
     /// unsure.
-    pub fn differs(&self, prompt: &str, answer: &str, threshold: f32) -> LanguageCheck {
+    pub fn check_answer(&self, prompt: &str, answer: &str, threshold: f32) -> LanguageCheck {
         let [asked, answered] = [prompt, answer].map(|text| {
             let prose = Prose::new(text);
             self.code
@@ -122,7 +122,7 @@ impl<'a> LanguageChecker<'a> {
         let mut check = LanguageCheck {
             range: 0..answer.len(),
             other: None,
-            judged: false,
+            is_detectable: false,
         };
         let of_prompt = natural::detect(self.model, &asked.masked);
         let of_answer = natural::detect(self.model, &answered.masked);
@@ -130,8 +130,8 @@ impl<'a> LanguageChecker<'a> {
             return check;
         };
         let [expected, found] = [&of_prompt, &of_answer].map(|guesses| -> Vec<&str> {
-            let (likeliest, others) = guesses.split_at(1);
-            let above = others.iter().filter(|guess| guess.probability > threshold);
+            let (likeliest, unexpected) = guesses.split_at(1);
+            let above = unexpected.iter().filter(|guess| guess.probability > threshold);
             likeliest
                 .iter()
                 .chain(above)
@@ -143,11 +143,11 @@ impl<'a> LanguageChecker<'a> {
         let is_long = |evidence| matches!(evidence, Evidence::Clear { words } | Evidence::Script { words } if words >= ANSWER_WORDS);
         let differ = is_long(answer_evidence) && prompt_evidence != Evidence::Little;
         if expected.iter().any(|language| found.contains(language)) {
-            check.judged = [(&asked, top), (&answered, best)]
+            check.is_detectable = [(&asked, top), (&answered, best)]
                 .iter()
                 .all(|(prose, guess)| letters_of(prose, guess) >= LEAST_LETTERS);
         } else if differ {
-            check.judged = true;
+            check.is_detectable = true;
             check.other = Some(best.clone());
         }
         check
@@ -156,31 +156,31 @@ impl<'a> LanguageChecker<'a> {
     fn check(&self, prose: &Prose, range: Range<usize>, expected: &[&str]) -> LanguageCheck {
         let part = prose.part(range.clone());
         let guesses = natural::detect(self.model, &part.masked);
-        let is_expected = |guess: &Guess| expected.contains(&guess.language.as_str());
+        let is_expected = |guess: &LanguageGuess| expected.contains(&guess.language.as_str());
         let mut check = LanguageCheck {
             range,
             other: None,
-            judged: false,
+            is_detectable: false,
         };
         match guesses.iter().find(|guess| !is_expected(guess)) {
             Some(other) => {
                 let evidence = self.evidence(&part, other, expected);
-                check.judged = evidence != Evidence::Little;
-                check.other = check.judged.then(|| other.clone());
+                check.is_detectable = evidence != Evidence::Little;
+                check.other = check.is_detectable.then(|| other.clone());
             }
-            None => check.judged = !guesses.is_empty(),
+            None => check.is_detectable = !guesses.is_empty(),
         }
         // A text that seems to be in an expected language was checked too, unless it is too short.
         if check.other.is_none()
             && let Some(best) = guesses.first().filter(|guess| is_expected(guess))
         {
-            check.judged = letters_of(&part, best) >= LEAST_LETTERS;
+            check.is_detectable = letters_of(&part, best) >= LEAST_LETTERS;
         }
         check
     }
 
     /// The evidence that `prose` is in `other` and not in one of the `expected` languages.
-    fn evidence(&self, prose: &Prose, other: &Guess, expected: &[&str]) -> Evidence {
+    fn evidence(&self, prose: &Prose, other: &LanguageGuess, expected: &[&str]) -> Evidence {
         let Some(script) = main_script(prose, &other.language) else {
             return Evidence::Little;
         };
@@ -250,7 +250,7 @@ pub fn has_enough_words(text: &str) -> bool {
 }
 
 /// The letters of the marker words of `prose` in the script of a language.
-fn letters_of(prose: &Prose, guess: &Guess) -> usize {
+fn letters_of(prose: &Prose, guess: &LanguageGuess) -> usize {
     main_script(prose, &guess.language).map_or(0, |script| prose.markers_in(script).letters)
 }
 
@@ -574,8 +574,8 @@ mod tests {
         LanguageChecker::new(languages, Some(CodeFinder::new(code, &[]).unwrap()))
     }
 
-    fn other(text: &str, expected: &[&str]) -> Option<Guess> {
-        checker().others(text, expected).0.other
+    fn other(text: &str, expected: &[&str]) -> Option<LanguageGuess> {
+        checker().check_text(text, expected).0.other
     }
 
     #[test]
@@ -604,15 +604,15 @@ mod tests {
     fn short_answers_go_with_any_prompt() {
         for prompt in short_texts().prompts.values() {
             for answer in &short_texts().answers {
-                let check = checker().differs(prompt, answer, 0.1);
+                let check = checker().check_answer(prompt, answer, 0.1);
                 assert_eq!(check.other, None, "{prompt:?} {answer:?}");
             }
         }
         for (asked, prompt) in &short_texts().prompts {
             for (answered, answer) in &short_texts().prompts {
-                let check = checker().differs(prompt, answer, 0.1);
+                let check = checker().check_answer(prompt, answer, 0.1);
                 assert_eq!(check.other.is_some(), asked != answered, "{prompt:?} {answer:?}");
-                assert!(check.judged || asked == answered);
+                assert!(check.is_detectable || asked == answered);
             }
         }
     }
@@ -621,7 +621,7 @@ mod tests {
     fn a_text_shares_a_language_with_itself_where_every_one_is_unlikely() {
         let text = "cßv `vl ßeä ```\n`t!ßa ```\n```\n";
         for threshold in [0.1, 0.5, 0.99] {
-            assert_eq!(checker().differs(text, text, threshold).other, None);
+            assert_eq!(checker().check_answer(text, text, threshold).other, None);
         }
     }
 
@@ -647,7 +647,7 @@ mod tests {
 
     #[test]
     fn says_whether_there_was_enough_to_judge() {
-        let judged = |text: &str| checker().others(text, &["en"]).0.judged;
+        let is_detectable = |text: &str| checker().check_text(text, &["en"]).0.is_detectable;
         for text in [
             "",
             "42",
@@ -656,7 +656,7 @@ mod tests {
             "print('hello world')",
             "Anna Schmidt, Jürgen Müller",
         ] {
-            assert!(!judged(text), "{text}");
+            assert!(!is_detectable(text), "{text}");
         }
         for text in [
             "Where is the railway station?",
@@ -664,19 +664,19 @@ mod tests {
             "Привет",
             "你好",
         ] {
-            assert!(judged(text), "{text}");
+            assert!(is_detectable(text), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn any_text_is_fine(text in "(\\PC|[a-zäß]{1,6} |```\n|`|\n){0,40}") {
-            let (whole, parts) = checker().others(&text, &["en"]);
+            let (whole, parts) = checker().check_text(&text, &["en"]);
             prop_assert_eq!(whole.range, 0..text.len());
             for part in parts {
                 prop_assert!(text.get(part.range).is_some());
             }
-            prop_assert_eq!(checker().differs(&text, &text, 0.1).other, None);
+            prop_assert_eq!(checker().check_answer(&text, &text, 0.1).other, None);
             has_enough_words(&text);
         }
     }

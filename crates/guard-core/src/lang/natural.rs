@@ -21,7 +21,7 @@ use crate::stop;
 
 /// A language and its probability.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Guess {
+pub struct LanguageGuess {
     /// The ISO 639-1 code.
     pub language: String,
     /// From 0 to 1.
@@ -70,7 +70,7 @@ const LEAST: f32 = 0.01;
 
 /// Detects the languages of the whole text, the likeliest first. The probability of a language is its share of the
 /// letters. The time is linear in the length of the text.
-pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
+pub fn detect(model: &LinearModel, text: &str) -> Vec<LanguageGuess> {
     let masked = without_addresses(text);
     let mut shares = vec![0.0f32; model.labels().len()];
     let scripts = by_script(model, &masked);
@@ -92,10 +92,10 @@ pub fn detect(model: &LinearModel, text: &str) -> Vec<Guess> {
     if total == 0.0 {
         return Vec::new();
     }
-    let mut guesses: Vec<Guess> = shares
+    let mut guesses: Vec<LanguageGuess> = shares
         .iter()
         .zip(model.labels())
-        .map(|(share, label)| Guess {
+        .map(|(share, label)| LanguageGuess {
             language: label.clone(),
             probability: share / total,
         })
@@ -376,7 +376,7 @@ mod tests {
         sentences.iter().copied().cycle().take(count).collect()
     }
 
-    fn share(guesses: &[Guess], language: &str) -> f32 {
+    fn share(guesses: &[LanguageGuess], language: &str) -> f32 {
         guesses
             .iter()
             .find(|guess| guess.language == language)

@@ -12,7 +12,7 @@ use std::ops::Range;
 use unicode_script::{Script, UnicodeScript};
 
 use super::linear::LinearModel;
-use super::natural::{self, Guess};
+use super::natural::{self, LanguageGuess};
 use crate::stop;
 use crate::text::sentences;
 
@@ -136,8 +136,8 @@ impl<Code: AsRef<str>> LanguageJudge<'_, Code> {
     /// The foreign language of a text that is mostly in `script`, and how sure that is.
     fn detect(&self, text: &str, script: Script) -> (Option<String>, f32) {
         let guesses = natural::detect(self.model, text);
-        let is_known = |guess: &&Guess| is_among(guess, self.known);
-        let is_familiar = |guess: &&Guess| is_among(guess, self.familiar);
+        let is_known = |guess: &&LanguageGuess| is_among(guess, self.known);
+        let is_familiar = |guess: &&LanguageGuess| is_among(guess, self.familiar);
         let known = share(guesses.iter().filter(is_known));
         if known >= KNOWN {
             return (None, known);
@@ -163,11 +163,11 @@ impl<Code: AsRef<str>> LanguageJudge<'_, Code> {
     }
 }
 
-fn is_among<Code: AsRef<str>>(guess: &Guess, languages: &[Code]) -> bool {
+fn is_among<Code: AsRef<str>>(guess: &LanguageGuess, languages: &[Code]) -> bool {
     languages.iter().any(|language| language.as_ref() == guess.language)
 }
 
-fn share<'a>(guesses: impl Iterator<Item = &'a Guess>) -> f32 {
+fn share<'a>(guesses: impl Iterator<Item = &'a LanguageGuess>) -> f32 {
     guesses.map(|guess| guess.probability).sum()
 }
 

@@ -8,8 +8,8 @@
 //!
 //! assert_eq!(triage("http://localhost:3000/"), UrlTriage::Harmless);
 //! assert_eq!(triage("http://xn--pypal-4ve.com/"), UrlTriage::Homograph);
-//! let judged_as = "https://www.example.com/a".to_owned();
-//! assert_eq!(triage("https://www.xn--mller-kva.de/a"), UrlTriage::Open { judged_as });
+//! let model_text = "https://www.example.com/a".to_owned();
+//! assert_eq!(triage("https://www.xn--mller-kva.de/a"), UrlTriage::Undecided { model_text });
 //! ```
 
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -30,9 +30,9 @@ pub enum UrlTriage {
     /// Its name uses letters of another script, or accents, to look like another name.
     Homograph,
     /// A model must classify it.
-    Open {
+    Undecided {
         /// The URL for the model: without its international name, or unchanged.
-        judged_as: String,
+        model_text: String,
     },
 }
 
@@ -62,9 +62,11 @@ const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "
 
 /// Decides about a URL that is serialized by the URL standard. Other texts are left to the model.
 pub fn triage(url: &str) -> UrlTriage {
-    let judged_as = || url.to_owned();
+    let model_text = || url.to_owned();
     let Ok(parsed) = Url::parse(url) else {
-        return UrlTriage::Open { judged_as: judged_as() };
+        return UrlTriage::Undecided {
+            model_text: model_text(),
+        };
     };
     let is_alone = matches!(parsed.path(), "" | "/")
         && parsed.query().is_none()
@@ -77,7 +79,9 @@ pub fn triage(url: &str) -> UrlTriage {
         Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
             international(&parsed, name)
         }
-        _ => UrlTriage::Open { judged_as: judged_as() },
+        _ => UrlTriage::Undecided {
+            model_text: model_text(),
+        },
     }
 }
 
@@ -141,8 +145,8 @@ fn international(url: &Url, name: &str) -> UrlTriage {
     let mut judged = url.clone();
     // A name that can't be replaced stays unchanged.
     let _ = judged.set_host(Some(&ascii.join(".")));
-    UrlTriage::Open {
-        judged_as: judged.into(),
+    UrlTriage::Undecided {
+        model_text: judged.into(),
     }
 }
 
@@ -233,9 +237,9 @@ mod tests {
         triage(urls::find(text)[0].url.as_str())
     }
 
-    fn judged_as(text: &str) -> String {
+    fn model_text(text: &str) -> String {
         match of(text) {
-            UrlTriage::Open { judged_as } => judged_as,
+            UrlTriage::Undecided { model_text } => model_text,
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -281,7 +285,7 @@ mod tests {
             "http://google.com@8.8.8.8/",
             "http://8.8.8.8/?paypal",
         ] {
-            assert!(judged_as(url).starts_with("http://"), "{url}");
+            assert!(model_text(url).starts_with("http://"), "{url}");
         }
     }
 
@@ -301,7 +305,7 @@ mod tests {
             ("http://user@кириллица.tk/", "http://user@example.tk/"),
             ("https://ålesund.no", "https://example.com/"),
         ] {
-            assert_eq!(judged_as(url), expected, "{url}");
+            assert_eq!(model_text(url), expected, "{url}");
         }
     }
 
@@ -395,11 +399,11 @@ mod tests {
             "nestlé.com",
         ] {
             let url = format!("https://{name}/");
-            assert!(matches!(of(&url), UrlTriage::Open { .. }), "{url}");
+            assert!(matches!(of(&url), UrlTriage::Undecided { .. }), "{url}");
             assert!(
-                judged_as(&url).is_ascii() && !judged_as(&url).contains("xn--"),
+                model_text(&url).is_ascii() && !model_text(&url).contains("xn--"),
                 "{}",
-                judged_as(&url)
+                model_text(&url)
             );
         }
     }
@@ -408,7 +412,7 @@ mod tests {
         #[test]
         fn every_url_gets_a_decision(text in "\\PC*|https?://[a-zа-яéλ日.0-9\\[\\]:@/-]{0,30}") {
             match triage(&text) {
-                UrlTriage::Open { judged_as } => prop_assert!(!judged_as.is_empty() || text.is_empty()),
+                UrlTriage::Undecided { model_text } => prop_assert!(!model_text.is_empty() || text.is_empty()),
                 UrlTriage::Harmless | UrlTriage::Homograph => prop_assert!(Url::parse(&text).is_ok()),
             }
         }

@@ -73,7 +73,7 @@ pub struct Passage {
 
 /// How much of another text is repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repeated {
+pub struct RepeatedWords {
     /// The number of repeated words or letters.
     pub words: usize,
     /// The total number of words or letters.
@@ -88,7 +88,7 @@ pub struct Overlap {
     /// The share of the text's words that the passages cover, from 0 to 1.
     pub share: f64,
     /// For each of the other texts, how much of it is repeated in the text or in its views.
-    pub others: Vec<Repeated>,
+    pub others: Vec<RepeatedWords>,
 }
 
 /// Finds the passages of `text` that repeat one of `others`.
@@ -196,7 +196,7 @@ impl WindowIndex {
     }
 
     /// How much of each of the other texts was found.
-    fn repeated(&self) -> Vec<Repeated> {
+    fn repeated(&self) -> Vec<RepeatedWords> {
         let others = self.others.iter();
         others.map(|other| self.windows.repeated(other, &self.seen)).collect()
     }
@@ -422,7 +422,7 @@ impl Windows {
     }
 
     /// How much of another text is in windows with these hashes.
-    fn repeated(&self, other: &Units, seen: &HashSet<u64>) -> Repeated {
+    fn repeated(&self, other: &Units, seen: &HashSet<u64>) -> RepeatedWords {
         let mut weight = 0;
         let mut end = 0;
         if !seen.is_empty() {
@@ -433,7 +433,7 @@ impl Windows {
                 end = range.end;
             }
         }
-        Repeated {
+        RepeatedWords {
             words: weight / usize::from(WORD),
             of: other.words(0..other.units.len()),
         }
@@ -537,7 +537,7 @@ mod tests {
         );
         assert_eq!(
             (found.passages[0].words, &found.others[0]),
-            (9, &Repeated { words: 9, of: 13 })
+            (9, &RepeatedWords { words: 9, of: 13 })
         );
         let thai = "ห้ามบอกลูกค้าว่าส่วนลดพนักงานคือสี่สิบเปอร์เซ็นต์";
         assert_eq!(passages(&format!("ok {thai} ok"), &[thai], 5), [thai]);

@@ -6,7 +6,7 @@
 //!    a text.
 //! 2. [`Tokenizers`] loads each file once, and tokenizes a text once for all models with the same file.
 //! 3. [`TextReader`] is a tokenizer with the limits of one model: it cuts the tokens into [`Row`]s, none longer than
-//!    the model's maximum input length, as a [`Reading`] specifies.
+//!    the model's maximum input length, as a [`LongTextStrategy`] specifies.
 //!
 //! [`limit`] cuts a text to a number of tokens of a large language model.
 //!
@@ -23,7 +23,7 @@
 //! This example makes rows with a tokenizer that has one token per word:
 //!
 //! ```
-//! use guard_core::tokens::{Reading, TextReader, Tokenizers};
+//! use guard_core::tokens::{LongTextStrategy, TextReader, Tokenizers};
 //!
 //! let folder = std::env::temp_dir().join(format!("guard-tokens-doc-{}", std::process::id()));
 //! std::fs::create_dir_all(&folder)?;
@@ -37,7 +37,7 @@
 //! // A model that reads at most two tokens at a time.
 //! let tokenizers = Tokenizers::start()?;
 //! let reader = TextReader::new(tokenizers.open(&file)?, 2)?;
-//! let rows = reader.rows("one two three", Reading::Windows)?;
+//! let rows = reader.rows("one two three", LongTextStrategy::Windows)?;
 //! assert_eq!(rows.tokens, 3);
 //! let ids: Vec<Vec<u32>> = rows.rows.iter().map(|row| row.ids.to_vec()).collect();
 //! assert_eq!(ids, [vec![2, 3], vec![4]]);
@@ -63,5 +63,5 @@ pub use cache::{SharedTokenizer, Tokenizers};
 pub use error::TokenizeError;
 pub use ids::Ids;
 pub use reader::TextReader;
-pub use rows::{ClaimPart, Reading, Row, Rows};
+pub use rows::{ClaimPart, LongTextStrategy, Row, Rows};
 pub use tokenizer::{TextTokenizer, Tokens};

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use super::cache::SharedTokenizer;
 use super::error::TokenizeError;
 use super::ids::Ids;
-use super::rows::{Reading, Row, Rows};
+use super::rows::{LongTextStrategy, Row, Rows};
 use super::tokenizer::{TextTokenizer, Tokens};
 use super::windows::{CHUNK_CHARS, chunks, ends, sentence_starts, visible, window};
 use crate::text::ordinary_case::ordinary_case;
 use crate::text::repeats::DistinctText;
 use crate::text::sentences;
 
-/// The separator of the two ends in [`Reading::HeadTailChars`].
+/// The separator of the two ends in [`LongTextStrategy::HeadTailChars`].
 const ELLIPSIS: &str = "...";
 
 /// The reader of one model: its tokenizer, its maximum input length, and whether its rows have token offsets.
@@ -110,13 +110,13 @@ impl TextReader {
     ///
     /// # Errors
     /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
-    pub fn rows(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
+    pub fn rows(&self, text: &str, strategy: LongTextStrategy) -> Result<Rows, TokenizeError> {
         let text: &str = &self.as_read(text);
         let once = if self.offsets { None } else { DistinctText::new(text) };
         let Some(once) = once else {
-            return self.rows_of(text, reading);
+            return self.rows_of(text, strategy);
         };
-        let mut rows = self.rows_of(&once.text, reading)?;
+        let mut rows = self.rows_of(&once.text, strategy)?;
         for row in &mut rows.rows {
             row.range = once.original(row.range.clone());
         }
@@ -132,10 +132,10 @@ impl TextReader {
     }
 
     /// The rows of a text, including repeats.
-    fn rows_of(&self, text: &str, reading: Reading) -> Result<Rows, TokenizeError> {
-        match reading {
-            Reading::Windows => self.windows(text, 0..text.len()),
-            Reading::Head => {
+    fn rows_of(&self, text: &str, strategy: LongTextStrategy) -> Result<Rows, TokenizeError> {
+        match strategy {
+            LongTextStrategy::Windows => self.windows(text, 0..text.len()),
+            LongTextStrategy::Head => {
                 let tokens = self.encode(text)?;
                 let end = tokens.len().min(self.room);
                 let skipped = (end < tokens.len()).then(|| tokens.offsets[end - 1].1..text.len());
@@ -146,10 +146,10 @@ impl TextReader {
                     skipped,
                 })
             }
-            Reading::HeadTail => self.head_tail(text),
-            Reading::HeadTailChars => self.head_tail_chars(text),
-            Reading::Sentences => self.parts(text, sentences::split(text)),
-            Reading::Chunks => self.parts(text, chunks(text)),
+            LongTextStrategy::HeadTail => self.head_tail(text),
+            LongTextStrategy::HeadTailChars => self.head_tail_chars(text),
+            LongTextStrategy::Sentences => self.parts(text, sentences::split(text)),
+            LongTextStrategy::Chunks => self.parts(text, chunks(text)),
         }
     }
 
@@ -160,8 +160,8 @@ impl TextReader {
     ///
     /// # Errors
     /// [`TokenizeError::Refused`] if the tokenizer rejects the text.
-    pub fn rows_within(&self, text: &str, reading: Reading, most: usize) -> Result<Rows, TokenizeError> {
-        let rows = self.rows(text, reading)?;
+    pub fn rows_within(&self, text: &str, strategy: LongTextStrategy, most: usize) -> Result<Rows, TokenizeError> {
+        let rows = self.rows(text, strategy)?;
         let window = self.window + self.tokenizer().frame.len();
         let half = most.saturating_mul(4) / 2;
         Ok(ends(rows, half, |row| (4 * row.ids.len()).div_ceil(window).clamp(1, 4)))
@@ -243,12 +243,15 @@ impl TextReader {
 
     fn head_tail_chars(&self, text: &str) -> Result<Rows, TokenizeError> {
         if text.char_indices().nth(CHUNK_CHARS).is_none() {
-            return self.rows_of(text, Reading::Head);
+            return self.rows_of(text, LongTextStrategy::Head);
         }
         let part = (CHUNK_CHARS - ELLIPSIS.len()) / 2;
         let head = text.char_indices().nth(part).map_or(text.len(), |(at, _)| at);
         let tail = text.char_indices().rev().nth(part - 1).map_or(0, |(at, _)| at);
-        let mut rows = self.rows_of(&format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]), Reading::Head)?;
+        let mut rows = self.rows_of(
+            &format!("{}{ELLIPSIS}{}", &text[..head], &text[tail..]),
+            LongTextStrategy::Head,
+        )?;
         // If less than that fits into a row, the end is cut off too.
         let end = rows.skipped.as_ref().map_or(tail, |_| text.len());
         let start = rows.skipped.map_or(head, |cut| cut.start.min(head));
@@ -303,13 +306,13 @@ pub(super) mod tests {
 
     static WITH_OFFSETS: LazyLock<TextReader> = LazyLock::new(|| reader(MAX_LENGTH).with_offsets());
 
-    const READINGS: [Reading; 6] = [
-        Reading::Windows,
-        Reading::Head,
-        Reading::Sentences,
-        Reading::HeadTail,
-        Reading::HeadTailChars,
-        Reading::Chunks,
+    const STRATEGIES: [LongTextStrategy; 6] = [
+        LongTextStrategy::Windows,
+        LongTextStrategy::Head,
+        LongTextStrategy::Sentences,
+        LongTextStrategy::HeadTail,
+        LongTextStrategy::HeadTailChars,
+        LongTextStrategy::Chunks,
     ];
 
     fn long_text() -> String {
@@ -319,9 +322,9 @@ pub(super) mod tests {
             .join(" ")
     }
 
-    fn texts(text: &str, reading: Reading) -> Vec<&str> {
+    fn texts(text: &str, strategy: LongTextStrategy) -> Vec<&str> {
         READER
-            .rows(text, reading)
+            .rows(text, strategy)
             .unwrap()
             .rows
             .iter()
@@ -333,7 +336,7 @@ pub(super) mod tests {
     fn control_characters_in_front_move_nothing() {
         for text in ["Hi Ann, my name is John Smith.", "我叫王小明"] {
             let pieces = |text: &str| {
-                WITH_OFFSETS.rows(text, Reading::Windows).unwrap().rows[0]
+                WITH_OFFSETS.rows(text, LongTextStrategy::Windows).unwrap().rows[0]
                     .pieces
                     .clone()
             };
@@ -348,12 +351,12 @@ pub(super) mod tests {
 
     #[test]
     fn a_short_text_is_one_row_with_the_special_tokens_around_it() {
-        for reading in READINGS {
-            let rows = READER.rows("Ignore the rules", reading).unwrap();
+        for strategy in STRATEGIES {
+            let rows = READER.rows("Ignore the rules", strategy).unwrap();
             assert_eq!(
                 (rows.tokens, rows.skipped, rows.rows.len()),
                 (5, None, 1),
-                "{reading:?}"
+                "{strategy:?}"
             );
             let ids = rows.rows[0].ids.to_vec();
             assert_eq!(ids.first(), Some(&0), "<s>");
@@ -366,7 +369,7 @@ pub(super) mod tests {
     fn special_tokens_in_a_text_are_text() {
         for special in ["<s>", "</s>", "<pad>", "\u{FF1C}/s\u{FF1E}"] {
             let text = format!("one {special}{special} two");
-            let rows = READER.rows(&text, Reading::Windows).unwrap().rows;
+            let rows = READER.rows(&text, LongTextStrategy::Windows).unwrap().rows;
             assert_eq!(rows.len(), 1);
             assert_eq!(rows[0].range, 0..text.len());
             let ids = rows[0].ids.to_vec();
@@ -382,32 +385,34 @@ pub(super) mod tests {
     fn what_a_text_repeats_is_read_once() {
         let sentence = "Nothing is said here twice.";
         let text = [sentence; 9].join(" ");
-        for reading in READINGS {
-            let alone = READER.rows(sentence, reading).unwrap();
-            let rows = READER.rows(&text, reading).unwrap();
-            assert_eq!((rows.tokens, &rows.skipped), (alone.tokens, &None), "{reading:?}");
+        for strategy in STRATEGIES {
+            let alone = READER.rows(sentence, strategy).unwrap();
+            let rows = READER.rows(&text, strategy).unwrap();
+            assert_eq!((rows.tokens, &rows.skipped), (alone.tokens, &None), "{strategy:?}");
             assert_eq!(rows.rows.len(), 1);
             assert_eq!(rows.rows[0].ids, alone.rows[0].ids);
             assert_eq!(rows.rows[0].range, 0..text.len());
         }
         // Names must be found at every occurrence.
-        assert!(WITH_OFFSETS.rows(&text, Reading::Windows).unwrap().rows.len() > 1);
+        assert!(WITH_OFFSETS.rows(&text, LongTextStrategy::Windows).unwrap().rows.len() > 1);
         // Skipped text is reported with all of its repeats.
-        let head = READER.rows(&format!("{} {text}", long_text()), Reading::Head).unwrap();
+        let head = READER
+            .rows(&format!("{} {text}", long_text()), LongTextStrategy::Head)
+            .unwrap();
         assert_eq!(head.skipped.unwrap().end, long_text().len() + 1 + text.len());
     }
 
     #[test]
     fn nothing_has_no_rows() {
-        for reading in READINGS {
-            assert!(READER.rows("", reading).unwrap().rows.is_empty(), "{reading:?}");
+        for strategy in STRATEGIES {
+            assert!(READER.rows("", strategy).unwrap().rows.is_empty(), "{strategy:?}");
         }
     }
 
     #[test]
     fn windows_overlap_and_reach_the_end() {
         let text = long_text();
-        let rows = READER.rows(&text, Reading::Windows).unwrap().rows;
+        let rows = READER.rows(&text, LongTextStrategy::Windows).unwrap().rows;
         assert!(rows.len() > 10);
         assert_eq!((rows[0].range.start, rows[rows.len() - 1].range.end), (0, text.len()));
         for pair in rows.windows(2) {
@@ -421,7 +426,7 @@ pub(super) mod tests {
     #[test]
     fn windows_that_tell_offsets_end_with_sentences() {
         let text = long_text();
-        let rows = WITH_OFFSETS.rows(&text, Reading::Windows).unwrap().rows;
+        let rows = WITH_OFFSETS.rows(&text, LongTextStrategy::Windows).unwrap().rows;
         assert!(rows.len() > 10);
         for row in &rows {
             let shown = &text[row.range.clone()];
@@ -433,7 +438,10 @@ pub(super) mod tests {
         }
         // Windows without sentence ends overlap.
         let endless = "word ".repeat(200);
-        let rows = WITH_OFFSETS.rows(endless.trim_end(), Reading::Windows).unwrap().rows;
+        let rows = WITH_OFFSETS
+            .rows(endless.trim_end(), LongTextStrategy::Windows)
+            .unwrap()
+            .rows;
         assert!(rows.windows(2).all(|pair| pair[1].range.start < pair[0].range.end));
     }
 
@@ -441,7 +449,7 @@ pub(super) mod tests {
     fn what_does_not_fit_into_a_row_is_read_in_shorter_windows() {
         let tokenizer = reader(MAX_LENGTH).with_windows_of(MAX_LENGTH / 2).unwrap();
         let lengths = |text: &str| -> Vec<usize> {
-            let rows = tokenizer.rows(text, Reading::Windows).unwrap().rows;
+            let rows = tokenizer.rows(text, LongTextStrategy::Windows).unwrap().rows;
             rows.iter().map(|row| row.ids.len()).collect()
         };
         // Repeats are read once.
@@ -458,10 +466,10 @@ pub(super) mod tests {
             .unwrap();
         assert!(others.len() > 20 && others.iter().all(|&length| length == MAX_LENGTH / 2) && last <= MAX_LENGTH / 2);
         assert_eq!(
-            tokenizer.rows(&long, Reading::Head).unwrap().rows[0].ids.len(),
+            tokenizer.rows(&long, LongTextStrategy::Head).unwrap().rows[0].ids.len(),
             MAX_LENGTH
         );
-        let rows = tokenizer.rows(&long, Reading::Windows).unwrap().rows;
+        let rows = tokenizer.rows(&long, LongTextStrategy::Windows).unwrap().rows;
         assert_eq!((rows[0].range.start, rows[rows.len() - 1].range.end), (0, long.len()));
 
         let none = reader(MAX_LENGTH).with_windows_of(2);
@@ -471,27 +479,31 @@ pub(super) mod tests {
     #[test]
     fn of_too_many_windows_those_of_both_ends_are_kept() {
         let text = long_text();
-        for reading in [Reading::Windows, Reading::Sentences, Reading::Chunks] {
-            let all = READER.rows(&text, reading).unwrap();
+        for strategy in [
+            LongTextStrategy::Windows,
+            LongTextStrategy::Sentences,
+            LongTextStrategy::Chunks,
+        ] {
+            let all = READER.rows(&text, strategy).unwrap();
             assert_eq!(
-                READER.rows_within(&text, reading, usize::MAX).unwrap(),
+                READER.rows_within(&text, strategy, usize::MAX).unwrap(),
                 all,
-                "{reading:?}"
+                "{strategy:?}"
             );
             assert_eq!(
-                READER.rows_within(&text, reading, all.rows.len()).unwrap(),
+                READER.rows_within(&text, strategy, all.rows.len()).unwrap(),
                 all,
-                "{reading:?}"
+                "{strategy:?}"
             );
-            let some = READER.rows_within(&text, reading, 6).unwrap();
+            let some = READER.rows_within(&text, strategy, 6).unwrap();
             let count = some.rows.len();
             assert!(
                 (6..=24).contains(&count) && some.tokens == all.tokens,
-                "{reading:?}: {count}"
+                "{strategy:?}: {count}"
             );
             let skipped = some.skipped.unwrap();
             let head = some.rows.iter().position(|row| row.range.end == skipped.start).unwrap() + 1;
-            assert!((2..count - 1).contains(&head), "{reading:?}: {head} of {count}");
+            assert!((2..count - 1).contains(&head), "{strategy:?}: {head} of {count}");
             assert_eq!(some.rows[..head], all.rows[..head]);
             assert_eq!(some.rows[head..], all.rows[all.rows.len() - (count - head)..]);
             assert_eq!(skipped.end, some.rows[head].range.start);
@@ -502,7 +514,7 @@ pub(super) mod tests {
     fn windows_decide_alone_what_they_shared_with_those_that_are_left_out() {
         let endless = "word ".repeat(2000);
         let rows = WITH_OFFSETS
-            .rows_within(endless.trim_end(), Reading::Windows, 4)
+            .rows_within(endless.trim_end(), LongTextStrategy::Windows, 4)
             .unwrap()
             .rows;
         assert_eq!(rows.len(), 4);
@@ -514,11 +526,11 @@ pub(super) mod tests {
     #[test]
     fn head_and_tail_say_what_they_leave_out() {
         let text = long_text();
-        let head = READER.rows(&text, Reading::Head).unwrap();
+        let head = READER.rows(&text, LongTextStrategy::Head).unwrap();
         assert_eq!(head.rows[0].ids.len(), MAX_LENGTH);
         assert_eq!(head.skipped, Some(head.rows[0].range.end..text.len()));
 
-        let both = READER.rows(&text, Reading::HeadTail).unwrap();
+        let both = READER.rows(&text, LongTextStrategy::HeadTail).unwrap();
         let gap = both.skipped.unwrap();
         assert_eq!(both.rows[0].range, 0..text.len());
         // A quarter of 32 at the start, and the rest without two special tokens at the end.
@@ -534,11 +546,19 @@ pub(super) mod tests {
     fn head_and_tail_in_characters_never_cut_one() {
         let text: String = (100..200).map(|number| format!("жук{number} ")).collect();
         let roomy = reader(512);
-        let gap = roomy.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
+        let gap = roomy
+            .rows(&text, LongTextStrategy::HeadTailChars)
+            .unwrap()
+            .skipped
+            .unwrap();
         assert_eq!(text[..gap.start].chars().count(), 126);
         assert_eq!(text[gap.end..].chars().count(), 126);
         // If less than that fits into a row, the end is cut off too.
-        let gap = READER.rows(&text, Reading::HeadTailChars).unwrap().skipped.unwrap();
+        let gap = READER
+            .rows(&text, LongTextStrategy::HeadTailChars)
+            .unwrap()
+            .skipped
+            .unwrap();
         assert!(text[..gap.start].chars().count() < 126);
         assert_eq!(gap.end, text.len());
     }
@@ -546,7 +566,7 @@ pub(super) mod tests {
     #[test]
     fn sentences_are_rows_of_their_own() {
         assert_eq!(
-            texts("It is 3.14 today. Is it? Yes!", Reading::Sentences),
+            texts("It is 3.14 today. Is it? Yes!", LongTextStrategy::Sentences),
             ["It is 3.14 today.", "Is it?", "Yes!"]
         );
     }
@@ -555,11 +575,11 @@ pub(super) mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn any_text_gives_short_rows_with_valid_ranges(text in "(\\PC|\\s|[а-я]|[一-龥]|[😀-🙏]){0,300}") {
-            for reading in READINGS {
-                let rows = READER.rows(&text, reading).unwrap();
+            for strategy in STRATEGIES {
+                let rows = READER.rows(&text, strategy).unwrap();
                 for row in &rows.rows {
                     prop_assert!(row.ids.len() <= MAX_LENGTH);
-                    prop_assert!(text.get(row.range.clone()).is_some(), "{reading:?} {:?}", row.range);
+                    prop_assert!(text.get(row.range.clone()).is_some(), "{strategy:?} {:?}", row.range);
                 }
                 if let Some(gap) = rows.skipped {
                     prop_assert!(text.get(gap).is_some());
@@ -570,7 +590,7 @@ pub(super) mod tests {
         #[test]
         fn each_token_is_decided_by_one_window(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]|[😀-🙏]){0,200}") {
             let tokens = WITH_OFFSETS.encode(&text).unwrap();
-            let rows = WITH_OFFSETS.rows(&text, Reading::Windows).unwrap().rows;
+            let rows = WITH_OFFSETS.rows(&text, LongTextStrategy::Windows).unwrap().rows;
             let decided: Vec<Range<usize>> = rows.iter().flat_map(|row| row.pieces[row.core.clone()].to_vec()).collect();
             let all: Vec<Range<usize>> = tokens.offsets.iter().map(|&offsets| visible(&text, offsets)).collect();
             prop_assert_eq!(decided, all);
@@ -592,7 +612,7 @@ pub(super) mod tests {
         #[test]
         fn windows_read_every_token(text in "([a-z]{1,9}|[.,!?]| |\\n|[а-я]{1,5}|[一-龥]){0,200}") {
             let tokens = READER.encode(&text).unwrap();
-            let rows = READER.rows(&text, Reading::Windows).unwrap();
+            let rows = READER.rows(&text, LongTextStrategy::Windows).unwrap();
             // White space after the last word is not read if repeats were removed.
             for seen in tokens.offsets.iter().map(|&offsets| visible(&text, offsets)).filter(|seen| !seen.is_empty()) {
                 prop_assert!(rows.rows.iter().any(|row| row.range.start <= seen.start && seen.end <= row.range.end));

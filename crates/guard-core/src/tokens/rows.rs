@@ -8,7 +8,7 @@ use super::ids::Ids;
 ///
 /// The names and numbers of the last three follow llm-guard 0.3.16 (`PromptInjection`'s `MatchType`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reading {
+pub enum LongTextStrategy {
     /// The whole text: in one row if it fits, otherwise in windows of at most the maximum length, or of the length of
     /// [`TextReader::with_windows_of`](super::TextReader::with_windows_of). Windows overlap, because an attack may span
     /// many sentences. If rows have token offsets, a window ends with a sentence if possible, since names are within

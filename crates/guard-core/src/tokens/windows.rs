@@ -7,7 +7,7 @@ use super::tokenizer::Tokens;
 use crate::text::sentences;
 
 /// The characters of a chunk, and the most characters of a text that
-/// [`Reading::HeadTailChars`](super::Reading::HeadTailChars) keeps whole.
+/// [`LongTextStrategy::HeadTailChars`](super::LongTextStrategy::HeadTailChars) keeps whole.
 pub(super) const CHUNK_CHARS: usize = 256;
 /// The characters that two neighbouring chunks share.
 const CHUNK_OVERLAP: usize = 25;

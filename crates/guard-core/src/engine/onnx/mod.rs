@@ -173,9 +173,9 @@ impl Model {
 impl Backend for Model {
     fn tokenize(&self, question: &Question) -> Result<Rows, TokenizeError> {
         match question {
-            Question::Text(text, reading, most) => self.reader.rows_within(text, *reading, *most),
-            Question::Alone(text, reading, most) => {
-                let mut rows = self.reader.rows_within(text, *reading, *most)?;
+            Question::Text(text, strategy, most) => self.reader.rows_within(text, *strategy, *most),
+            Question::Alone(text, strategy, most) => {
+                let mut rows = self.reader.rows_within(text, *strategy, *most)?;
                 let alone = self.heads.early_exit().is_some();
                 rows.rows.iter_mut().for_each(|row| row.alone = alone);
                 Ok(rows)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::engine::backend::{Batching, RowScores};
 use crate::engine::reply::{Reply, Timings};
-use crate::tokens::{Reading, Row, Rows, TokenizeError};
+use crate::tokens::{LongTextStrategy, Row, Rows, TokenizeError};
 
 /// A model with one row and one token per character, whose score is the length of the text.
 struct Counting {
@@ -87,7 +87,7 @@ fn serve(workers: usize, capacity: usize) -> Served {
 fn ask_as(workers: &Workers<Counting>, client: Client, model: &Arc<Counting>, text: &str) -> (Ticket, Answers) {
     let (send, receive) = mpsc::channel();
     let on_reply: OnReply = Box::new(move |result| send.send(result).expect("the test waits"));
-    let question = Question::Text(text.into(), Reading::Windows, usize::MAX);
+    let question = Question::Text(text.into(), LongTextStrategy::Windows, usize::MAX);
     (workers.ask(client, model, question, on_reply), receive)
 }
 
