@@ -141,7 +141,7 @@ describe("a feature whose package is not installed", () => {
 
   it.each<[string, () => { status: number | null; stderr: string; stdout: string }, string]>([
     [
-      "guard mcp",
+      "guard-scan mcp",
       () => command("mcp", "--", "server"),
       "npm install @modelcontextprotocol/client@2 @modelcontextprotocol/server@2",
     ],

@@ -59,7 +59,7 @@ export const mcp: Command = {
     const label = values.name === undefined ? "guard-scan mcp" : `guard-scan mcp ${JSON.stringify(values.name)}`;
     const log = (line: string) => void process.stderr.write(`${label}: ${line}\n`);
 
-    requirePackages("guard mcp", MCP);
+    requirePackages("guard-scan mcp", MCP);
     const [{ McpSession }, { PinFile }, { clientOverStdio, serverOverHttp, serverOverStdio }] = await Promise.all([
       import("../mcp/session.ts"),
       import("../mcp/pin-file.ts"),

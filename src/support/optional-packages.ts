@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { packageFolder } from "../own-files.ts";
 import { GuardError } from "./errors.ts";
-import { checkVersion, installCommand, isSupported, type OptionalPackage, unsupported } from "./package-versions.ts";
+import { checkVersion, installHint, isSupported, type OptionalPackage, unsupported } from "./package-versions.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -21,7 +22,7 @@ export const OPENTELEMETRY = [
   "@opentelemetry/semantic-conventions",
 ] as const satisfies readonly OptionalPackage[];
 
-/** The packages of the Model Context Protocol that `guard mcp` needs. */
+/** The packages of the Model Context Protocol that `guard-scan mcp` needs. */
 export const MCP = [
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/server",
@@ -48,7 +49,7 @@ export function unmetNeed(names: readonly OptionalPackage[]): string | undefined
   const wanted = bad.map(([name]) => name);
   const needs = `needs the ${wanted.length === 1 ? "package" : "packages"} ${wanted.join(", ")}`;
   const old = bad.flatMap(([name, version]) => (version === undefined ? [] : [`; ${unsupported(name, version)}`]));
-  return `${needs}${old.join("")}. Install beside guard-scan: ${installCommand(wanted)}`;
+  return `${needs}${old.join("")}. ${installHint(packageFolder, wanted, names)}`;
 }
 
 /**

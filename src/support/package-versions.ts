@@ -61,7 +61,28 @@ export function unsupported(name: OptionalPackage, version: string): string {
 
 /** The command that installs the oldest supported major version of each package. */
 export function installCommand(names: readonly OptionalPackage[]): string {
-  return `npm install ${names.map((name) => `${name}@${installable(SUPPORTED_VERSIONS[name])}`).join(" ")}`;
+  return `npm install ${names.map(specifier).join(" ")}`;
+}
+
+/**
+ * Says how guard gets packages that are missing.
+ *
+ * @param folder the folder of guard. If npx installed it, that is a folder of its cache, where users cannot install anything.
+ * @param missing the packages that are missing.
+ * @param needed all packages of the feature.
+ */
+export function installHint(
+  folder: string,
+  missing: readonly OptionalPackage[],
+  needed: readonly OptionalPackage[],
+): string {
+  if (!/[\\/]_npx[\\/]/.test(folder)) return `Install beside guard-scan: ${installCommand(missing)}`;
+  const packages = ["guard-scan", ...needed.map(specifier)].map((name) => `-p ${name}`);
+  return `Start it as: npx ${packages.join(" ")} guard-scan ...`;
+}
+
+function specifier(name: OptionalPackage): string {
+  return `${name}@${installable(SUPPORTED_VERSIONS[name])}`;
 }
 
 /** The tag that npm takes without quotes in any shell: `9` for `>=9`. Below 1.0 the newest version is taken. */

@@ -5,6 +5,7 @@ import { installedVersion, requirePackages, unmetNeed } from "../../src/support/
 import {
   checkVersion,
   installCommand,
+  installHint,
   isSupported,
   type OptionalPackage,
   SUPPORTED_VERSIONS,
@@ -51,6 +52,18 @@ describe("the versions of optional packages", () => {
     const exporter = "@opentelemetry/exporter-logs-otlp-proto";
     expect(installCommand(["ioredis", exporter])).toBe(`npm install ioredis@6 ${exporter}@latest`);
     expect(installCommand(names)).toMatch(/^[\w @./-]+$/);
+  });
+
+  it("are in the hint for an installed guard, and for one that npx runs from its cache", () => {
+    const sdk = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"] as const;
+    expect(installHint("/home/ada/project/node_modules/guard-scan/", ["ioredis"], ["ioredis"])).toBe(
+      "Install beside guard-scan: npm install ioredis@6",
+    );
+    for (const folder of ["/home/ada/.npm/_npx/1f2e/node_modules/guard-scan/", "C:\\cache\\_npx\\1f2e\\guard-scan\\"]) {
+      expect(installHint(folder, [sdk[0]], sdk)).toBe(
+        "Start it as: npx -p guard-scan -p @modelcontextprotocol/client@2 -p @modelcontextprotocol/server@2 guard-scan ...",
+      );
+    }
   });
 });
 

@@ -27,7 +27,7 @@ export const ToolDefinitions = defineScanner({
     "or to ignore other instructions fail.\n\n" +
     "A tool that is unchanged since it was pinned in `tool_pins` was read by whoever pinned it, and its words are not checked again. " +
     "`pins: trust_first` compares each definition with the first definition of its name that this scanner saw. All callers share these " +
-    "pins, so it is meant for programs and proxies with a single tenant. `guard mcp --pins FILE` does the same and keeps the pins in a " +
+    "pins, so it is meant for programs and proxies with a single tenant. `guard-scan mcp --pins FILE` does the same and keeps the pins in a " +
     "file. Programs create pins with `pinTools(tools, key)`.",
   sides: { input: {} },
   options: () => ({
