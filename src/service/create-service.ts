@@ -8,13 +8,13 @@ import { ScanService } from "./service.ts";
 import type { ScanServiceOptions } from "./service-types.ts";
 import { assertNoOwnVaults } from "./vault-check.ts";
 
-/** What a caller of {@link createService} shares with other services or sets itself. */
+/** The dependencies and overrides of {@link createService}. */
 export interface CreateServiceOptions {
-  /** The engine of the models. By default the service creates an engine of its own, and closes it. */
+  /** The engine of the models. By default the service creates its own engine, and closes it. */
   engine?: Engine;
   /** Scanners that replace those of the same side of the configuration. */
   scanners?: Partial<ScannerLists> | undefined;
-  /** What scanners are built with, besides the engine. */
+  /** The environment of the scanners, without the engine. */
   environment?: Omit<ScannerEnvironment, "engine">;
   /** The paths of the lists in the file, for errors. */
   paths?: Parameters<typeof buildScanners>[2];

@@ -5,15 +5,15 @@ import type { Side } from "../scan/scanner.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
-/** What a service decides by. */
+/** The settings of decisions. */
 export interface DecisionPolicy {
   /** The scanners by side. */
   scanners: Readonly<Record<Side, readonly NamedScanner[]>>;
-  /** The names or types of scanners whose findings need not block, because they remove them from the text. */
+  /** The names or types of scanners that remove their findings from the text, so that the findings need not block it. */
   masking: ReadonlySet<string>;
   failFast: boolean;
   requireFullCoverage: boolean;
-  /** Whether requests fail whose model reads texts that are not in them; see `coverage.stateElsewhere`. */
+  /** Whether to refuse requests whose model reads texts from elsewhere; see `coverage.stateElsewhere`. */
   stateful: "allow" | "refuse";
 }
 
@@ -24,15 +24,15 @@ export interface Decision {
 }
 
 /**
- * Decides about a text, a conversation or an answer. Everything that judges texts asks this function.
+ * Decides about a text, a conversation or an answer. It is the only place for this decision.
  *
- * @param side the side of the scanners that judged it. Texts of a conversation are judged by input scanners.
+ * @param side the side of the scanners that judged it. Input scanners judge the texts of a conversation.
  */
 export function decide(report: ScanReport, side: Side, policy: DecisionPolicy): Decision {
   const isRefused = policy.stateful === "refuse" && report.coverage.stateElsewhere.length > 0;
   const isIncomplete = isRefused || (policy.requireFullCoverage && unscannedReasons(report).length > 0);
   const isValid = report.isValid && !isIncomplete;
-  // A scan that stopped at a failing check says nothing about the others, so that the rest of the text may not go on.
+  // After an early stop the other checks have not run, so the rest of the text must be blocked.
   if (isIncomplete || (policy.failFast && !isValid)) return { isValid, outcome: "blocked" };
   const { scanners, masking } = policy;
   const outcome = outcomeOf(report, { scanners: scanners[side], conversationScanners: scanners.input, masking });
@@ -40,15 +40,15 @@ export function decide(report: ScanReport, side: Side, policy: DecisionPolicy): 
 }
 
 /**
- * Returns the reasons why some scanner did not scan everything, under the names that the coverage uses. The list is empty when every
- * scanner scanned everything.
+ * Returns the reasons for incomplete coverage, under the field names of the coverage. The list is empty if every scanner scanned
+ * everything.
  */
 export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): string[] {
   const { truncated, scannedChars, chars, partsSkipped, suppressed, failed, untrainedLanguage } = coverage;
   const isUntrained = Object.keys(untrainedLanguage).length > 0;
   const ofSources = Object.values(coverage.unscannedSources).reduce((sum, length) => sum + length, 0);
   const reasons: string[] = [];
-  // Text that nothing scanned because of its source, or that a model left out because of its language, is not truncated.
+  // Text that was skipped because of its source or its language does not count as truncated.
   if (truncated || (scannedChars < chars - ofSources && !isUntrained)) reasons.push("truncated");
   if (ofSources > 0) reasons.push("unscanned_source");
   if (partsSkipped > 0) reasons.push("parts_skipped");
@@ -61,9 +61,9 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
 }
 
 /**
- * Checks the names of masking scanners.
+ * Validates the names of masking scanners.
  *
- * @throws GuardValidationError for a name that no scanner has, or whose scanner does not remove what it finds.
+ * @throws GuardValidationError for a name without a scanner, or of a scanner that removes nothing.
  */
 export function checkMasking(masking: ReadonlySet<string>, named: readonly NamedScanner[]): void {
   const issues = [...masking].flatMap((wanted, index) => {

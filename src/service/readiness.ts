@@ -3,7 +3,7 @@ import { closedError, GuardError } from "../support/errors.ts";
 import { awaitInOrder } from "../support/promises.ts";
 import type { ScanServiceOptions } from "./service-types.ts";
 
-/** Loads the scanners of a service, tests them from time to time, and knows whether scans are possible. */
+/** Loads the scanners of a service, tests them periodically, and knows whether scans are possible. */
 export class Readiness {
   readonly #scanners: readonly NamedScanner[];
   readonly #options: Pick<ScanServiceOptions, "lazyLoad" | "selfTest" | "selfTestInterval">;
@@ -32,10 +32,10 @@ export class Readiness {
   }
 
   /**
-   * Loads what the scanners need, all of them at the same time, and starts the self-tests.
+   * Loads all scanners concurrently, and starts the self-tests.
    *
-   * @param isBusy whether a self-test should wait, because callers come first.
-   * @throws GuardError `GUARD_SCANNER` when a scanner can't be loaded or a self-test fails.
+   * @param isBusy whether a self-test should wait, because callers have priority.
+   * @throws GuardError `GUARD_SCANNER` if a scanner cannot be loaded or a self-test fails.
    */
   async load(isBusy: () => boolean): Promise<void> {
     if (!this.#options.lazyLoad) await this.#loadScanners();
@@ -54,10 +54,10 @@ export class Readiness {
   }
 
   /**
-   * Checks that scanners give known texts the expected verdicts. After a failure the service refuses all scans for as long as it lives: a
-   * damaged memory or processor may be wrong again where no known text shows it. A self-test that a full queue refuses decides nothing.
+   * Checks that scanners give known texts the expected verdicts. After a failure the service refuses all further scans, because damaged
+   * memory or a damaged processor may cause errors that no known text reveals. A self-test that a full queue rejects has no effect.
    *
-   * @throws GuardError `GUARD_SCANNER` when a verdict differs.
+   * @throws GuardError `GUARD_SCANNER` if a verdict differs.
    */
   async selfTest(): Promise<void> {
     const { signal } = this.#closed;

@@ -2,7 +2,7 @@ import type { ScannerLists } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
 /**
- * Refuses scanners with a vault of their own. Such a vault outlives a call and would leak the values of one caller to the next.
+ * Rejects scanners with a vault of their own. Such a vault outlives a call and would leak values of one caller to the next.
  *
  * @param prefix the prefix of the paths of the lists, such as `scanners.`.
  * @throws GuardValidationError with the path of every such scanner.
