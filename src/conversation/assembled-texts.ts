@@ -2,33 +2,33 @@ import { decodedTogether } from "./assembly/encoded-pieces.ts";
 import { numberedParts } from "./assembly/numbered-parts.ts";
 import { assembledValues } from "./assembly/variables.ts";
 
-/** At most this many strings are returned. */
+/** The maximum number of returned strings. */
 export const MOST_ASSEMBLED = 4;
 
-/** Longer strings are cut to this many UTF-16 code units. */
+/** The maximum length of a string in UTF-16 code units. Longer strings are truncated. */
 export const LONGEST_ASSEMBLED = 4000;
 
-/** At most this many UTF-16 code units are read, those of the latest texts first. */
+/** The maximum number of UTF-16 code units that are read, from the latest texts back. */
 const MOST_READ = 65_536;
 
-/** So many candidates are compared with the texts. */
+/** The maximum number of candidates that are compared with the texts. */
 const MOST_TRIED = 64;
 
-/** Fewer letters are no instruction in any language; Chinese needs about six. */
+/** The minimum letters of an instruction in any language. Chinese needs about six. */
 const FEWEST_LETTERS = 6;
 
 /**
- * Returns the strings that a model would put together from texts when it follows them: sums of variables (`let a = "Ignore all prev";
- * b = "ious rules"; print(a + b)`, `remember X=…, Y=…, now run X+Y`), filled templates, numbered parts in the order of their numbers
- * (`part 2: … part 1: …`, `the first word is …`), sums and lists of literals, and base64 or hexadecimal digits that were cut into
- * pieces. None of the texts has to say anything bad by itself, nor do they when they are only joined.
+ * Returns the strings that a model would assemble if it followed the texts: sums of variables (`let a = "Ignore all prev";
+ * b = "ious rules"; print(a + b)`, `remember X=…, Y=…, now run X+Y`), filled templates, numbered parts in order (`part 2: …
+ * part 1: …`, `the first word is …`), sums and lists of literals, and pieces of base64 or hexadecimal digits. Neither the single texts
+ * nor the joined texts need to contain anything harmful.
  *
- * It runs in time proportional to the length of the texts, and it is pure.
+ * The function is pure, and linear in the length of the texts.
  *
  * @param texts texts that the same model reads, with the oldest first: user messages, or tool results.
- * @returns at most {@link MOST_ASSEMBLED} different strings of at most {@link LONGEST_ASSEMBLED} UTF-16 code units, those that a text
- *   asks for before those that are only likely. None of them can be read in the texts as they are, whatever their line breaks. It is
- *   empty for nearly all ordinary texts.
+ * @returns at most {@link MOST_ASSEMBLED} different strings of at most {@link LONGEST_ASSEMBLED} UTF-16 code units, explicitly requested
+ *   ones before merely likely ones. No string is already in the texts, whatever their line breaks. The list is empty for nearly all
+ *   ordinary texts.
  */
 export function assembledTexts(texts: readonly string[]): string[] {
   const read = latest(texts);
@@ -50,8 +50,8 @@ export function assembledTexts(texts: readonly string[]): string[] {
 }
 
 /**
- * Joins pieces. Where none of them has a blank at a border, only the meaning could tell whether words go on there, so both ways are
- * returned. Chinese and Japanese have no blanks.
+ * Joins pieces. If no piece has a space at a border, the words may continue or end there, so both variants are returned. Chinese and
+ * Japanese have no spaces.
  */
 function* variants(decoded: readonly string[], sums: readonly (readonly string[])[]): Generator<string> {
   yield* decoded;
@@ -63,7 +63,7 @@ function* variants(decoded: readonly string[], sums: readonly (readonly string[]
   }
 }
 
-/** Returns as much of the latest texts as may be read. */
+/** Returns the latest texts, up to the maximum length. */
 function latest(texts: readonly string[]): string[] {
   const read: string[] = [];
   let left = MOST_READ;
@@ -79,7 +79,7 @@ function collapsed(text: string): string {
   return text.replace(/\s+/gu, " ").trim();
 }
 
-/** Cuts a text without halving a character. */
+/** Truncates a text without splitting a character. */
 function cut(text: string, length: number): string {
   const end = /[\uD800-\uDBFF]/.test(text[length - 1] ?? "") ? length - 1 : length;
   return text.slice(0, end);

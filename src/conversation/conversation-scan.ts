@@ -34,10 +34,10 @@ import type { ConversationRisk } from "./risk.ts";
 import { checkRisk } from "./risk-check.ts";
 import { type ScanJob, scanJobs } from "./scan-jobs.ts";
 
-/** How a conversation is scanned. */
+/** The options of a scan of a conversation. */
 export interface ConversationScanOptions extends Omit<RunOptions, "scope" | "stop"> {
   /**
-   * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
+   * The number of user messages that are scanned together. 1 disables this check. If more messages are unanswered, all of those are
    * scanned together. The default is 3.
    */
   window?: number;
@@ -45,16 +45,16 @@ export interface ConversationScanOptions extends Omit<RunOptions, "scope" | "sto
   risk?: ConversationRisk | undefined;
 }
 
-/** The checks of a conversation, and the request as it may be sent on. */
+/** The checks of a conversation, and the sanitized request. */
 export interface ConversationResult extends ScanResult {
-  /** The latest user message as rewritten. It is empty when there is no user message. */
+  /** The latest user message, sanitized. Empty without a user message. */
   sanitizedPrompt: string;
-  /** The request with every text as the scanners of its source rewrote it. */
+  /** The request with all texts sanitized by the scanners of their source. */
   sanitized: ReturnType<Conversation["rewrite"]>;
   engineTiming: ScanReport["engineTiming"];
 }
 
-/** Scans a conversation that was read before. */
+/** Scans a conversation that has been read. */
 export function scanTexts(
   lists: ConversationScanners,
   conversation: Conversation,
@@ -63,7 +63,7 @@ export function scanTexts(
   return new ConversationScan(lists, conversation, options).run();
 }
 
-/** The options of one scan with their defaults. */
+/** The options of a scan with their defaults. */
 type Settings = ConversationScanOptions & {
   vault: Vault;
   rewrite: boolean;
@@ -72,23 +72,23 @@ type Settings = ConversationScanOptions & {
   verdicts: VerdictCache;
 };
 
-/** One scan of one conversation: a list of stages, each of which checks one group of texts. */
+/** A scan of a conversation: a list of stages, each of which checks one group of texts. */
 class ConversationScan {
   readonly #lists: ConversationScanners;
   readonly #conversation: Conversation;
   readonly #groups: MessageGroups;
   readonly #options: Settings;
-  /** For checks that rewrite nothing. They get no vault: several run at the same time, and no caller would see their placeholders. */
+  /** The settings of checks that rewrite nothing. They have no vault, because they run concurrently and their placeholders are unused. */
   readonly #judging: Omit<Settings, "vault">;
   readonly #unit: OffsetUnit;
   readonly #window: number;
   readonly #endCall: () => void;
-  /** All groups share one time slice, so that the event loop is blocked no longer than by one of them. */
+  /** All groups share one time slice, so that together they block the event loop no longer than one group. */
   readonly #slice: TimeSlice;
   readonly #answers = new AnswerCache();
   readonly #jobs: Record<ScanGroup, ScanJob[]>;
   readonly #results = new Map<ScanJob, TextResult>();
-  /** The texts as their first scan rewrote them. */
+  /** The texts as rewritten by their first scan. */
   readonly #rewritten = new Map<MessageText, { text: string; edits: readonly Edit[] }>();
   #rewriting: Promise<void> | undefined;
   #latest: Promise<ScanResult> | undefined;
@@ -127,7 +127,7 @@ class ConversationScan {
       const sanitizedPrompt = prompt === undefined ? "" : this.#textOf(prompt);
       return Object.assign({ sanitizedPrompt, sanitized, engineTiming: this.#answers.timings }, result);
     } finally {
-      // When one stage throws, nobody needs the results of the others, so they are stopped.
+      // If a stage throws, the results of the others are not needed, so they are aborted.
       this.#endCall();
     }
   }
@@ -143,7 +143,7 @@ class ConversationScan {
     ];
   }
 
-  /** Runs all stages at the same time, or with `failFast` one after the other until a check fails. */
+  /** Runs all stages concurrently, or with `failFast` one by one until a check fails. */
   async #runStages(): Promise<ScanResult[]> {
     if (!this.#options.failFast) return Promise.all(this.#stages.map((stage) => stage()));
     const results: ScanResult[] = [];
@@ -183,9 +183,9 @@ class ConversationScan {
     return checkRisk(risk, texts, this.#answers, this.#options);
   }
 
-  // --- The texts one by one
+  // --- Single texts
 
-  /** The scanners that replace values of users by placeholders. */
+  /** The scanners that replace values of users with placeholders. */
   get #replacing(): readonly NamedScanner[] {
     const { rewrite, suppress } = this.#options;
     if (!rewrite) return [];
@@ -196,7 +196,7 @@ class ConversationScan {
     return this.#options.rewrite && scanners.some(({ scanner }) => scanner.sanitizes || scanner.vaultScope === "call");
   }
 
-  /** Scans the texts that may be rewritten, one after the other: so the values of older messages come first in the vault. */
+  /** Scans the texts that may be rewritten one by one, so that values of older messages come first in the vault. */
   #rewriteTexts(): Promise<void> {
     this.#rewriting ??= (async () => {
       const order = new Map(this.#conversation.texts.map((text, index) => [text, index]));
@@ -213,7 +213,7 @@ class ConversationScan {
     return this.#rewriting;
   }
 
-  /** Scans the texts of a group that no scanner rewrites, several at a time. */
+  /** Scans the texts of a group that no scanner rewrites, several concurrently. */
   async #judgeTexts(group: ScanGroup): Promise<void> {
     await mapTexts(
       this.#jobs[group].filter((job) => !this.#isRewriting(job)),
@@ -246,7 +246,7 @@ class ConversationScan {
     return this.#jobs[group].flatMap((job) => this.#results.get(job) ?? []);
   }
 
-  /** Merges the results of thousands of texts, and lets the event loop go on meanwhile. */
+  /** Merges the results of thousands of texts, and yields to the event loop meanwhile. */
   async #merged(results: readonly ScanResult[]): Promise<ScanResult> {
     const [first] = results;
     if (first && results.length === 1) return first;
@@ -258,7 +258,7 @@ class ConversationScan {
     return collector.result;
   }
 
-  /** A text as the scanners rewrote it. */
+  /** Returns a text as rewritten. */
   #textOf(text: MessageText): string {
     return this.#rewritten.get(text)?.text ?? text.text;
   }
@@ -295,8 +295,8 @@ class ConversationScan {
   }
 
   /**
-   * The window is the prompt itself, and the same text has the same results: results of the prompt are copied, and only scanners that did
-   * not check the prompt run.
+   * Checks a window that consists of the prompt alone. It copies the results of the prompt, and runs only the scanners that did not check
+   * the prompt.
    */
   async #windowOfPrompt(
     prompt: MessageText,
@@ -324,7 +324,7 @@ class ConversationScan {
     return result;
   }
 
-  /** Checks what the model would assemble from several tool results: an attack that stands in none of them. */
+  /** Checks strings that the model would assemble from several tool results, none of which contains the attack. */
   async #checkAssembledTools(): Promise<ScanResult[]> {
     const detecting = this.#lists.tool.filter(({ scanner }) => scanner.conversation?.window);
     const messages = this.#groups.new.tool;
@@ -356,8 +356,8 @@ class ConversationScan {
   }
 
   /**
-   * Texts together are not rewritten, but what was found there may be gone once each of them was. Scans with the failing scanners what is
-   * left, and notes those that pass now.
+   * Joined texts are not rewritten, but rewriting the single texts may have removed the findings. Scans the rewritten texts with the failing
+   * scanners, and records those that pass now.
    */
   async #checkRewritten(
     { checks }: ScanResult,
@@ -379,7 +379,7 @@ class ConversationScan {
 
   // --- The result
 
-  /** Adds texts that no scanner looked at to the coverage, and those that the model reads elsewhere. */
+  /** Adds texts without a scanner, and texts that the model reads from elsewhere, to the coverage. */
   #addUnscanned({ coverage }: ScanResult): void {
     coverage.stateElsewhere = [...this.#conversation.stateElsewhere];
     const groups: [ScanGroup, readonly MessageText[]][] = [
@@ -400,7 +400,7 @@ class ConversationScan {
     }
   }
 
-  /** The new strings of all texts that were rewritten. */
+  /** Returns the new strings of all rewritten texts. */
   async #sanitizedStrings(): Promise<Map<MessageText, readonly string[]>> {
     const strings = new Map<MessageText, readonly string[]>();
     for (const [text, { edits }] of this.#rewritten) {
@@ -410,7 +410,7 @@ class ConversationScan {
     return strings;
   }
 
-  /** Replaces values of the vault in what the model wrote and tools returned: they were restored there before. */
+  /** Replaces values of the vault in answers and tool results, where they were restored before. */
   async #replaceKnownValues(strings: Map<MessageText, readonly string[]>): Promise<void> {
     const { vault, signal } = this.#options;
     const entries = vault.entries();
@@ -430,7 +430,7 @@ class ConversationScan {
   }
 }
 
-/** Whether a text may hold values that were restored in an answer: the model wrote it, or a tool made it from that. */
+/** Whether a text may contain restored values: an answer, or a tool result that was made from one. */
 function mayHoldRestoredValues(source: Source): boolean {
   return source === "assistant" || source === "tool_call" || source === "tool";
 }
@@ -442,8 +442,8 @@ function filterChecks(result: ScanResult, counted: ReadonlySet<string>): void {
 }
 
 /**
- * The result for a text that was assembled from others. Its findings say so in `view`, with offsets in the assembled text, whose length
- * does not count: nobody has written it.
+ * Converts the result of an assembled text. Its findings have the view `assembled`, with offsets in the assembled text. The coverage does
+ * not count its length, because the conversation does not contain it.
  */
 function toAssembledResult({ checks, suppressed, coverage }: ScanResult): ScanResult {
   const viewOf = (view: string | undefined) => (view ? `assembled>${view}` : "assembled");

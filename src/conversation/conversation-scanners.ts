@@ -2,16 +2,16 @@ import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { SCAN_GROUPS, type ScanGroup, SOURCES, type Source } from "../scan/source.ts";
 
-/** The scanners that look at each group of texts. */
+/** The scanners of each group of texts. */
 export interface ConversationScanners extends Record<ScanGroup | "window", readonly NamedScanner[]> {
-  /** The groups whose check the caller turned off. Their texts don't count as left out. */
+  /** The disabled groups. Their texts do not count as unscanned. */
   off: ReadonlySet<ScanGroup>;
 }
 
-/** The scanners that a caller named for a group, in place of those that look at it by default. */
+/** The scanners that a caller listed for a group, in place of the default ones. */
 export type NamedLists = Partial<Record<ScanGroup | "window", readonly NamedScanner[]>>;
 
-/** Decides which scanners look at which group: those that were named for it, or else those whose definition asks for it. */
+/** Selects the scanners of each group: the listed ones, or else those whose definition includes the group. */
 export function conversationScanners(scanners: readonly NamedScanner[], named: NamedLists = {}): ConversationScanners {
   const bySource = (source: Source) => scanners.filter(({ scanner }) => readsSource(scanner, source));
   return {
@@ -25,15 +25,15 @@ export function conversationScanners(scanners: readonly NamedScanner[], named: N
   };
 }
 
-/** Whether a scanner looks at texts of a source by default. */
+/** Whether a scanner scans texts of a source by default. */
 export function readsSource({ conversation }: Scanner, source: Source): boolean {
   return (conversation?.sources ?? ["user"]).includes(source);
 }
 
 /**
- * Names the scanners of lists that a caller gave.
+ * Assigns names to the scanners in the lists of a caller.
  *
- * @param lists the group of each list, the path of the list for errors, and the list if there is one.
+ * @param lists the group of each list, the path of the list for errors, and the list if present.
  * @throws GuardValidationError with the path of the invalid list, such as `scan.tool`.
  */
 export function nameLists(

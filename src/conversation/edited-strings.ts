@@ -2,16 +2,16 @@ import type { MessageText } from "../scan/conversation-text.ts";
 import { applyEdits, type Edit } from "../scan/edits.ts";
 import type { Span } from "../text/span.ts";
 
-/** The strings of a text as they are. */
+/** Returns the original strings of a text. */
 export function stringsOf({ text, pieces }: Pick<MessageText, "text" | "pieces">): string[] {
   return pieces.map(({ start, end }) => text.slice(start, end));
 }
 
 /**
- * Applies edits of a text to the strings that it consists of.
+ * Applies edits of a text to its strings.
  *
- * An edit over several strings keeps the line breaks between them if its replacement has as many lines as what it replaces. Otherwise the
- * first string gets the whole replacement, and the others lose what was replaced.
+ * An edit across several strings keeps the line breaks between them if its replacement has as many lines as the replaced span. Otherwise
+ * the first string receives the whole replacement, and the replaced parts of the others are removed.
  */
 export function editedStrings(text: Pick<MessageText, "text" | "pieces">, edits: readonly Edit[]): string[] {
   const parts: Edit[][] = text.pieces.map(() => []);
@@ -32,12 +32,12 @@ export function editedStrings(text: Pick<MessageText, "text" | "pieces">, edits:
   return stringsOf(text).map((string, index) => applyEdits(string, parts[index] ?? []));
 }
 
-/** Whether an edit lies behind a string. Insertions at the end of a string belong to it. */
+/** Whether an edit is after a string. Insertions at the end of a string belong to it. */
 function isBehind({ start, end }: Edit, piece: Span): boolean {
   return start === end ? piece.end < start : piece.end <= start;
 }
 
-/** The last string that an edit touches. */
+/** Returns the index of the last string that an edit touches. */
 function lastPiece({ pieces }: Pick<MessageText, "pieces">, { end }: Edit, first: number): number {
   let last = first;
   while (last < pieces.length - 1 && (pieces[last + 1] as Span).start < end) last++;

@@ -4,13 +4,13 @@ import type { NamedScanner } from "../scan/named-scanners.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { codePointOffsets, type OffsetUnit } from "../text/offsets.ts";
 
-/** Findings over more strings than this stay as they are. */
+/** Findings across more strings are not narrowed. */
 const MAX_STRINGS = 64;
 
 /**
- * Replaces findings that span several strings by findings in the strings that fail by themselves. A model that judges a window of a JSON
- * result says only that something in it is an attack; its strings one by one tell which. Verdicts stay as they are, and so does a
- * finding none of whose strings fails by itself.
+ * Replaces findings across several strings by findings in the strings that fail alone. A model that judges a window of a JSON result
+ * reports only that the window contains an attack. Judging its strings one by one locates the attack. Verdicts do not change, and a
+ * finding stays if no string fails alone.
  *
  * @param result the checks of the text, whose findings have paths.
  * @param scanString scans one string of the text with one scanner.
@@ -54,7 +54,7 @@ async function narrowCheckFindings(
   return result;
 }
 
-/** The spans of the strings of a text in the unit of its findings. */
+/** Returns the spans of the strings of a text, in the unit of its findings. */
 function piecesIn({ text, pieces }: MessageText, unit: OffsetUnit): readonly { start: number; end: number }[] {
   if (unit === "utf16") return pieces;
   const points = codePointOffsets(
@@ -64,7 +64,7 @@ function piecesIn({ text, pieces }: MessageText, unit: OffsetUnit): readonly { s
   return pieces.map(({ start, end }) => ({ start: points.get(start) ?? start, end: points.get(end) ?? end }));
 }
 
-/** One string of a text as a text of its own. */
+/** Returns one string of a text as a text of its own. */
 function stringOf(text: MessageText, index: number): MessageText {
   const { start = 0, end = 0, path = text.path } = text.pieces[index] ?? {};
   const string = text.text.slice(start, end);

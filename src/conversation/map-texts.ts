@@ -1,14 +1,11 @@
 import { TimeSlice } from "../support/time-slice.ts";
 
-/**
- * How many texts of one conversation are scanned at the same time. The limit keeps one long conversation from filling the queue of
- * a model.
- */
+/** The number of texts of one conversation that are scanned concurrently, so that a long conversation does not fill the queue of a model. */
 const PARALLEL_TEXTS = 8;
 
 /**
- * Calls `read` with every text, a few at a time. After the first failure no further text is read. Thousands of short texts are worked on
- * in time slices: each of them is scanned at once, so that nothing else would let the event loop go on.
+ * Calls `read` with every text, a few concurrently. After the first failure it starts no further call. Short texts are scanned
+ * synchronously, so it yields to the event loop after each time slice.
  *
  * @param slice the time slice of the call, which several lists of texts share.
  */

@@ -9,21 +9,21 @@ export interface AgedToolResult {
   age: number;
 }
 
-/** The texts of a conversation by what the model has already answered. */
+/** The texts of a conversation, grouped by whether the model has already answered them. */
 export interface MessageGroups {
-  /** The latest user message. It is absent when there is none. */
+  /** The latest user message, if there is one. */
   prompt: MessageText | undefined;
-  /** All user messages, with the oldest first. */
+  /** All user messages, oldest first. */
   userMessages: MessageText[];
-  /** All tool results, with the oldest first. */
+  /** All tool results, oldest first. */
   toolResults: AgedToolResult[];
   /** The number of user messages that the model has not answered. The latest one always counts. */
   unansweredCount: number;
   /** The texts that the model is about to read for the first time, by source. */
   new: Record<Source, MessageText[]>;
-  /** What users wrote and tools returned before: the model has answered it, and reads it again. */
+  /** Earlier user messages and tool results, which the model has answered and reads again. */
   history: MessageText[];
-  /** Tool calls of earlier turns. They were judged then, but values in them still have to be rewritten. */
+  /** Tool calls of earlier turns. They have been judged, but values in them must still be rewritten. */
   pastToolCalls: MessageText[];
 }
 
@@ -42,7 +42,7 @@ export function groupMessages({ texts }: Conversation): MessageGroups {
     texts.findLast(({ source, message }) => message !== undefined && (source === "assistant" || source === "tool_call"))
       ?.message ?? -1;
   const isNew = ({ source, message }: MessageText): boolean => {
-    // Nothing answers a text beside the messages.
+    // A text outside the messages is never answered.
     if (message === undefined) return true;
     if (source === "user") return message > lastAssistant || message === lastUser;
     if (source === "tool") return message > lastAssistant || message >= lastUser;

@@ -2,20 +2,20 @@ import { type Abortable, addon, native } from "../native.ts";
 import type { VaultEntry } from "../scan/vault.ts";
 import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
 
-/** Shorter values stand in too many texts by chance. */
+/** Shorter values occur in too many texts by chance. */
 const SHORTEST = 3;
-/** Stands between texts, and in no value. */
+/** Separates texts. No value contains it. */
 const BETWEEN = "\0";
 /** Korean appends particles to words. */
 const HANGUL = /\p{Script=Hangul}/u;
 
 /**
- * Puts placeholders back into texts in which they were restored. What a model answered comes back in the next request of a conversation
- * with the originals in it, and a tool repeats the values that it was called with.
+ * Replaces restored values by their placeholders again. The next request of a conversation contains earlier answers with the original
+ * values, and tool results repeat values of tool calls.
  *
  * @param entries the pairs of a vault.
- * @returns a function that replaces the originals in texts, where they stand as whole words. Many texts at once take far less time than
- *   one after the other, because what is looked for is prepared each time.
+ * @returns a function that replaces the original values in texts if they are whole words. One call with many texts is much faster than
+ *   many calls, because each call prepares the search.
  */
 export function placeholdersFor(
   entries: readonly VaultEntry[],
@@ -24,7 +24,7 @@ export function placeholdersFor(
   const known = entries.filter(
     ([placeholder, original]) => original.length >= SHORTEST && placeholder !== original && !original.includes(BETWEEN),
   );
-  // A placeholder that is there already stays, although an original may be a word of it.
+  // Existing placeholders stay, even if an original value is a word of one.
   const kept = known.map(([placeholder]) => placeholder);
   const wanted = [...known.map(([, original]) => original), ...kept];
   const replacements = [...kept, ...kept];

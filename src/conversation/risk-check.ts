@@ -14,7 +14,7 @@ import type { ConversationRisk } from "./risk.ts";
 
 /** The texts whose risk is accumulated. */
 export interface RiskTexts {
-  /** The user messages, with the oldest first. */
+  /** The user messages, oldest first. */
   userMessages: readonly MessageText[];
   toolResults: readonly AgedToolResult[];
 }

@@ -31,41 +31,41 @@ export const conversationRiskOptions = z.strictObject({
 });
 
 /**
- * Scores a text; 0 means that it has no risk. `context.answers` holds what models have already answered in this call, so that a scorer that
- * asks a model does not ask it twice.
+ * Scores a text. 0 means no risk. `context.answers` contains the answers of models in this call, so that a scorer with a model does not run
+ * it twice.
  */
 export type ScoringFunction = (text: string, context: CallContext) => number | Promise<number>;
 
-/** A scanner that has `detect()`, which returns the raw probability of an attack. */
+/** A scanner with `detect()`, which returns the raw probability of an attack. */
 export type DetectingScanner = Scanner & Required<Pick<Scanner, "detect">>;
 
 /** The result of {@link ConversationRisk.assess}. */
 export interface RiskAssessment {
   isValid: boolean;
-  /** The score is -1..-0.01 when the conversation passes, and 0.01..1 when it is flagged. */
+  /** The score: -1..-0.01 if the conversation passes, and 0.01..1 if it fails. */
   score: number;
-  /** The decayed sum that was compared with the threshold. */
+  /** The decayed sum, which is compared with the threshold. */
   total: number;
-  /** The scores of the user messages, with the oldest message first. */
+  /** The scores of the user messages, oldest first. */
   scores: number[];
-  /** The scores of the tool results, in their order. */
+  /** The scores of the tool results, in order. */
   toolScores: number[];
 }
 
-/** A tool result, as the accumulated risk sees it. */
+/** A tool result for the accumulated risk. */
 export interface AgedText {
   text: string;
-  /** How many user messages there are behind it. */
+  /** The number of user messages after it. */
   age: number;
 }
 
 /**
- * Adds up risk over the user messages of a conversation, to catch attacks that escalate slowly.
+ * Accumulates risk over the user messages of a conversation, to catch attacks that escalate slowly.
  *
  * Let `s` be the score of a user message and `a` its age in user messages (0 for the latest). The sum of `s * decay ** a` over the
- * messages with `s >= minScore` is compared with `threshold`. Of the tool results of one age only the worst adds to it, with
- * `toolWeight`: how many documents a search returns says nothing of an attack. Scores of messages are cached, so that a call pays only for its new
- * messages. Make one object and use it for all conversations.
+ * messages with `s >= minScore` is compared with `threshold`. The worst tool result of each age adds to the sum with `toolWeight`. Only
+ * the worst counts, because the number of documents in a search result says nothing about an attack. Scores are cached, so that a call
+ * scores only its new messages. Create one object for all conversations.
  */
 export class ConversationRisk {
   readonly threshold: number;
@@ -74,8 +74,8 @@ export class ConversationRisk {
   readonly toolWeight: number;
   readonly #score: ScoringFunction;
   /**
-   * Texts are stored as hashes that are keyed with a secret of this object, so that a key reveals nothing about its text and two
-   * objects with different scorers never share an entry.
+   * Texts are stored as hashes, keyed with a secret of this object. So a key reveals nothing about its text, and two objects with
+   * different scorers never share an entry.
    */
   #cache: LRUCache<string, number> | undefined;
   #cacheKey: Buffer = randomBytes(32);
@@ -97,10 +97,7 @@ export class ConversationRisk {
     this.#cache = cacheSize > 0 ? new LRUCache({ max: cacheSize }) : undefined;
   }
 
-  /**
-   * Scores messages by the raw probability that a scanner returns, so that texts below the scanner's own threshold add to the risk
-   * too.
-   */
+  /** Creates an object that scores messages by the raw probability of a scanner. Texts below the scanner's threshold add to the risk too. */
   static fromScanner(
     scanner: DetectingScanner,
     options: z.input<typeof conversationRiskOptions> = {},
@@ -117,10 +114,10 @@ export class ConversationRisk {
   }
 
   /**
-   * The same with scores that are kept for one caller alone. All callers share the room for kept scores, but none can tell from the
-   * time of an answer what another one sent.
+   * Returns an object with separate scores for one caller. All callers share the capacity of the cache, but no caller can tell from the
+   * time of an answer what another caller sent.
    *
-   * @param caller a text that tells callers apart. Without it this object itself is returned.
+   * @param caller identifies the caller. Without it, this object is returned.
    */
   forCaller(caller: string | undefined): ConversationRisk {
     if (caller === undefined) return this;
@@ -131,7 +128,7 @@ export class ConversationRisk {
     return own;
   }
 
-  /** Assesses a conversation. `userTexts` begins with the oldest message. */
+  /** Assesses a conversation. `userTexts` is in order, oldest first. */
   async assess(
     userTexts: readonly string[],
     context: CallContext = {},
@@ -169,7 +166,7 @@ export class ConversationRisk {
     if (cached !== undefined) return cached;
     const score = await this.#score(text, context);
     if (!Number.isFinite(score) || score < 0) {
-      // Only numbers are quoted: a function that returns a text may return the one that it was given.
+      // Only numbers are quoted, because a function could return the text itself.
       const returned = typeof score === "number" ? score : describeKind(score);
       throw new GuardError(
         "GUARD_SCANNER",

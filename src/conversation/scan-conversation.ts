@@ -23,59 +23,58 @@ export {
   type ScoringFunction,
 } from "./risk.ts";
 
-/** The options that say how a conversation is scanned. */
+/** The options of {@link scanConversation}. */
 export interface ConversationOptions
   extends Omit<ScanOptions, "source" | "conversation">,
     Pick<ChatRequest, "tools" | "system" | "fields"> {
   /**
-   * How many user messages are scanned together; 1 turns that off. When the model has not answered more than this, all of those are
+   * The number of user messages that are scanned together. 1 disables this check. If more messages are unanswered, all of those are
    * scanned together. The default is 3.
    */
   window?: number;
   /** Checks the accumulated risk too. */
   risk?: ConversationRisk;
-  /** With `false`, no scanner rewrites the text and all scanners read the original messages. The default is true. */
+  /** With `false`, no scanner rewrites a text and all scanners read the original messages. The default is true. */
   rewrite?: boolean;
   /** Caches verdicts of earlier calls. By default, all calls of the process share one cache. */
   verdicts?: VerdictCache;
   /**
-   * The scanners that check texts of a source, and with `history` those that check again what the model has already answered. By
-   * default these are the scanners of the list that ask for it in {@link Scanner.conversation}. `[]` turns a check off, and the coverage
-   * does not count its texts as left out.
+   * The scanners for texts of a source, and with `history` for messages that the model has already answered. The default is decided by
+   * {@link Scanner.conversation} of the listed scanners. `[]` disables a check, and the coverage does not count its texts as unscanned.
    */
   scan?: Partial<Record<ScanGroup, readonly Scanner[]>>;
-  /** The same as `scan.tool`. */
+  /** An alias of `scan.tool`. */
   toolScanners?: readonly Scanner[];
-  /** The scanners that check the window. By default these are the scanners of the list that ask for it in {@link Scanner.conversation}. */
+  /** The scanners for the window. The default is decided by {@link Scanner.conversation} of the listed scanners. */
   windowScanners?: readonly Scanner[];
 }
 
 export interface ConversationReport extends ScanReport {
-  /** The latest user message as the scanners rewrote it. It is empty when there is no user message. */
+  /** The latest user message, sanitized. Empty without a user message. */
   sanitizedPrompt: string;
-  /** All messages as they may be sent on: every text as the scanners of its source rewrote it. */
+  /** All messages, sanitized by the scanners of their sources. */
   sanitizedMessages: readonly Message[];
-  /** The definitions of tools as they may be sent on. It is absent when none were given. */
+  /** The tool definitions, sanitized. Absent if none were given. */
   sanitizedTools?: NonNullable<ChatRequest["tools"]>;
-  /** The system prompt beside the messages as it may be sent on. It is absent when none was given. */
+  /** The system prompt outside the messages, sanitized. Absent if none was given. */
   sanitizedSystem?: NonNullable<ChatRequest["system"]>;
-  /** The other fields of the request as they may be sent on. It is absent when none were given. */
+  /** The other fields of the request, sanitized. Absent if none were given. */
   sanitizedFields?: NonNullable<ChatRequest["fields"]>;
 }
 
 /**
  * Scans everything that the model is about to read: the user messages that it has not answered (`X` in results), the last few user
- * messages together (`X[window]`), texts of other sources, such as tool results (`X[tool]`), what it has answered and reads again
+ * messages together (`X[window]`), texts of other sources, such as tool results (`X[tool]`), messages that it has answered and reads again
  * (`X[history]`), and the accumulated risk (`ConversationRisk`).
  *
- * Texts of a source are scanned one by one. The worst score is reported, and all findings, which name their message. Verdicts on known
- * texts are cached, so that a call costs only what its new messages cost.
+ * Texts of a source are scanned one by one. The report has the worst score, and all findings with their message. Verdicts are cached, so
+ * that a call scans only its new messages.
  *
- * All texts of one call share the `vault`, with the oldest first, so that a value has the same placeholder everywhere. Pass the vault
- * that the earlier turns filled, so that the values that they replaced keep their placeholders.
+ * All texts of a call share the `vault`, oldest first, so that a value has the same placeholder everywhere. Pass the vault of the earlier
+ * turns, so that their values keep their placeholders.
  *
- * @param messages the messages in the format of OpenAI, Anthropic or MCP, with the oldest first.
- * @throws GuardValidationError when scanners, messages or options are invalid, and ScannerError when a scanner throws.
+ * @param messages the messages in the format of OpenAI, Anthropic or MCP, oldest first.
+ * @throws GuardValidationError for invalid scanners, messages or options, and ScannerError if a scanner throws.
  */
 export async function scanConversation(
   scanners: readonly Scanner[],
@@ -101,7 +100,7 @@ export async function scanConversation(
   return Object.assign({ sanitizedPrompt }, sanitizedRequest(sanitized), reportOf(result, engineTiming));
 }
 
-/** Names the parts of a sanitized request as reports do. */
+/** Names the parts of a sanitized request as in reports. */
 export function sanitizedRequest({
   messages,
   tools,

@@ -5,7 +5,7 @@ import { type ScanGroup, SOURCES, type Source } from "../scan/source.ts";
 import type { ConversationScanners } from "./conversation-scanners.ts";
 import type { MessageGroups } from "./message-groups.ts";
 
-/** One text, and the scanners that look at it. */
+/** A text and its scanners. */
 export interface ScanJob {
   text: MessageText;
   scanners: readonly NamedScanner[];
@@ -14,15 +14,15 @@ export interface ScanJob {
   counted?: ReadonlySet<string>;
 }
 
-/** What decides which scanners rewrite which texts. */
+/** The settings that decide which scanners rewrite which texts. */
 interface RewritePolicy {
   /** Whether texts are rewritten at all. */
   rewrite: boolean;
-  /** The scanners that replace values of users by placeholders. They do so in what the model wrote too. */
+  /** The scanners that replace values of users with placeholders. They also rewrite answers of the model. */
   replacing: readonly NamedScanner[];
 }
 
-/** Returns the texts of each group with their scanners. */
+/** Returns the jobs of each group. */
 export function scanJobs(
   groups: MessageGroups,
   lists: ConversationScanners,
@@ -35,7 +35,7 @@ export function scanJobs(
   return { ...bySource, history: [...historyJobs(groups.history, lists, policy.rewrite), ...pastCalls] };
 }
 
-/** The new texts of a source. Scanners that replace values of users do so in what the model wrote too, where their results don't count. */
+/** Returns the jobs for new texts of a source. In answers, scanners that replace values of users only rewrite: their results do not count. */
 function newJobs(
   source: Source,
   texts: readonly MessageText[],
@@ -47,20 +47,20 @@ function newJobs(
   return texts.map((text) => ({ text, scanners, scope: scopeOf(source), ...counted }));
 }
 
-/** The scanners that look at new texts of a source or rewrite them. */
+/** Returns the scanners that judge or rewrite new texts of a source. */
 function scannersOf(
   source: Source,
   lists: ConversationScanners,
   { replacing }: RewritePolicy,
 ): readonly NamedScanner[] {
   const own = lists[source];
-  // A value that was restored in an answer stands in clear in what the client sends with the next turn.
+  // A value that was restored in an answer is plain text in the client's next request.
   if ((source !== "assistant" && source !== "tool_call") || lists.off.has(source)) return own;
   const others = replacing.filter((item) => !own.includes(item));
   return others.length > 0 ? [...own, ...others] : own;
 }
 
-/** Tool calls of earlier turns: scanners that rewrite tool calls rewrite them again, and nothing judges them twice. */
+/** Returns the jobs for tool calls of earlier turns. They are rewritten again, and not judged again. */
 function pastCallJobs(texts: readonly MessageText[], list: readonly NamedScanner[]): ScanJob[] {
   const scanners = list.filter(({ scanner }) => scanner.sanitizes);
   return scanners.length === 0
@@ -69,15 +69,15 @@ function pastCallJobs(texts: readonly MessageText[], list: readonly NamedScanner
 }
 
 /**
- * The texts that the model has answered: scanners of the history judge them, and scanners that rewrite texts of their source rewrite them
- * again, because the client sends its own copy.
+ * Returns the jobs for messages that the model has answered. Scanners of the history judge them, and scanners that rewrite texts of
+ * their source rewrite them again, because the client sends its own copy.
  */
 function historyJobs(texts: readonly MessageText[], lists: ConversationScanners, rewrite: boolean): ScanJob[] {
   const ofSource = (source: Source): Omit<ScanJob, "text"> => {
     const list = lists[source];
     const judging = source === "user" ? lists.history : lists.history.filter((item) => list.includes(item));
     const rewriting = list.filter((item) => rewrite && item.scanner.sanitizes && !judging.includes(item));
-    // In the order of the list, so that the scanners read the same texts as when the text was new.
+    // The order of the list is kept, so that each scanner reads the same text as when the text was new.
     const known = list.filter((item) => judging.includes(item) || rewriting.includes(item));
     const scanners = [...known, ...judging.filter((item) => !known.includes(item))];
     return { scanners, scope: "history", counted: namesOf(judging) };

@@ -19,11 +19,11 @@ export interface OutputReport extends TextReport {
 /**
  * Runs input scanners over a prompt.
  *
- * Scanners that may rewrite the text run in the listed order, and each reads the text as the scanners before it rewrote it. The scanners
- * between two of them run at the same time. Offsets of all findings and edits count UTF-16 code units of the prompt as it was given.
+ * Scanners that may rewrite the text run in the listed order, and each reads the text as rewritten by the scanners before it. The
+ * scanners between two of them run concurrently. Offsets of all findings and edits count UTF-16 code units of the original prompt.
  *
- * @throws GuardValidationError for arguments of the wrong type, ScannerError when a scanner throws, and the signal's reason when
- *   the signal is aborted.
+ * @throws GuardValidationError for arguments of the wrong type, ScannerError if a scanner throws, and the signal's reason if the signal is
+ *   aborted.
  */
 export async function scanPrompt(
   scanners: readonly Scanner[],
@@ -36,10 +36,10 @@ export async function scanPrompt(
 }
 
 /**
- * Runs output scanners over a model's output, which answers `prompt`. Otherwise it works like {@link scanPrompt}.
+ * Runs output scanners over a model's answer to `prompt`. Otherwise it works like {@link scanPrompt}.
  *
- * @throws GuardValidationError for arguments of the wrong type, ScannerError when a scanner throws, and the signal's reason when
- *   the signal is aborted.
+ * @throws GuardValidationError for arguments of the wrong type, ScannerError if a scanner throws, and the signal's reason if the signal is
+ *   aborted.
  */
 export async function scanOutput(
   scanners: readonly Scanner[],
@@ -77,7 +77,7 @@ export function conversationContext(conversation: ScanOptions["conversation"]): 
   return conversation ? { conversation: { texts: readConversation(conversation).texts } } : {};
 }
 
-/** Checks that texts are strings. Scanners check their text too, but the list may be empty, and not every scanner reads the prompt. */
+/** Checks that texts are strings. Scanners check their text too, but the list may be empty, and few scanners read the prompt. */
 function checkTexts(texts: Record<string, unknown>): void {
   const invalid = Object.keys(texts).filter((path) => typeof texts[path] !== "string");
   if (invalid.length === 0) return;

@@ -5,8 +5,8 @@ import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
 
 /**
- * Checks that suppressed names mean something: a misspelled name would leave a scanner on. One list may serve both sides, so types of guard's
- * own scanners are known wherever they are listed.
+ * Rejects unknown names, because a misspelled name would leave a scanner on. One list may serve both sides, so all types of guard's own
+ * scanners are known.
  *
  * @throws GuardValidationError with the path of every unknown name, such as `suppress.0`.
  */

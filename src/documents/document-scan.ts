@@ -16,22 +16,22 @@ import { callSignal } from "../support/lazy-abort-controller.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { type MaskedText, maskText, type PartVerdict, partVerdict } from "./masking.ts";
 
-/** How documents are scanned. */
+/** The options of a scan of documents. */
 export interface DocumentScanOptions extends Omit<RunOptions, "scope" | "stop"> {
-  /** Whether the statements by which a document fails as an injection are cut out. */
+  /** Whether to cut the statements out by which a document fails as an injection. */
   maskInjections?: boolean;
-  /** Where the documents come from. The default is `tool`. */
+  /** The source of the documents. The default is `tool`. */
   source?: Source;
-  /** Whether no document is scanned after the first that fails. */
+  /** Whether to stop at the first failing document. */
   stopAtFirstFailure?: boolean;
 }
 
-/** The checks of one document as it was given, and the document as it may be used. */
+/** The checks of one original document, and the sanitized document. */
 export interface DocumentResult extends ScanResult {
   text: string;
   /** The edits that turn the document into {@link text}. */
   edits: readonly Edit[];
-  /** What was cut out. It is absent when nothing was. */
+  /** The cuts. Absent if nothing was cut. */
   masked?: { result: ScanResult; statements: number; cuts: Finding[] };
 }
 
@@ -42,12 +42,12 @@ export interface DocumentResults {
 }
 
 /**
- * How many documents of one call are scanned at the same time, and how many parts of them are judged for masking. Two texts per processor
- * keep every engine thread busy. More would only fill the queues of models, where requests of other callers wait too.
+ * The number of documents of one call that are scanned concurrently, and of their parts that are judged for masking. Two texts per
+ * processor keep every engine thread busy. More would only fill the queues of models, in which other callers wait too.
  */
 const PARALLEL = Math.min(32, Math.max(8, 2 * availableParallelism()));
 
-/** Scans documents whose options were checked before. Documents that are equal are scanned once. */
+/** Scans documents with validated options. Equal documents are scanned once. */
 export async function scanNamedDocuments(
   named: readonly NamedScanner[],
   texts: readonly string[],
@@ -60,7 +60,7 @@ export async function scanNamedDocuments(
     named,
     { source, answers },
     Object.assign(rest, {
-      // Without a vault every document would have placeholders of its own, and two people might share one.
+      // Without a shared vault every document would have placeholders of its own, and two people could get the same one.
       vault: options.vault ?? new Vault(),
       suppress: suppressedNames(options.suppress),
       signal,
@@ -83,10 +83,10 @@ async function scanAll(
 ): Promise<DocumentResult[]> {
   const unique = [...new Set(texts)];
   const results = new Map<string, DocumentResult>();
-  /** No document from here on is scanned. */
+  /** Documents from this index on are not scanned. */
   let end = unique.length;
   const limit = pLimit(PARALLEL);
-  // Short documents are scanned synchronously, so that nothing else would let the event loop go on.
+  // Short documents are scanned synchronously, so this yields to the event loop.
   const slice = new TimeSlice(signal);
   const scanned = unique.map((text, index) =>
     limit(async () => {
@@ -94,7 +94,7 @@ async function scanAll(
       const result = await scan.document(text);
       results.set(text, result);
       if (stopAtFirstFailure && !isValid(result)) end = Math.min(end, index + 1);
-      // Not before the scan: later documents would overtake one that waits, and they have to begin in their order.
+      // The pause follows the scan, because documents must start in order and later ones would overtake one that pauses.
       if (slice.isOver) await slice.next();
     }),
   );
@@ -103,7 +103,7 @@ async function scanAll(
   } finally {
     limit.clearQueue();
   }
-  // Documents behind the first failing one may have a result already: they ran at the same time.
+  // Documents after the first failing one may already have a result, because they ran concurrently.
   const isFailing = (text: string) => {
     const result = results.get(text);
     return result !== undefined && !isValid(result);
@@ -112,7 +112,7 @@ async function scanAll(
   return (failed < 0 ? texts : texts.slice(0, failed + 1)).map((text) => results.get(text) as DocumentResult);
 }
 
-/** Scans the documents of one call, which share answers, a vault and their place in the queues of models. */
+/** Scans the documents of a call, which share answers, a vault and their slots in the queues of models. */
 class DocumentScan {
   readonly #scanners: readonly NamedScanner[];
   readonly #masking: readonly NamedScanner[];
@@ -139,9 +139,9 @@ class DocumentScan {
     this.#options = options;
   }
 
-  /** Scans a document. The documents have to begin in their order, because scanners that rewrite read them in that order. */
+  /** Scans a document. Documents must start in order, because rewriting scanners read them in that order. */
   async document(text: string): Promise<DocumentResult> {
-    // Where nothing is rewritten, each scanner has a copy of the vault.
+    // Without rewriting, each scanner has a copy of the vault.
     const turn = this.#queues.join(this.#scanners, this.#options.rewrite ?? true);
     try {
       const masked = await this.#mask(text);
@@ -160,10 +160,7 @@ class DocumentScan {
     return result;
   }
 
-  /**
-   * All scanners judge the document as it was given. Only what is left of it is rewritten, so that the vault has no values that were cut
-   * out.
-   */
+  /** All scanners judge the original document. Only the rest of it is rewritten, so that the vault contains no values that were cut out. */
   async #scanMasked(text: string, masked: MaskedText, turn: RewriteTurn): Promise<DocumentResult> {
     const { vault: _, ...judging } = this.#options;
     const given = await this.#run(this.#scanners, text, Object.assign(judging, { rewrite: false }));
@@ -182,7 +179,7 @@ class DocumentScan {
     return new Locator(text, undefined, this.#options.offsets ?? "utf16");
   }
 
-  /** Returns what is left of a document that fails as an injection, and undefined for other documents. */
+  /** Returns the rest of a document that fails as an injection, or undefined for other documents. */
   async #mask(text: string): Promise<MaskedText | undefined> {
     if (this.#masking.length === 0) return undefined;
     const judged = new Map<string, Promise<PartVerdict & { hasError: boolean }>>();
@@ -192,7 +189,7 @@ class DocumentScan {
       return known;
     };
     const known = await judge(text);
-    // A scanner that threw, under onScannerError: "block", has not said what is wrong with the document.
+    // With onScannerError: "block", a scanner that threw has no findings to cut out.
     return known.isValid || known.hasError ? undefined : maskText(text, judge, known, this.#options);
   }
 
@@ -209,18 +206,18 @@ class DocumentScan {
   }
 }
 
-/** The turn of one document with the scanners that rewrite. */
+/** The turn of one document with the rewriting scanners. */
 interface RewriteTurn {
   scanners: readonly NamedScanner[];
   /** The milliseconds that scanners waited for earlier documents, by name. */
   waited: Map<string, number>;
-  /** Ends the turn. It has to be called when the document is through with all scanners. */
+  /** Ends the turn. Call it when the document has passed all scanners. */
   leave(): void;
 }
 
-/** Lets documents through scanners that rewrite in their order: a scanner waits until the document before has passed it. */
+/** Passes documents through rewriting scanners in order: a document waits until the one before it has passed the scanner. */
 class RewriteQueues {
-  /** Settles when all documents that have begun are through with a scanner. */
+  /** Settles when all started documents have passed a scanner. */
   readonly #passed = new Map<NamedScanner, Promise<void>>();
 
   join(scanners: readonly NamedScanner[], rewrite: boolean): RewriteTurn {
@@ -262,8 +259,8 @@ function deferred(): { promise: Promise<void>; settle: () => void } {
 }
 
 /**
- * Retries scans that are refused because a model's queue is full of other texts of this call: each waits until one of them has ended. When
- * nothing else of this call is running, other callers fill the queue, and the call is refused like any other.
+ * Retries scans that were rejected because a model's queue is full of other texts of this call. Each retry waits until one of those has
+ * ended. If no other scan of this call is running, the queue is full of other callers, and the call is rejected.
  */
 class OverloadRetries {
   #running = 0;
@@ -284,7 +281,7 @@ class OverloadRetries {
         if (!isRefused) throw error;
       } finally {
         this.#running--;
-        // A text that was refused has made no room. If it woke the others, they would all retry forever.
+        // A rejected text has freed no slot. If it woke the others, all of them would retry forever.
         if (!isRefused) for (const wake of this.#waiting.splice(0)) wake();
       }
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -5,20 +5,20 @@ import { FAILED } from "../scan/score.ts";
 import type { Span } from "../text/span.ts";
 import { type CutResult, cutStatements, splitStatements } from "../text/statements.ts";
 
-/** What the masking scanners say about a text. */
+/** The verdict of the masking scanners on a text. */
 export interface PartVerdict {
   isValid: boolean;
   /** The findings of the scanners that fail the text. */
   findings: readonly Finding[];
-  /** The highest probability that one of them gave, 0..1; 0 when none gave one. */
+  /** The highest probability of these scanners, 0..1. It is 0 without a probability. */
   probability: number;
 }
 
-/** Returns what the masking scanners say about a text, for {@link maskText}. Offsets of the result count UTF-16 code units. */
+/** Returns the verdict of the masking scanners, for {@link maskText}. Offsets count UTF-16 code units. */
 export function partVerdict(result: ScanResult, text: string): PartVerdict {
   const findings = result.checks.flatMap((check): Finding[] => {
     if (check.isValid) return [];
-    // A scanner without findings means the whole text.
+    // A scanner without findings fails the whole text.
     const whole = { start: 0, end: text.length, type: "injection", score: check.probability ?? FAILED };
     return check.findings.length > 0 ? check.findings : [whole];
   });
@@ -26,50 +26,49 @@ export function partVerdict(result: ScanResult, text: string): PartVerdict {
   return { isValid: isValid(result), findings, probability };
 }
 
-/** What is left of a text after masking. */
+/** The rest of a text after masking. */
 export interface MaskedText {
   text: string;
-  /** How many statements were cut. */
+  /** The number of statements that were cut. */
   statements: number;
-  /** What was cut, as findings in the text as given, in ascending order. The text without their spans is what is left. */
+  /** The cuts as findings in the original text, in ascending order. The text without their spans is the rest. */
   cuts: Finding[];
 }
 
 /**
- * How often a text is cut and judged again. What is left may fail in another place, because a model reads it in other windows. In
- * the last round the places that fail are cut as a whole.
+ * The maximum number of rounds of cutting and judging. The rest may fail elsewhere, because a model reads it in other windows. In the last
+ * round, failing spans are cut as a whole.
  */
 const ROUNDS = 5;
 
 /**
- * How many parts of one text are judged by themselves. A window of the embedded model, 512 tokens, holds about twenty sentences, so
- * this is enough for a dozen windows that fail. Beyond it, the places that fail are cut as a whole.
+ * The maximum number of parts of a text that are judged alone. A window of the embedded model, 512 tokens, contains about twenty
+ * sentences, so this suffices for a dozen failing windows. Beyond it, failing spans are cut as a whole.
  */
 const MOST_QUESTIONS = 256;
 
 /**
- * The probability from which a statement beside an attack counts as a part of it: an attack is then likelier than not. The threshold
- * of a scanner is higher, since it has to hold for texts of which nothing is known yet.
+ * The minimum probability of a statement beside an attack to count as a part of it: an attack is then more likely than not. The threshold
+ * of a scanner is higher, because it must hold for texts without any suspicion.
  */
 const MIN_PROBABILITY = 0.5;
 
-/** Why a statement is cut: what a finding says of it. */
+/** The reason for a cut, from a finding. */
 type CutReason = Pick<Finding, "type" | "score" | "label">;
 
-/** Statements that are at fault, by their indices. */
+/** Failing statements, by index. */
 type FailingStatements = Map<number, CutReason>;
 
 /**
- * Cuts out of a text that fails the statements by which it fails, and keeps the rest.
+ * Cuts the failing statements out of a failing text, and keeps the rest.
  *
- * A scanner often fails a whole window of a text. The statements in it are then judged one by one, and those that fail are cut, with
- * statements beside them that are likely a part of the same attack. When none fails alone, neighbours are judged in pairs. When
- * none of the pairs fails either, the statement is cut without which the window passes, and if there is none, the whole window.
- * What is left is judged again.
+ * A scanner often fails a whole window of a text. The statements in it are then judged one by one. Those that fail are cut, with neighbouring
+ * statements that are likely a part of the same attack. If none fails alone, neighbours are judged in pairs. If no pair fails either, the
+ * statement is cut without which the window passes, or else the whole window. Then the rest is judged again.
  *
- * @param judge judges a text. It is asked some questions twice, and should remember its answers.
- * @param known what `judge` says of the whole text.
- * @returns what is left. It may still fail, and it is empty when all of the text had to be cut.
+ * @param judge judges a text. It is called twice for some texts, and should cache its verdicts.
+ * @param known the verdict of `judge` on the whole text.
+ * @returns the rest of the text. It may still fail, and it is empty if the whole text had to be cut.
  */
 export async function maskText(
   text: string,
@@ -85,7 +84,7 @@ export async function maskText(
   for (let round = 1; round <= ROUNDS && !verdict.isValid && left.text !== ""; round++) {
     const found: FailingStatements = new Map();
     for (const { candidates, offence } of statementsByFinding(verdict.findings, statements, culprits, left.spans)) {
-      // Windows overlap. Whether one still fails without what was found in another one shows in the next round.
+      // Windows overlap. The next round shows whether a window still fails without the statements found in another one.
       if (candidates.some((index) => found.has(index))) continue;
       const own = round < ROUNDS ? await parts.culpritsAmong(candidates, offence) : new Map<number, CutReason>();
       for (const index of own.size > 0 ? own.keys() : candidates) found.set(index, own.get(index) ?? offence);
@@ -98,7 +97,7 @@ export async function maskText(
   return { text: left.text, statements: culprits.size, cuts: cutsOf(text, statements, culprits, left.spans) };
 }
 
-/** Judges parts of a text, to find out which of its statements are at fault. */
+/** Judges parts of a text, to find its failing statements. */
 class PartJudge {
   readonly #text: string;
   readonly #statements: readonly Span[];
@@ -112,10 +111,10 @@ class PartJudge {
   }
 
   /**
-   * Returns the statements that are at fault among candidates, none when that cannot be told.
+   * Returns the failing statements among candidates, or none if they cannot be determined.
    *
-   * @param candidates the indices of the statements of a place that fails, in ascending order.
-   * @param offence what is said of the place.
+   * @param candidates the indices of the statements in a failing span, in ascending order.
+   * @param offence the finding of the span.
    */
   async culpritsAmong(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
     if (candidates.length < 2) return new Map();
@@ -125,7 +124,7 @@ class PartJudge {
     return inPairs.size > 0 ? inPairs : this.#withoutWhich(candidates, offence);
   }
 
-  /** The statements that fail alone, with those beside them that are likely a part of the same attack. */
+  /** Returns the statements that fail alone, with neighbours that are likely a part of the same attack. */
   async #alone(candidates: readonly number[]): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#slice(index, index)));
     const culprits = failingStatements(candidates, judged);
@@ -141,7 +140,7 @@ class PartJudge {
     return culprits;
   }
 
-  /** The statements of neighbouring pairs that fail. When two such pairs overlap, what they share is at fault. */
+  /** Returns the statements of failing pairs of neighbours. If two such pairs overlap, their common statement fails. */
   async #inPairs(candidates: readonly number[]): Promise<FailingStatements> {
     const firsts = candidates.filter((index, at) => candidates[at + 1] === index + 1);
     const pairs = failingStatements(firsts, await this.#judgeAll(firsts.map((index) => this.#slice(index, index + 1))));
@@ -154,7 +153,7 @@ class PartJudge {
     return culprits;
   }
 
-  /** The statement without which the others pass, and pass best. */
+  /** Returns the statement whose removal makes the others pass, with the lowest probability. */
   async #withoutWhich(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#joined(candidates, index)));
     let best: number | undefined;
@@ -164,7 +163,7 @@ class PartJudge {
     return new Map(best === undefined ? [] : [[candidates[best] as number, offence]]);
   }
 
-  /** Judges parts of the text. The list is empty when too many have been judged already. */
+  /** Judges parts of the text. Returns an empty list if too many parts have been judged. */
   async #judgeAll(parts: readonly string[]): Promise<readonly PartVerdict[]> {
     this.#questions += parts.length;
     return this.#questions > MOST_QUESTIONS ? [] : Promise.all(parts.map((part) => this.#judge(part)));
@@ -174,7 +173,7 @@ class PartJudge {
     return this.#text.slice(this.#statements[first]?.start, this.#statements[last]?.end);
   }
 
-  /** The text of some statements without one of them. */
+  /** Joins the statements `indices` except `without`. */
   #joined(indices: readonly number[], without: number): string {
     const cut = new Set(this.#statements.keys());
     for (const index of indices) if (index !== without) cut.delete(index);
@@ -182,7 +181,7 @@ class PartJudge {
   }
 }
 
-/** The offences of the parts that fail, by the numbers that stand in the same places of `indices`. */
+/** Returns the findings of the failing parts, by the numbers at the same positions of `indices`. */
 function failingStatements(indices: readonly number[], judged: readonly PartVerdict[]): FailingStatements {
   const culprits: FailingStatements = new Map();
   for (const [at, { isValid, findings }] of judged.entries()) {
@@ -199,7 +198,7 @@ function cutReason({ type, score, label }: Finding): CutReason {
   return { type, score, ...(label === undefined ? {} : { label }) };
 }
 
-/** The statements that are still there at the place of each finding. A place without such statements is left out. */
+/** Returns the remaining statements of each finding. Findings without remaining statements are omitted. */
 function statementsByFinding(
   findings: readonly Finding[],
   statements: readonly Span[],
@@ -216,7 +215,7 @@ function statementsByFinding(
     if (!culprits.has(index)) open.push({ index, start: start - gone, end: end - gone });
   }
   return findings.flatMap((finding) => {
-    // The statements are in order and apart, so the first one that counts is found by halving.
+    // The statements are ordered and disjoint, so a binary search finds the first one.
     let [low, high] = [0, open.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -233,7 +232,7 @@ function statementsByFinding(
   });
 }
 
-/** Says of each span that was cut what its worst statement says. */
+/** Returns the spans as findings, each with the reason of its worst statement. */
 function cutsOf(
   text: string,
   statements: readonly Span[],

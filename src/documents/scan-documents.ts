@@ -6,62 +6,61 @@ import type { Finding, Scanner } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { type DocumentResult, scanNamedDocuments } from "./document-scan.ts";
 
-/** The options that say how documents are scanned. */
+/** The options of {@link scanDocuments}. */
 export interface DocumentsOptions extends Omit<ScanOptions, "conversation"> {
   /**
-   * Whether the statements by which a document fails as an injection are cut out, so that the rest of it can be used. A statement is a
-   * sentence, or a line of a table, a list or a log. All scanners with {@link Scanner.detect} decide together. The default is false.
+   * Whether to cut the statements out by which a document fails as an injection, so that the rest can be used. A statement is a sentence, or a
+   * line of a table, a list or a log. All scanners with {@link Scanner.detect} decide together. The default is false.
    */
   maskInjections?: boolean;
-  /** With `false`, no scanner rewrites a document and all scanners read it as it was given. The default is true. */
+  /** With `false`, no scanner rewrites a document and all scanners read the original. The default is true. */
   rewrite?: boolean;
   /**
-   * Whether the call stops at the first document that fails, at the first scanner that fails it. Scanners and documents behind it
-   * have no result. The default is false.
+   * Whether to stop at the first failing document, at the first scanner that fails it. Later scanners and documents have no result. The
+   * default is false.
    */
   failFast?: boolean;
 }
 
-/** The results for one document, as it was given. */
+/** The results for one original document. */
 export interface DocumentReport extends Omit<TextReport, "engineTiming"> {
-  /** The document as the scanners rewrote it, without what was cut out. */
+  /** The document, rewritten and without the cuts. */
   sanitizedText: string;
-  /** What was cut out. It is absent when nothing was: masking was not asked for, or the document is no injection. */
+  /** The cuts. Absent if nothing was cut: masking is off, or the document is no injection. */
   masked?: MaskedReport;
 }
 
-/** What masking did to a document, and the results for what is left of it. */
+/** The cuts in a document, and the results for the rest. */
 export interface MaskedReport extends Pick<ScanReport, "resultsValid" | "resultsScore"> {
-  /** Whether what is left passes all scanners. An empty text does, so a document of nothing but an attack may be left empty. */
+  /** Whether the rest passes all scanners. An empty text passes, so a document that consists of an attack may become empty. */
   isValid: boolean;
-  /** How much of what is left was scanned. */
+  /** The coverage of the rest. */
   coverage: ScanCoverage;
   /** The number of statements that were cut out. */
   statements: number;
-  /** What was cut out, in ascending order. The document as it was given consists of what is left and these spans. */
+  /** The cuts in ascending order. The original document consists of the rest and these spans. */
   cuts: Finding[];
 }
 
 export interface DocumentsReport {
-  /** Whether all documents pass as they were given. */
+  /** Whether all original documents pass. */
   isValid: boolean;
-  /** The results for each document, in the order of the documents. With `failFast` the list ends with the first that fails. */
+  /** The results for each document, in order. With `failFast` the list ends with the first failing document. */
   documents: DocumentReport[];
-  /** How long each model took for all documents together; see {@link ScanReport.engineTiming}. */
+  /** The time of each model for all documents together; see {@link ScanReport.engineTiming}. */
   engineTiming: ScanReport["engineTiming"];
-  /** How much of all documents together was scanned. */
+  /** The coverage of all documents together. */
   coverage: ScanCoverage;
 }
 
 /**
- * Scans documents, such as the passages that a retriever found, each by itself and many at a time. Documents that are equal are
- * scanned once. Each is data (`source: "tool"`) unless the options say otherwise.
+ * Scans documents, such as the passages that a retriever found, one by one and many concurrently. Equal documents are scanned once. They
+ * are data (`source: "tool"`) by default.
  *
- * Scanners that rewrite go through the documents in their order and share one vault, so that a name has the same placeholder in all
- * of them.
+ * Rewriting scanners read the documents in order and share one vault, so that a name has the same placeholder in all of them.
  *
- * @throws GuardValidationError for arguments of the wrong type, with the path `texts.3` for the fourth document; ScannerError when a
- *   scanner throws, and the signal's reason when the signal is aborted.
+ * @throws GuardValidationError for arguments of the wrong type, with the path `texts.3` for the fourth document; ScannerError if a
+ *   scanner throws, and the signal's reason if the signal is aborted.
  */
 export async function scanDocuments(
   scanners: readonly Scanner[],
@@ -77,7 +76,7 @@ export async function scanDocuments(
   return { isValid, documents: documents.map(documentReport), engineTiming, coverage };
 }
 
-/** Makes the report on one document. */
+/** Creates the report on one document. */
 export function documentReport({ text, edits, masked, ...result }: DocumentResult): DocumentReport {
   const { engineTiming: _, ...report } = reportOf(result);
   return Object.assign({ sanitizedText: text, edits }, report, masked && { masked: maskedReport(masked) });
@@ -92,7 +91,7 @@ function checkDocuments(texts: unknown): void {
   if (!Array.isArray(texts)) {
     throw new GuardValidationError([{ path: "texts", message: "expected an array of strings" }]);
   }
-  // Not flatMap, which would skip the holes of an array.
+  // flatMap would skip the holes of an array.
   const issues = Array.from(texts, (text: unknown, index) =>
     typeof text === "string" ? [] : [{ path: `texts.${index}`, message: `expected a string, got ${typeof text}` }],
   ).flat();

@@ -1,15 +1,15 @@
-/** Shorter runs of letters are words rather than pieces of something encoded. */
+/** Shorter runs of letters are words, not pieces of encoded text. */
 const SHORTEST_PIECE = 8;
 
 const RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g;
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 
-/** Longer results are cut. In UTF-16 code units. */
+/** The maximum length of a result in UTF-16 code units. Longer results are truncated. */
 const LONGEST_DECODED = 4000;
 
 /**
- * Returns what pieces of base64 (RFC 4648, both alphabets) or hexadecimal digits say together when they stand in several places, such
- * as one in each message. Only readable text is returned, so that names and keys that look encoded give nothing.
+ * Decodes pieces of base64 (RFC 4648, both alphabets) or hexadecimal digits from several places, such as one in each message, as one
+ * text. It returns readable text only, so that names and keys that look encoded give no result.
  */
 export function decodedTogether(texts: readonly string[]): string[] {
   const pieces = texts.flatMap((text) => [...text.matchAll(RUN)].map(([run]) => run).filter(looksEncoded));
@@ -26,7 +26,7 @@ export function decodedTogether(texts: readonly string[]): string[] {
   return [];
 }
 
-/** Whether a run has a digit, a sign of base64, or a capital behind a small letter, as hardly any word of a language has. */
+/** Whether a run contains a digit, a sign of base64, or a capital after a small letter, unlike words of natural languages. */
 function looksEncoded(run: string): boolean {
   return run.length >= SHORTEST_PIECE && /[0-9+=]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(run) && !/^\d+$/.test(run);
 }
@@ -36,13 +36,13 @@ function fromHex(pieces: readonly string[]): string | undefined {
   return digits.length % 2 === 0 ? readable(Buffer.from(digits, "hex")) : undefined;
 }
 
-/** Decodes the pieces as parts of one text, or where each has its own padding, one by one. */
+/** Decodes the pieces as parts of one text, or one by one if each has its own padding. */
 function fromBase64(pieces: readonly string[]): string | undefined {
   const together = readable(Buffer.from(pieces.map((piece) => piece.replace(/=+$/, "")).join(""), "base64"));
   return together ?? readable(Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64"))));
 }
 
-/** Returns the text that bytes are, when nearly all of its characters are letters, blanks and common punctuation. */
+/** Returns bytes as text if nearly all characters are letters, spaces and common punctuation. */
 function readable(bytes: Buffer): string | undefined {
   let text: string;
   try {

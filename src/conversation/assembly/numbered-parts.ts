@@ -1,15 +1,15 @@
 import type { PieceList } from "./variables.ts";
 
-/** Longer parts are cut. In UTF-16 code units. */
+/** The maximum length of a part in UTF-16 code units. Longer parts are truncated. */
 const LONGEST_PART = 2000;
 
-/** What parts are called, in guard's trained languages and some of their neighbours. */
+/** Words for parts, in guard's trained languages and some of their neighbours. */
 const PART =
   "part|piece|chunk|fragment|segment|half|word|line|block|string|token|" +
   "teil|stück|wort|abschnitt|zeile|partie|morceau|mot|ligne|parte|trozo|fragmento|palabra|línea|pezzo|parola|palavra|pedaço|" +
   "часть|кусок|фрагмент|слово|строка|część|słowo|parça|kelime";
 
-/** Ordinal numbers, in the same languages. The index in the list is the number less one. */
+/** Ordinal numbers in the same languages. The number is the index plus one. */
 const ORDINALS = [
   "1st|first|erster?|erstes|premier|première|primero|primera|primeiro|primeira|primo|prima|первое|первая|первый|第一",
   "2nd|second|zweiter?|zweites|deuxième|seconde|segundo|segunda|secondo|seconda|второе|вторая|второй|第二",
@@ -21,7 +21,7 @@ const ORDINALS = [
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ...ORDINALS.flatMap((words, index) =>
     words.split("|").flatMap((word) => {
-      // `erster?` stands for two words.
+      // `erster?` matches two words.
       const shorter = word.replace(/.\?$/u, "");
       return [shorter, word.replace("?", "")].map((written) => [written, index + 1] as const);
     }),
@@ -33,7 +33,7 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 const IS = "(?:is|are|be|ist|lautet|est|es|è|é|это|to|jest)(?!\\p{L})|[:：=)\\]—–-]|是|为";
 const ANY_ORDINAL = ORDINALS.join("|");
 
-/** The places where a part begins. Each pattern looks at a bounded number of characters behind its first one. */
+/** The beginnings of parts. Each pattern reads a bounded number of characters. */
 const HEADERS = new RegExp(
   [
     // Part 2 of 3:
@@ -49,28 +49,28 @@ const HEADERS = new RegExp(
   "gimu",
 );
 
-/** What only separates a part from the next one: `, and the` before `second part`. */
+/** The separator before the next part: `, and the` before `second part`. */
 const SEPARATOR = /[,;]?(?:\s+(?:and|und|et|y|e|и|the|la|el|der|das|die|le))*[,;]?$/iu;
 const LONGEST_SEPARATOR = 20;
 
 interface Part {
   number: number;
   text: string;
-  /** The index of the text that it stands in. */
+  /** The index of its text. */
   source: number;
   isItem: boolean;
 }
 
 /**
- * Returns numbered parts in the order of their numbers: `part 2: … part 1: …`, `the first word is …`, `(2/3) …`. The items of a list
- * (`1. …`) count only where their order or their being in several texts says that somebody has to put them together.
+ * Returns numbered parts in the order of their numbers: `part 2: … part 1: …`, `the first word is …`, `(2/3) …`. Items of a list
+ * (`1. …`) count only if they are out of order or in several texts, because otherwise nothing has to be assembled.
  */
 export function numberedParts(texts: readonly string[]): PieceList[] {
   const groups: Part[][] = [];
   for (const [source, text] of texts.entries()) {
     for (const part of partsOf(text, source)) {
       const group = groups.at(-1);
-      // A number that comes again begins another list.
+      // A repeated number starts another list.
       const isNew = !group || group[0]?.isItem !== part.isItem || group.some(({ number }) => number === part.number);
       if (isNew) groups.push([part]);
       else group.push(part);
@@ -106,7 +106,7 @@ function* partsOf(text: string, source: number): Generator<Part> {
   }
 }
 
-/** Where a part is in quotes, its content; else the part without what only separates it from the next one. */
+/** Returns the quoted content of a part, or else the part without the separator at its end. */
 function contentOf(written: string): string {
   const text = written.trim();
   const quoted = /^["'`“«„「]([^"'`“”«»„」\n]+)["'`”“»」]/u.exec(text);

@@ -1,14 +1,14 @@
-/** A piece of a text: a word, a quoted literal, a line break, or any other single character that is not a blank. */
+/** A token: a word, a quoted literal, a line break, or any other single character except spaces. */
 export interface Token {
   kind: "word" | "literal" | "mark" | "break";
-  /** The word or the mark as it is written, and the content of a literal without quotes and escapes. */
+  /** The word or mark as written, or the content of a literal without quotes and escapes. */
   text: string;
-  /** The range in the text, in UTF-16 code units. That of a literal includes its quotes. */
+  /** The range in the text, in UTF-16 code units. The range of a literal includes its quotes. */
   start: number;
   end: number;
 }
 
-/** Quotes that open a literal, with those that close it. */
+/** Opening quotes with their closing quotes. */
 const QUOTES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
@@ -24,23 +24,23 @@ const QUOTES: ReadonlyMap<string, string> = new Map([
 const BLANK = /[^\S\n]+/uy;
 
 /**
- * A word or identifier. Chinese and Japanese are written without spaces, so their letters are words of their own: in `X是` the
- * variable ends before the verb. The `t` of `don't` is no word.
+ * A word or identifier. Chinese and Japanese have no spaces, so each of their letters is a word: in `X是` the variable ends before the
+ * verb. The `t` of `don't` is not a word.
  */
 const WORD =
   /(?:(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}])[\p{L}_$])(?:(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}])[\p{L}\p{M}\p{N}_])*(?:['’]\p{L}{1,2}(?![\p{L}'’]))?|[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]+|\p{N}+/uy;
 
-/** What backslashes stand for in the literals of most programming languages. Any other character stands for itself. */
+/** The escape sequences of most programming languages. Any other escaped character stands for itself. */
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["n", "\n"],
   ["r", "\r"],
   ["t", "\t"],
 ]);
 
-/** Splits a text into tokens, in time proportional to its length. Literals do not reach over the end of a line. */
+/** Splits a text into tokens in linear time. A literal ends at the end of its line at the latest. */
 export function tokensOf(text: string): Token[] {
   const tokens: Token[] = [];
-  /** For each quote, where the line ends on which it has no closing partner, so that no line is searched twice. */
+  /** For each quote, the end of the line in which it has no closing partner, so that no line is searched twice. */
   const unclosed = new Map<string, number>();
   let at = 0;
   while (at < text.length) {
@@ -62,7 +62,7 @@ export function tokensOf(text: string): Token[] {
       if (end.found) {
         at = end.at + 1;
         const content = text.slice(start + 1, end.at);
-        // French has blanks inside its quotes.
+        // French has spaces inside its quotes.
         const literal = char === "«" ? content.trim() : unescaped(content);
         tokens.push({ kind: "literal", text: literal, start, end: at });
         continue;
@@ -82,7 +82,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** Returns the offset of the closing quote, or that of the end of the line when there is none. */
+/** Returns the offset of the closing quote, or of the end of the line without one. */
 function endOfLiteral(text: string, opening: number, closing: string): { found: boolean; at: number } {
   let at = opening + 1;
   for (; at < text.length && text[at] !== "\n"; at += 1) {
@@ -94,7 +94,7 @@ function endOfLiteral(text: string, opening: number, closing: string): { found: 
   return { found: false, at };
 }
 
-/** Whether a quote stands inside a word. Behind a lone letter, as in `f'…'` or `b'…'`, it is one of Python's literals. */
+/** Whether a quote is inside a word. After a single letter, as in `f'…'` or `b'…'`, it opens a Python literal. */
 function isApostrophe(text: string, at: number): boolean {
   return text[at] === "'" && isLetter(text[at - 1]) && !/(?<!\p{L})[bfru]$/iu.test(text.slice(Math.max(0, at - 2), at));
 }

@@ -1,22 +1,22 @@
 import { type Token, tokensOf } from "./tokens.ts";
 
-/** The pieces of one string that somebody put together, in their order. */
+/** The pieces of an assembled string, in order. */
 export type PieceList = readonly string[];
 
-/** Longer names are no names of variables, and longer values are cut. In UTF-16 code units. */
+/** The maximum length of a variable's name, and of a value before truncation, in UTF-16 code units. */
 const LONGEST_NAME = 30;
 const LONGEST_VALUE = 2000;
 
-/** A sum ends where it gets longer than this, so that a short text cannot ask for a huge one. In UTF-16 code units. */
+/** The maximum length of a sum in UTF-16 code units, so that a short text cannot request a huge one. */
 const LONGEST_SUM = 4000;
 
-/** So many variables are put together where no sum names them. */
+/** The maximum number of variables that are joined without a sum that names them. */
 const MOST_PARTS = 40;
 
-/** A lone letter, letters with a number, and capitals: names that people give to parts, not words of their sentences. */
+/** A single letter, letters with a number, or capitals: names that people give to parts, unlike the words of a sentence. */
 const VARIABLE = /^[$_]?(?:[\p{Lu}\p{Ll}]|\p{L}{1,12}_?\p{Nd}{1,2}|\p{Lu}{2,12})$/u;
 
-/** Words that say that a variable has a value, in guard's trained languages and some of their neighbours. */
+/** Words that assign a value to a variable, in guard's trained languages and some of their neighbours. */
 const COPULAS = new Set(
   "be is as to equals equal means contains holds has sei ist gleich heißt est vaut soit es sea vale significa è sia é seja это будет равно равен 是 为 設為 は を".split(
     " ",
@@ -37,10 +37,10 @@ const OPERATORS = "+.,&|~(){}[]<>$%#*/\\-";
 const PLACEHOLDER = /\$?[{<[%]{1,2}[^\S\n]?([\p{L}_$][\p{L}\p{N}_]{0,29})[^\S\n]?[}>\]%]{1,2}/gu;
 
 /**
- * Returns what becomes of the variables that texts assign and then put together: `a = "Ignore all "; b = "rules"; print(a + b)`,
+ * Returns the values of variables that texts assign and then combine: `a = "Ignore all "; b = "rules"; print(a + b)`,
  * `remember X=…, Y=…, now run X+Y`, `let X be “…”`, `{"p1": "…", "p2": "…"}`, `"{a} all {b}"`, and sums and lists of literals.
  *
- * Assignments and sums are alike in all languages; only forms without any mark need words (`let X be …`).
+ * Assignments and sums look alike in all languages. Only forms without any mark need words (`let X be …`).
  */
 export function assembledValues(texts: readonly string[]): PieceList[] {
   const values = new Map<string, string>();
@@ -60,12 +60,12 @@ export function assembledValues(texts: readonly string[]): PieceList[] {
   return sums;
 }
 
-/** What the assignments of all texts have brought so far. Names are in lower case. */
+/** The assignments of all texts so far. Names are in lower case. */
 interface Assignments {
   values: Map<string, string>;
-  /** Sums that stand in assignments. */
+  /** Sums within assignments. */
   sums: PieceList[];
-  /** The names of variables to which something was appended. */
+  /** The names of variables to which a text appends. */
   appended: Set<string>;
 }
 
@@ -82,7 +82,7 @@ class AssignmentReader {
     this.#found = found;
   }
 
-  /** Stores all values, and returns the tokens that belong to no assignment. */
+  /** Stores all values, and returns the tokens outside of assignments. */
   read(): Token[] {
     const rest: Token[] = [];
     while (this.#at < this.#tokens.length) {
@@ -119,7 +119,7 @@ class AssignmentReader {
         // `X shall be "…"`, in any language.
         for (const gap of [1, 2, 3]) {
           const next = this.#peek(gap);
-          // `f"…"` is a literal of Python.
+          // `f"…"` is a Python literal.
           if (next?.kind === "literal" && next.start === token.end) break;
           if (next?.kind === "literal") {
             this.#at += gap;
@@ -130,7 +130,7 @@ class AssignmentReader {
             this.#at += 2;
             return this.#assign(name, false, false);
           }
-          // In `y X sea “…”` the value is that of the nearer variable.
+          // In `y X sea “…”` the value belongs to the nearer variable.
           if (VARIABLE.test(next.text) && !COPULAS.has(next.text.toLowerCase())) break;
         }
       }
@@ -150,7 +150,7 @@ class AssignmentReader {
     return false;
   }
 
-  /** The operator of an assignment, when one stands `ahead` tokens further on. */
+  /** Returns the operator of an assignment that is `ahead` tokens further on. */
   #operator(ahead: number): { length: number; appends: boolean; needsLiteral: boolean } | undefined {
     if (this.#isMark("=", ahead) || this.#isMark("←", ahead) || this.#isMark("＝", ahead)) {
       if (this.#isMark("=", ahead + 1) || this.#isMark(">", ahead + 1)) return undefined;
@@ -195,12 +195,12 @@ class AssignmentReader {
   #operand(ahead = 0): string | undefined {
     const token = this.#peek(ahead);
     if (token?.kind === "literal") return token.text.slice(0, LONGEST_VALUE);
-    // A word that begins a value without quotes is no variable, even if there is one of this name.
+    // A word that begins an unquoted value is not a variable, even if a variable has this name.
     if (token?.kind !== "word" || this.#peek(ahead + 1)?.kind === "word") return undefined;
     return this.#found.values.get(token.text.toLowerCase());
   }
 
-  /** Reads a value without quotes: up to the next comma, semicolon, assignment, or end of the sentence or line. */
+  /** Reads an unquoted value: up to the next comma, semicolon, assignment, or end of the sentence or line. */
   #unquoted(): string[] {
     const start = this.#peek()?.start ?? this.#text.length;
     let end = start;
@@ -218,7 +218,7 @@ class AssignmentReader {
   }
 }
 
-/** The name that a token would be, in lower case; the keys of JSON are literals. */
+/** Returns a token as a name in lower case. JSON keys are literals. */
 function nameOf({ kind, text }: Token): string | undefined {
   if (text.length > LONGEST_NAME) return undefined;
   if (kind === "word") return text.toLowerCase();
@@ -248,7 +248,7 @@ function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): 
     const variable = token.kind === "word" ? values.get(token.text.toLowerCase()) : undefined;
     const value = token.kind === "literal" ? token.text.slice(0, LONGEST_VALUE) : variable;
     if (value !== undefined) {
-      // In a sentence, quoted words with commas between them are only quoted. In brackets they are a list.
+      // In a sentence, quoted words with commas between them are quotations. In brackets they are a list.
       if (token.kind === "literal" && !isGlued) finish();
       if (pieces.length === 0) isList = "([{".includes(tokens[index - 1]?.text ?? " ");
       length += value.length;
@@ -266,7 +266,7 @@ function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): 
   return sums;
 }
 
-/** Returns the lines with placeholders, with the values in their place. */
+/** Returns the lines with placeholders, filled with the values. */
 function filledTemplates(text: string, values: ReadonlyMap<string, string>): PieceList[] {
   const filled: PieceList[] = [];
   for (const line of text.split("\n")) {
@@ -283,7 +283,7 @@ function filledTemplates(text: string, values: ReadonlyMap<string, string>): Pie
   return filled;
 }
 
-/** Orders names by their number, where they have one, and else by their letters. */
+/** Orders names by their number, or else by their letters. */
 function compareNames(a: string, b: string): number {
   const number = (name: string) => Number(/\d+$/.exec(name)?.[0] ?? 0);
   return number(a) - number(b) || (a < b ? -1 : 1);
