@@ -33,22 +33,22 @@ export interface AnswerScanSettings extends StreamOptions {
 type Step = StreamStep<StreamReport>;
 
 /**
- * The fewest characters between two scans within a sentence: few at first, so that the first text comes soon, then one in 32 of the
- * window, which bounds how often a character is scanned.
+ * The minimum characters between two scans within a sentence. `first` is small, so that the first text is released soon. It grows to one
+ * in `part` characters of the window, which bounds how often a character is scanned.
  */
 const STEP_CHARS = { first: 12, last: 48, part: 32 };
-/** A sentence of which more was judged before is not read again from its beginning. */
+/** If more of a sentence was judged before, it is not reread from its beginning. */
 const MAX_SENTENCE_CHARS = 1024;
-/** How much text is waited for behind a part that fails, where the verdict on a part depends on the text around it. */
+/** The characters to wait for after a failing part, if the verdict on a part depends on the text around it. */
 const SECOND_LOOK_CHARS = 400;
 
-/** What the span scanners said about the window up to a place. */
+/** The results of the span scanners for the window up to an offset. */
 interface WindowScan {
-  /** The offset in the window at which the text ended. */
+  /** The offset in the window at which the scanned text ended. */
   end: number;
   /** Whether a sentence or a line ends there. */
   isSentence: boolean;
-  /** What the first scanner read. */
+  /** The text that the first scanner read. */
   input: string;
   result: ScanResult;
   /** The text as rewritten by all scanners. */
@@ -60,10 +60,10 @@ interface WindowScan {
 /**
  * Scans one answer while it arrives.
  *
- * A window of the answer is kept: the text that waits, and some text before it. At the ends of sentences and words the span scanners read
- * the window up to there. Text up to a place is released when the scanners leave it the same whatever text behind that place they read.
- * What was released before must stay the same too, otherwise the answer is blocked. Other scanners judge new parts once, before they are
- * released. At the end all scanners read the whole answer.
+ * It keeps a window of the answer: the waiting text, and some text before it. At the ends of sentences and words the span scanners read
+ * the window up to that offset. Text is released when no text after it changes what the scanners make of it. If the scanners would change
+ * released text, the answer is blocked. Other scanners judge each new part once, before it is released. At the end all scanners read the
+ * whole answer.
  */
 export class AnswerScan implements AnswerStream<StreamReport> {
   readonly #settings: AnswerScanSettings;
@@ -73,14 +73,14 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   readonly #tally: StreamTally;
   readonly #window: AnswerWindow;
   readonly #whole: WholeAnswer;
-  /** What the scanners said up to the released text, and then at places behind it. */
+  /** The scan up to the released text, and then the scans at later offsets. */
   #base: WindowScan;
   #scans: WindowScan[] = [];
-  /** What models have said about the sentences of the window. */
+  /** The answers of models for sentences of the window. */
   #answers = new AnswerCache();
   /** Whether a model has changed its answer about released text. */
   #hasWavered = false;
-  /** The length of the answer at which a part that failed is judged again, with the text behind it; undefined where none has failed. */
+  /** The answer length at which a failing part is judged again, with the text after it. Undefined without a failing part. */
   #secondLook: number | undefined;
   #charsSinceScan = 0;
   #hasNewText = false;
@@ -107,7 +107,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   get waiting(): number | undefined {
-    // Without the end of a word there is nothing to release.
+    // Without a complete word nothing can be released.
     const isWaiting = !this.#hasEnded && this.#hasNewText && !this.#scanners.holdsAll && this.#window.hasWaitingWord;
     return isWaiting ? this.#limits.holdbackMs : undefined;
   }
@@ -116,7 +116,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     this.#checkOpen();
     this.#take(piece);
     if (this.#scanners.holdsAll) return this.#whole.isComplete ? EMPTY_STEP : this.#block(this.#whole.length);
-    // Cut points are looked for twice as often, which bounds the work for pieces of a single character.
+    // Looking for cut points at half the step bounds the work for pieces of a single character.
     if (this.#charsSinceScan < this.#step / 2) return EMPTY_STEP;
     this.#charsSinceScan = 0;
     return this.#advance();
@@ -161,7 +161,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     if (!this.#scanners.holdsAll) this.#window.append(piece);
   }
 
-  /** Scans up to new cut points, and releases what is decided. */
+  /** Scans up to new cut points, and releases the decided text. */
   async #advance(): Promise<Step> {
     const { waitsForSentences, span, across } = this.#scanners;
     const last = this.#scans.at(-1)?.end ?? this.#window.released;
@@ -174,7 +174,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     if (sentence > 0 && !isScanned(sentence)) await this.#scanTo(sentence, true);
     const reached = Math.max(last, sentence);
     const step = Math.max(this.#step, Math.floor(span / 4));
-    // Within a sentence that waits, scans begin so early that they have read enough when the sentence may be released.
+    // Within a waiting sentence, scans start early enough to have read enough text when the sentence may be released.
     const scansWords =
       !waitsForSentences ||
       this.#window.waitingChars > this.#limits.holdbackChars - span - step ||
@@ -183,7 +183,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return this.#releaseDecided(isTooLong);
   }
 
-  /** Releases text up to the last place that is decided. */
+  /** Releases text up to the last decided offset. */
   async #releaseDecided(isTooLong: boolean): Promise<Step> {
     const { waitsForSentences, span, across } = this.#scanners;
     const isLong = !waitsForSentences || this.#window.waitingChars > this.#limits.holdbackChars;
@@ -197,7 +197,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       const charsBehind = latest.end - scan.end;
       if (!(scan.isSentence ? charsBehind >= across : isLong && charsBehind >= span)) continue;
       if (scan !== latest && this.#outcome(scan.result) !== "blocked") {
-        // What fails may stand at the border, and may begin before it.
+        // The failing span may be at the border, or begin before it.
         if (this.#outcome(latest.result) === "blocked") return EMPTY_STEP;
         if (!latest.text.startsWith(scan.text)) continue;
       }
@@ -206,7 +206,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return isTooLong ? this.#release(latest) : EMPTY_STEP;
   }
 
-  /** Lets the span scanners read the window up to an offset. */
+  /** Runs the span scanners on the window up to an offset. */
   async #scanTo(end: number, isSentence: boolean): Promise<WindowScan> {
     const { context, options } = this.#settings;
     const { spans, all } = this.#scanners;
@@ -233,7 +233,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return this.#settings.decide(reportOf(Object.assign({}, result, { suppressed: [...suppressed] }))).outcome;
   }
 
-  /** Releases the window up to where a scan ended, after the other scanners have judged the new part. */
+  /** Releases the window up to the end of a scan, after the other scanners have judged the new part. */
   async #release(scan: WindowScan): Promise<Step> {
     if (this.#secondLook !== undefined && this.#whole.length < this.#secondLook) return EMPTY_STEP;
     const unread = this.#window.text.length - scan.end;
@@ -264,8 +264,8 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /**
-   * Whether only models would now rewrite released text in another way. What a model says about a part of a long sentence may change with
-   * the rest of it. That does not end the answer: at its end the models read all of it again.
+   * Whether only models would now rewrite released text differently. A model's result for a part of a long sentence may change with the
+   * rest of the sentence. This does not end the answer, because the models read the whole answer at its end.
    */
   async #wavers({ end }: WindowScan): Promise<boolean> {
     const { byModel, spans } = this.#scanners;
@@ -279,9 +279,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /**
-   * Adds what all scanners say about the new part to the tally.
+   * Adds the results of all scanners for the new part to the tally.
    *
-   * @returns `unsure` where the part fails, but may pass with the text behind it. Nothing was added to the tally then.
+   * @returns `unsure` if the part fails, but may pass with the text after it. The tally is unchanged then.
    */
   async #judge(scan: WindowScan): Promise<"passed" | "blocked" | "unsure"> {
     const base = this.#base;
@@ -317,7 +317,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return scanText(scanners, text, context, Object.assign({}, options, own));
   }
 
-  /** Returns the findings of a span scanner that begin behind the released text, with their offsets in the whole answer. */
+  /** Returns the findings of a span scanner that begin after the released text, with their offsets in the whole answer. */
   #newFindings({ findings }: CheckResult, released: number): Finding[] {
     return findings.flatMap((finding) => {
       const span = this.#window.answerSpan(finding, released);
@@ -334,7 +334,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     });
   }
 
-  /** Lets the window begin later, and scans what is left of it again. */
+  /** Moves the beginning of the window, and scans the rest of it again. */
   async #moveWindow(from: number): Promise<void> {
     if (from <= 0) return;
     this.#tally.addTimings(this.#answers.timings);
@@ -350,7 +350,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     if (later) await this.#scanTo(later.end - from, later.isSentence);
   }
 
-  /** Ends an answer that was kept as a whole: all scanners read all of it. */
+  /** Ends an answer that was kept as a whole: all scanners read the whole answer. */
   async #endComplete(): Promise<Step> {
     const { named, context, options } = this.#settings;
     const seen = this.#tally.result;
@@ -370,7 +370,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return { text: report.outcome === "blocked" ? "" : rest, report };
   }
 
-  /** Ends an answer that is too long to be kept: the scanners that need all of it read its beginning. */
+  /** Ends an answer that was too long to keep: the scanners of whole answers read its beginning. */
   async #endIncomplete(): Promise<Step> {
     this.#secondLook = this.#whole.length;
     const step = await this.#release(await this.#scanTo(this.#window.text.length, true));
@@ -395,7 +395,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return { text: report.outcome === "blocked" ? "" : step.text, report };
   }
 
-  /** Adds what scanners said about the beginning of an answer. What span and part scanners found was added part by part. */
+  /** Adds the results for the beginning of an answer. The results of span and part scanners were added part by part. */
   #addBeginning(beginning: ScanResult, needed: readonly string[]): void {
     const isAtEnd = (check: CheckResult) => this.#scanners.atEnd.some(({ name }) => name === check.scanner);
     const checks = beginning.checks
@@ -410,9 +410,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
   }
 
   /**
-   * Ends the answer before its end.
+   * Blocks the answer before its end.
    *
-   * @param unread how much of the answer no scanner has decided about.
+   * @param unread the number of characters without a decision.
    */
   #block(unread = this.#window.waitingChars): Step {
     const total = this.#tally.total(this.#answerLength, unread);
@@ -440,12 +440,12 @@ export class AnswerScan implements AnswerStream<StreamReport> {
 
 const EMPTY_STEP: Step = Object.freeze({ text: "" });
 
-/** The text that the scanners behind a rewriting scanner read. */
+/** Returns the text that the scanners after a rewriting scanner read. */
 function textAfter({ rewritten, input }: WindowScan, after: string | undefined): EditedText {
   return (after === undefined ? undefined : rewritten.get(after)) ?? new EditedText(input);
 }
 
-/** Whether a part fails only by scanners whose verdict on a part depends on the text around it. */
+/** Whether a part fails only because of scanners whose verdict on a part depends on the text around it. */
 function failsByContext({ checks }: ScanResult, { scanners }: PartScanners): boolean {
   const failing = checks.filter(({ isValid }) => !isValid);
   const dependsOnContext = ({ scanner, outcome }: CheckResult) => {
@@ -455,7 +455,7 @@ function failsByContext({ checks }: ScanResult, { scanners }: PartScanners): boo
   return failing.length > 0 && failing.every(dependsOnContext);
 }
 
-/** Returns where a part begins that is judged: with its sentence, and after some text that is read again. */
+/** Returns the start of a part to judge: the beginning of its sentence, and before it some text that is read again. */
 async function partStart(
   text: string,
   judged: number,
@@ -475,9 +475,9 @@ async function partStart(
 }
 
 /**
- * Counts the findings that were omitted behind the released text: the others were counted with the scans before.
+ * Counts only the omitted findings after the released text, because earlier scans have counted the others.
  *
- * @param newFindings returns the findings of a check behind the released text.
+ * @param newFindings returns the findings of a check after the released text.
  */
 function withNewOmitted(
   result: ScanResult,

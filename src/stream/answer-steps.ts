@@ -1,17 +1,17 @@
 import { IDLE, type ItemReader, markIdle } from "../support/items.ts";
 import type { AnswerStream, StreamStep } from "./answer-stream.ts";
 
-/** How pieces become an answer. */
+/** How the pieces of an answer are read. */
 export interface AnswerStepsOptions<Piece> {
   /** Returns the text of a piece. */
   textOf(piece: Piece): string;
-  /** Ends the answer and its source. The steps then throw its reason. */
+  /** Aborts the answer and its source. The steps then throw its reason. */
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Hands the pieces of an answer to what judges it, and tells what comes of them: also of what has waited for long enough, and of the end.
- * The last step has the report. The source is read no faster than the steps, and it ends with them.
+ * Pushes the pieces of an answer into its scan, and yields the steps: also those after a wait, and at the end. The last step has the
+ * report. The source is read on demand, and closed with the steps.
  */
 export async function* answerSteps<Report, Piece>(
   answer: AnswerStream<Report>,

@@ -1,6 +1,6 @@
-/** What the latest piece of an answer led to. */
+/** The result of a piece of an answer. */
 export interface StreamStep<Report> {
-  /** What may be shown now. It follows what earlier steps returned. It is often empty, because the decision needs more of the answer. */
+  /** The released text, which follows that of earlier steps. It is often empty, because a decision needs more of the answer. */
   text: string;
   /**
    * The report, once the answer has ended: after {@link AnswerStream.end}, or earlier if a check failed. With the outcome `blocked`, no
@@ -14,14 +14,14 @@ export interface StreamStep<Report> {
  * signal of the call.
  */
 export interface AnswerStream<Report> {
-  /** Takes the next piece of the answer. A piece may end anywhere, even within a surrogate pair. */
+  /** Accepts the next piece of the answer. A piece may end anywhere, even within a surrogate pair. */
   push(piece: string): Promise<StreamStep<Report>>;
   /**
-   * Releases what may be shown although no new piece has come, when a piece has waited for as long as the options allow. Call it when
-   * {@link waiting} says so.
+   * Releases text without a new piece, after a piece has waited for as long as the options allow. Call it after {@link waiting}
+   * milliseconds.
    */
   flush(): Promise<StreamStep<Report>>;
-  /** The milliseconds after which {@link flush} would release something; undefined when only more of the answer can. */
+  /** The milliseconds until {@link flush} would release text. Undefined if only more of the answer can. */
   readonly waiting: number | undefined;
   /** Ends the answer. The step has the rest of the text and the report on the whole answer. */
   end(): Promise<StreamStep<Report>>;

@@ -5,19 +5,19 @@ import type { Span } from "../text/span.ts";
 import { type CutPoints, cutPointsIn, lastWordEnd, openFence, unfinishedFrom, wholeCharacters } from "./cut-points.ts";
 import type { StreamScanners } from "./stream-scanners.ts";
 
-/** The most characters that wait for the end of an open span, such as a private key without its last line. */
+/** The maximum characters that wait for the end of an open span, such as a private key without its last line. */
 export const MAX_OPEN_CHARS = 8192;
-/** How much text that was released is scanned again before the window moves on. */
+/** The released characters that are rescanned before the window moves. */
 export const WINDOW_CHARS = 1024;
 
-/** The most characters of a value that is found again, and of the line before it. */
+/** The maximum characters of a value that is found again, and of the line before it. */
 const MAX_VALUE_CHARS = 120;
-/** The most values that are found again wherever they are. */
+/** The maximum number of values that are found again anywhere. */
 const MAX_VALUES = 16;
-/** How far the beginning of the window may go back to the end of a word. */
+/** The maximum characters by which the window's beginning moves back to the end of a word. */
 const WORD_REACH = 48;
 
-/** The part of an answer that scanners read: the text that waits, and some text before it. */
+/** The part of an answer that scanners read: the waiting text, and some text before it. */
 export class AnswerWindow {
   readonly #scanners: StreamScanners;
   readonly #unit: OffsetUnit;
@@ -27,7 +27,7 @@ export class AnswerWindow {
   #lastWord = 0;
   /** The length of the answer before the window, in the unit of the caller. */
   #before = 0;
-  /** The lines of values that are to be found again, and the line that began the block of code in which the window begins. */
+  /** The lines of values to find again, and the opening line of the code block in which the window begins. */
   #prefix = "";
   #valueLines: string[] = [];
   #fence: string | undefined;
@@ -46,7 +46,7 @@ export class AnswerWindow {
     return this.#released;
   }
 
-  /** How much text waits. */
+  /** The length of the waiting text. */
   get waitingChars(): number {
     return this.#text.length - this.#released;
   }
@@ -79,12 +79,12 @@ export class AnswerWindow {
     this.#text = "";
   }
 
-  /** What scanners read of the window up to an offset. */
+  /** Returns the text that scanners read up to an offset of the window. */
   inputUpTo(end: number): string {
     return this.#prefix + this.#text.slice(0, end);
   }
 
-  /** Maps a span of {@link inputUpTo} to the whole answer; undefined when it begins before an offset of the window. */
+  /** Maps a span of {@link inputUpTo} to the whole answer. Undefined if it begins before an offset of the window. */
   answerSpan({ start, end }: Span, from: number): Span | undefined {
     const first = start - this.#prefix.length;
     if (first < from) return undefined;
@@ -92,7 +92,7 @@ export class AnswerWindow {
     return { start: begin, end: begin + lengthIn(this.#unit, this.#text.slice(first, end - this.#prefix.length)) };
   }
 
-  /** Returns the offset up to which text may be released. What begins there has not ended. `blocked`: a span is open for too long. */
+  /** Returns the offset up to which text may be released, before any open span. `blocked`: a span is open for too long. */
   limit(): number | "blocked" {
     const text = this.#text;
     let limit = wholeCharacters(text, text.length);
@@ -109,7 +109,7 @@ export class AnswerWindow {
   }
 
   /**
-   * Returns the last places up to a limit where the text may be cut.
+   * Returns the last cut points up to a limit.
    *
    * @param lines whether ends of lines count as ends of sentences.
    */
@@ -124,12 +124,12 @@ export class AnswerWindow {
     return cutPointsIn(this.#text, { from, limit, lines, openFrom }, abortable);
   }
 
-  /** Whether the window has grown so long that it should begin later. */
+  /** Whether the window is so long that it should move. */
   get isTooLong(): boolean {
     return this.#released > WINDOW_CHARS + this.#scanners.before;
   }
 
-  /** Returns an offset from which the window may go on: the beginning of a line, or of a word. */
+  /** Returns the next start of the window: the beginning of a line, or of a word. */
   get nextStart(): number {
     const latest = this.#released - this.#scanners.before;
     const line = this.#text.lastIndexOf("\n", latest - 1) + 1;
@@ -141,9 +141,9 @@ export class AnswerWindow {
   }
 
   /**
-   * Lets the window begin later, so that what was released is not scanned again forever.
+   * Moves the beginning of the window, so that released text is not rescanned forever.
    *
-   * @param values the spans, in what scanners read, of values that are to be found again.
+   * @param values the spans of values to find again, in the text that scanners read.
    */
   moveTo(from: number, values: readonly Span[]): void {
     this.#keepValues(from, values);
@@ -151,13 +151,13 @@ export class AnswerWindow {
     const lines = [...this.#valueLines, ...(this.#fence === undefined ? [] : [this.#fence])];
     this.#prefix = lines.map((line) => `${line}\n`).join("");
     this.#before += lengthIn(this.#unit, this.#text.slice(0, from));
-    // A slice of a long text keeps all of it in memory, so the window becomes a text of its own.
+    // A slice of a long text retains all of it in memory, so the window is copied.
     this.#text = Buffer.from(this.#text.slice(from), "utf16le").toString("utf16le");
     this.#released -= from;
     this.#lastWord = Math.max(0, this.#lastWord - from);
   }
 
-  /** Keeps the lines of values that the window leaves behind. */
+  /** Keeps the lines of values that leave the window. */
   #keepValues(from: number, values: readonly Span[]): void {
     const input = this.#prefix + this.#text;
     for (const { start, end } of values) {

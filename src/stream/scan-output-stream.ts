@@ -17,18 +17,17 @@ export type { StreamOptions, StreamReport } from "./stream-options.ts";
 /** The options of {@link scanOutputStream}. */
 export interface StreamScanOptions extends ScanOptions, StreamOptions {
   /**
-   * The scanners, by name or type, whose findings do not end the stream, because they take all of them out of the text. Scanners that put
-   * placeholders of a vault into a text are always among them. By default there are no others.
+   * The names or types of scanners whose findings do not end the stream, because the scanners remove them. Scanners that insert
+   * placeholders of a vault are always included. By default there are no others.
    */
   masking?: readonly string[];
 }
 
-/** An answer that was scanned on its way. It can be read once: by iterating over it, or as a web stream. */
+/** An answer that is scanned on its way. It can be read once: by iteration, or as a web stream. */
 export interface ScannedStream extends AsyncIterable<string> {
   /**
-   * The report on the whole answer. It is there when the texts have been read to their end, and says with `outcome` whether they are
-   * all of the answer: after `blocked` the rest is never given out. It rejects when the scan failed, when the source did, and with
-   * `GUARD_ABORTED` when the reader stopped early.
+   * The report on the whole answer. It resolves when the texts have been read to their end. After the outcome `blocked` the rest of the
+   * answer is never released. It rejects if the scan or the source failed, and with `GUARD_ABORTED` if the reader stopped early.
    */
   readonly report: Promise<StreamReport>;
   /** Returns the texts as a web stream. Cancelling it ends the scan and the source. */
@@ -36,13 +35,13 @@ export interface ScannedStream extends AsyncIterable<string> {
 }
 
 /**
- * Scans a model's output while it arrives, and gives out what has been decided: up to the ends of sentences, of lines, or of words. A
- * span that a scanner may still rewrite, such as half a secret, is held back until it is whole. When a check fails, nothing more is given
- * out, and nothing of the sentence or span that failed has been. At the end the verdict is that of {@link scanOutput}.
+ * Scans a model's output while it arrives, and releases decided text: up to the ends of sentences, of lines, or of words. A span that a
+ * scanner may still rewrite, such as half a secret, is held until it is complete. If a check fails, no more text is released, and none of
+ * the failing sentence or span has been. The final verdict is that of {@link scanOutput}.
  *
- * Nothing is read from the source before the texts are read, nor faster than they are.
+ * The source is read on demand only.
  *
- * @param source the pieces of the output. They may end anywhere, also between the two code units of one character.
+ * @param source the pieces of the output. They may end anywhere, also within a surrogate pair.
  * @throws GuardValidationError for arguments of the wrong type.
  * @example
  * const scanned = scanOutputStream([new output.Secrets()], prompt, pieces, { masking: ["Secrets"] });
@@ -86,7 +85,7 @@ function answerScan(
     options: Object.assign({}, run, { suppress: suppressedNames(run.suppress), signal }),
     decide: (report) => ({
       isValid: report.isValid,
-      // With failFast the checks behind the failing one have not read the text.
+      // With failFast the checks after the failing one have not read the text.
       outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, { scanners: named, masking }),
     }),
   });
@@ -105,7 +104,7 @@ class ScannedOutput implements ScannedStream {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // A reader of the texts alone gets errors from them.
+    // A program that reads only the texts receives errors from them.
     this.report.catch(() => {});
     this.#endCall = endCall;
     this.#texts = this.#read(pieces, scan, signal);

@@ -2,49 +2,49 @@ import type { CheckId } from "../scan/check-result.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
 import type { PartStreaming, ScanContext, Scanner, SpanStreaming, Streaming } from "../scan/scanner.ts";
 
-/** Scanners that judge the same text, part by part. */
+/** Scanners that judge the parts of the same text. */
 export interface PartScanners {
   scanners: NamedScanner[];
-  /** The rewriting scanner whose text they read; undefined when they read the answer as it came. */
+  /** The rewriting scanner whose text they read. Undefined if they read the original answer. */
   after: string | undefined;
-  /** How much of the text before a part they read again. */
+  /** The length of the text before a part that they read again. */
   overlap: number;
 }
 
-/** The scanners of an answer that arrives in pieces, by the ways in which they read it. */
+/** The scanners of a streamed answer, by how they read it. */
 export interface StreamScanners {
-  /** All scanners, in their order, without those that the call leaves out. */
+  /** All scanners in order, without the suppressed ones. */
   readonly all: readonly NamedScanner[];
-  /** The checks that the call leaves out. */
+  /** The suppressed checks. */
   readonly suppressed: readonly CheckId[];
   /** The scanners that find spans, and read new text together with the text around it. */
   readonly spans: readonly NamedScanner[];
-  /** The span scanners that ask models. */
+  /** The span scanners with a model. */
   readonly byModel: readonly NamedScanner[];
-  /** The span scanners that find a value everywhere once they have found it. */
+  /** The span scanners that find a value anywhere once they have found it. */
   readonly repeating: readonly NamedScanner[];
   /** The scanners that judge each part once. */
   readonly parts: readonly PartScanners[];
   /** The scanners that run once, at the end. */
   readonly atEnd: readonly NamedScanner[];
-  /** Whether nothing may be released before the end, because a scanner may rewrite all of the answer. */
+  /** Whether no text may be released before the end, because a scanner may rewrite the whole answer. */
   readonly holdsAll: boolean;
-  /** Whether some scanner judges sentences, so that text waits for their ends. */
+  /** Whether a scanner judges sentences, so that text waits for their ends. */
   readonly waitsForSentences: boolean;
-  /** The scanners that know spans which have not ended. */
+  /** The scanners that can detect open spans. */
   readonly openSpans: readonly Streaming[];
-  /** How much text must have been read behind a place within a sentence before it is released. */
+  /** The length of the text that must follow an offset within a sentence before it is released. */
   readonly span: number;
-  /** The same behind the end of a sentence or a line. */
+  /** The same for an offset at the end of a sentence or a line. */
   readonly across: number;
-  /** How much text before new text the span scanners read again. */
+  /** The length of the text before new text that the span scanners read again. */
   readonly before: number;
 }
 
-/** The length of {@link SpanStreaming.before} unless a scanner says another one. */
+/** The default of {@link SpanStreaming.before}. */
 const BEFORE = 256;
 
-/** Sorts the scanners of a list by the ways in which they read a stream. */
+/** Groups scanners by how they read a stream. */
 export function streamScanners(
   named: readonly NamedScanner[],
   {
@@ -85,7 +85,7 @@ function readsSpans({ streaming }: Scanner): boolean {
   return streaming?.reads === "spans";
 }
 
-/** Groups the scanners that judge parts by the rewriting scanner whose text they read. */
+/** Groups part scanners by the rewriting scanner whose text they read. */
 function partsOf(all: readonly NamedScanner[], partScanners: readonly NamedScanner[]): PartScanners[] {
   const parts = new Map<string | undefined, PartScanners>();
   let after: string | undefined;
@@ -100,7 +100,7 @@ function partsOf(all: readonly NamedScanner[], partScanners: readonly NamedScann
   return [...parts.values()];
 }
 
-/** Returns the rewriting scanner whose text a span scanner reads; undefined when it reads the answer as it came. */
+/** Returns the rewriting scanner whose text a span scanner reads. Undefined if it reads the original answer. */
 export function predecessorOf(scanners: readonly NamedScanner[], name: string): string | undefined {
   let after: string | undefined;
   for (const item of scanners) {

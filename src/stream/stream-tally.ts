@@ -3,7 +3,7 @@ import { limitFindings } from "../scan/findings.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 
-/** Accumulates what scanners say about the parts of one answer: the worst result of each scanner, and all findings. */
+/** Accumulates the results for the parts of an answer: the worst result of each scanner, and all findings. */
 export class StreamTally {
   readonly engineTiming: ScanReport["engineTiming"] = {};
   readonly #checks = new Map<string, CheckResult>();
@@ -17,7 +17,7 @@ export class StreamTally {
   /**
    * Adds the checks of a part.
    *
-   * @param newFindings returns the findings of a check that were not added before, with their offsets in the whole answer.
+   * @param newFindings returns the new findings of a check, with their offsets in the whole answer.
    */
   add({ checks, coverage }: ScanResult, newFindings: (check: CheckResult) => Finding[]): void {
     for (const check of checks) this.#addCheck(check, newFindings(check));
@@ -25,12 +25,12 @@ export class StreamTally {
     addTextCoverage(this.#result.coverage, coverage);
   }
 
-  /** Adds times of models. */
+  /** Adds timings of models. */
   addTimings(timings: ScanReport["engineTiming"]): void {
     addEngineTimings(this.engineTiming, timings);
   }
 
-  /** What the checks have said so far. */
+  /** The result of the checks so far. */
   get result(): ScanResult {
     return Object.assign({}, this.#result, { checks: [...this.#checks.values()] });
   }
@@ -39,7 +39,7 @@ export class StreamTally {
    * Returns the result for the whole answer.
    *
    * @param chars the length of the answer.
-   * @param unread how much of it no scanner was given.
+   * @param unread the number of unscanned characters.
    */
   total(chars: number, unread: number): ScanResult {
     const { coverage } = this.#result;
@@ -76,7 +76,7 @@ export class StreamTally {
   }
 }
 
-/** Adds times of models to others. */
+/** Adds timings of models to others. */
 export function addEngineTimings(to: ScanReport["engineTiming"], from: ScanReport["engineTiming"]): void {
   for (const [model, { queued, tokenized, inferred }] of Object.entries(from)) {
     const sum = to[model] ?? { queued: 0, tokenized: 0, inferred: 0 };

@@ -8,7 +8,7 @@ import type { Finding, ScanContext } from "../scan/scanner.ts";
 import { scanText } from "../scan/text-scan.ts";
 import { predecessorOf, type StreamScanners } from "./stream-scanners.ts";
 
-/** The beginning of an answer, for scanners that need all of it, and what was released of the answer. */
+/** The kept beginning of an answer, for scanners of whole answers, and the released text. */
 export class WholeAnswer {
   readonly #maxChars: number;
   #length = 0;
@@ -24,17 +24,17 @@ export class WholeAnswer {
     return this.#length;
   }
 
-  /** Whether all of the answer was kept. */
+  /** Whether the whole answer was kept. */
   get isComplete(): boolean {
     return this.#length <= this.#maxChars;
   }
 
-  /** What was kept of the answer. */
+  /** The kept part of the answer. */
   get text(): string {
     return this.#kept.join("");
   }
 
-  /** What was released of an answer that was kept. */
+  /** The released part of a kept answer. */
   get released(): string {
     return this.#released.join("");
   }
@@ -55,35 +55,35 @@ export class WholeAnswer {
   }
 }
 
-/** Adds a piece to a text. Many small pieces take much more memory than one text, so they are joined now and then. */
+/** Adds a piece to a text. Many small pieces take much more memory than one text, so they are joined periodically. */
 function addPiece(pieces: string[], piece: string): void {
   pieces.push(piece);
   if (pieces.length > 512) pieces.splice(0, pieces.length, pieces.join(""));
 }
 
-/** How the end of an answer is scanned. */
+/** The settings of the final scan of an answer. */
 interface WholeScanSettings {
   named: readonly NamedScanner[];
   scanners: StreamScanners;
   context: ScanContext;
   options: RunOptions;
-  /** What the scanners said about the parts of the answer. */
+  /** The results for the parts of the answer. */
   seen: ScanResult;
   /** Whether a model has changed its answer about released text. */
   hasWavered: boolean;
 }
 
-/** What all scanners say about a whole answer. */
+/** The result of all scanners for a whole answer. */
 interface WholeScan {
   result: ScanResult;
   engineTiming: ScanReport["engineTiming"];
-  /** The text that was not released before. */
+  /** The text that has not been released. */
   rest: string;
-  /** Whether the rest must not be released. */
+  /** Whether the rest must be blocked. */
   isBlocked: boolean;
 }
 
-/** Scans a whole answer with all scanners, and decides about the text that was not released before. */
+/** Scans a whole answer with all scanners, and decides about the unreleased text. */
 export async function scanWholeAnswer(answer: WholeAnswer, settings: WholeScanSettings): Promise<WholeScan> {
   const { named, scanners, context, options, seen, hasWavered } = settings;
   const rewritten = new Map<string, EditedText>();
@@ -119,8 +119,8 @@ export async function scanWholeAnswer(answer: WholeAnswer, settings: WholeScanSe
 }
 
 /**
- * Scans the whole answer with a scanner that asks a model. While the answer arrived, the model read sentence by sentence; in the whole it may
- * find more.
+ * Scans the whole answer with a scanner that has a model. While the answer arrived, the model read single sentences. In the whole answer it
+ * may find more.
  */
 async function scanAgain(
   item: NamedScanner,
@@ -131,7 +131,7 @@ async function scanAgain(
   const { context, options, named, seen, hasWavered } = settings;
   const id = { scanner: item.name, scope: "output" } as const;
   const check = findCheck(whole.result, id);
-  // With failFast a scanner behind one that failed did not run.
+  // With failFast a scanner after a failing one did not run.
   if (!check) return;
   const run = (text: string, offsets: RunOptions["offsets"]) =>
     scanText([item], text, context, Object.assign({}, options, { scope: "output", suppress: [], offsets } as const));
@@ -147,7 +147,7 @@ async function scanAgain(
   const current = findCheck(whole.result, id) as CheckResult;
   const others = current.findings.filter((finding) => !missed.includes(finding));
   current.findings = [...others, ...missed].sort((a, b) => a.start - b.start);
-  // What was not released can still be taken out. What was released can't, and blocking the rest would not hide it.
+  // Findings in unreleased text can be removed. Those in released text cannot, and blocking the rest would not hide them.
   const isLast = item === named.filter(({ scanner }) => scanner.sanitizes).at(-1);
   const left = isLast ? (await run(released + whole.rest, "utf16")).text : "";
   const more = left.startsWith(released) ? left.slice(released.length) : whole.rest;
@@ -163,7 +163,7 @@ function originalFindings(findings: readonly Finding[], input: EditedText, unit:
   return new Locator(input.original, undefined, unit ?? "utf16").located(mapped);
 }
 
-/** Takes over the check of a scanner from another result where it is worse. Times are kept. */
+/** Copies the check of a scanner from another result if it is worse. Timings are kept. */
 function takeWorse(to: ScanResult, from: ScanResult, scanner: string): void {
   const index = to.checks.findIndex((check) => check.scanner === scanner);
   const known = to.checks[index];
