@@ -1,14 +1,14 @@
 /** A request to a model: the messages, the tools and the system prompt. */
 export interface ChatRequest {
-  /** The messages, with the oldest first. */
+  /** The messages, oldest first. */
   messages: readonly Message[];
   /** The definitions of tools, in the format of OpenAI (chat or Responses), Anthropic or MCP. */
   tools?: readonly Record<string, unknown>[] | null | undefined;
   /** Anthropic's `system` or the `instructions` of OpenAI's Responses API. */
   system?: string | readonly ContentPart[] | null | undefined;
   /**
-   * The other fields of the request to the model by their names, such as `response_format` and `prediction`. Fields of unknown names are read if
-   * they may contain an instruction.
+   * The other fields of the request by name, such as `response_format` and `prediction`. Unknown fields are read if they may contain
+   * instructions.
    */
   fields?: Readonly<Record<string, unknown>> | null | undefined;
 }

@@ -4,73 +4,73 @@ import type { Coverage, Finding } from "./scanner.ts";
 import type { Source } from "./source.ts";
 
 /**
- * Which texts a check looked at. `latest`: the prompt, or the user messages that the model has not answered. `output`: an answer of the
- * model. `window`: the last few user messages together. `history`: what the model has answered already. Any other scope is the source
+ * The texts of a check. `latest`: the prompt, or the user messages that the model has not answered. `output`: an answer of the model.
+ * `window`: the last few user messages together. `history`: messages that the model has already answered. Any other scope is the source
  * of the texts.
  */
 export type Scope = "latest" | "output" | "window" | "history" | Exclude<Source, "user">;
 
-/** The scope of new texts of a source. */
+/** Returns the scope of new texts of a source. */
 export function scopeOf(source: Source): Scope {
   return source === "user" ? "latest" : source;
 }
 
 /**
- * What a check decided. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed and
- * stayed as it was. `error`: the scanner threw, which counts as a failure.
+ * The outcome of a check. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed
+ * and is unchanged. `error`: the scanner threw, which counts as a failure.
  */
 export const CHECK_OUTCOMES = ["passed", "rewritten", "flagged", "error"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
-/** The scanner and the scope of a check. Together they name the check. */
+/** The scanner and the scope of a check, which together identify it. */
 export interface CheckId {
   /** The name of the scanner in the list, such as `Regex#2`. */
   scanner: string;
   scope: Scope;
 }
 
-/** What one scanner said about the texts of one scope. */
+/** The result of one scanner for the texts of one scope. */
 export interface CheckResult extends CheckId {
   /** The kind of scanner, such as `Regex`. */
   type: string;
   isValid: boolean;
   outcome: CheckOutcome;
-  /** The risk score, within -1..1. It is below 0 when the texts pass and above 0 when one of them fails. */
+  /** The risk score, -1..1: below 0 if the texts pass, above 0 if one of them fails. */
   score: number;
-  /** The probability, 0..1, that the threshold was compared with. Only checks that rest on a probability have one. */
+  /** The probability, 0..1, that was compared with the threshold. Absent for rules. */
   probability?: number;
-  /** Why the scanner decided as it did. Offsets count in the original texts, also behind scanners that rewrite. */
+  /** The findings. Offsets count in the original texts, even after rewriting scanners. */
   findings: Finding[];
-  /** How the scanner rewrote the original text. It is absent when the check rewrote nothing, and in results of several texts. */
+  /** The edits of the original text. Absent if the check rewrote nothing, and in results of several texts. */
   edits?: readonly Edit[];
-  /** How long the scanner took, in milliseconds. */
+  /** The duration in milliseconds. */
   timing: number;
-  /** How much of the texts the scanner looked at. */
+  /** How much of the texts the scanner scanned. */
   coverage: Coverage;
 }
 
-/** How much of some texts all checks together looked at. */
+/** How much of some texts all checks together scanned. */
 export interface TextCoverage {
   /** The length of the texts. */
   chars: number;
-  /** How much of that every check looked at. */
+  /** The length that every check scanned. */
   scannedChars: number;
-  /** Whether some text was left out. */
+  /** Whether a part of the texts was not scanned. */
   truncated: boolean;
-  /** The largest number of windows in which a check read a text. */
+  /** The maximum number of windows in which a check read a text. */
   windows: number;
   /** The number of message parts that no scanner can read, such as images. */
   partsSkipped: number;
-  /** How much text of each source no scanner looked at. */
+  /** The length of unscanned texts by source. */
   unscannedSources: Partial<Record<Source, number>>;
-  /** What the model reads that is not in the request, such as the answer that `previous_response_id` names. */
+  /** References of the request to content that the model reads from elsewhere, such as `previous_response_id`. */
   stateElsewhere: string[];
 }
 
 /** The checks of one text, or of several texts together. */
 export interface ScanResult {
   checks: CheckResult[];
-  /** The checks that were left out by request. */
+  /** The suppressed checks. */
   suppressed: CheckId[];
   coverage: TextCoverage;
 }
@@ -123,8 +123,8 @@ export function addTextCoverage(to: TextCoverage, from: TextCoverage): void {
 }
 
 /**
- * Collects the checks of many texts. Checks of one scanner and scope become one check with the worst score, and with the findings of all
- * texts in their order.
+ * Collects the checks of many texts. Checks of the same scanner and scope are merged: the worst score, and the findings of all texts in
+ * order.
  */
 export class ResultCollector {
   readonly #checks = new Map<string, CheckResult>();
@@ -138,7 +138,7 @@ export class ResultCollector {
     addTextCoverage(this.#coverage, coverage);
   }
 
-  /** Adds a check and leaves the coverage of texts as it is. */
+  /** Adds a check without changing the coverage. */
   addCheck(check: CheckResult): void {
     const key = keyOf(check);
     const known = this.#checks.get(key);
@@ -174,7 +174,7 @@ function worseOutcome(one: CheckOutcome, other: CheckOutcome): CheckOutcome {
   return SEVERITY[other] > SEVERITY[one] ? other : one;
 }
 
-/** Merges a check with the same check of a later text: the worst score decides, and the findings of both are kept. */
+/** Merges a check with the same check of a later text: the worst score and the findings of both. */
 function worseCheck(known: CheckResult, next: CheckResult): CheckResult {
   const worse = next.score > known.score ? next : known;
   const { edits: _, ...rest } = worse;

@@ -4,9 +4,9 @@ import { diffEdits, type Edit } from "./edits.ts";
 import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
 
 /**
- * Validates what a scanner returned for a text, and turns a whole rewritten text into an edit. Plugins may return anything, and an
- * invalid result must not count as a pass: scores that contradict `isValid`, spans outside the text or inside a character, edits that
- * overlap, coverage of more than the text.
+ * Validates the result of a scanner, and turns a whole rewritten text into an edit. Plugins may return anything, and an invalid result
+ * must not count as a pass: scores that contradict `isValid`, spans outside the text or inside a character, overlapping edits, coverage
+ * of more than the text.
  *
  * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */
@@ -25,9 +25,9 @@ export function toVerdict(text: string, verdict: ScannerVerdict): Verdict {
 }
 
 /**
- * Checks what `detect` of a scanner returned.
+ * Validates the result of a scanner's `detect`.
  *
- * @throws TypeError that says what is wrong, and quotes nothing of the text.
+ * @throws TypeError that describes the error, and quotes nothing of the text.
  */
 export function checkedDetection<Found extends Pick<Detection, "score">>(detection: Found): Found {
   if (isNumberIn(detection?.score, 0, 1)) return detection;
@@ -38,7 +38,7 @@ function findFault(text: string, verdict: ScannerVerdict): string | undefined {
   if (typeof verdict?.isValid !== "boolean") return "isValid is neither true nor false";
   const { isValid, score, probability, sanitized, edits, findings, coverage } = verdict;
   if (!isNumberIn(score, -1, 1)) return "score is no number from -1 to 1";
-  // The sign alone tells the verdict to whoever reads scores only. A score of 0 does not fail a text.
+  // The sign alone must give the verdict, for programs that read only scores. A score of 0 does not fail a text.
   if (score > 0 === isValid) return `score ${score} contradicts isValid: ${isValid}`;
   if (probability !== undefined && !isNumberIn(probability, 0, 1)) return "probability is no number from 0 to 1";
   if (sanitized !== undefined && typeof sanitized !== "string")

@@ -3,7 +3,7 @@ import type { Source } from "./source.ts";
 /** A text of a conversation. Its strings are scanned together, joined by line breaks. */
 export interface MessageText {
   source: Source;
-  /** The index of the message. It is absent for texts beside the messages: tools and `system`. */
+  /** The index of the message. Absent for texts outside the messages: tools and `system`. */
   message?: number;
   /** The path of the content: `messages/5/content`, `messages/5/tool_calls/0`, `tools/2`, `system`. */
   path: string;
@@ -13,8 +13,8 @@ export interface MessageText {
   /** The number of parts that cannot be read, such as images. */
   skipped: number;
   /**
-   * Whether this is a text beside the content of a message, such as the name of its author. It is scanned, but it is neither part of the
-   * prompt nor of the window.
+   * Whether this text is beside the content of a message, such as the name of its author. It is scanned, but belongs neither to the prompt
+   * nor to the window.
    */
   isBeside?: boolean;
   /** The call with these arguments, if the source is `tool_call`. */
@@ -52,6 +52,6 @@ export interface ToolDefinition {
   description?: string;
   /** The JSON Schema of the arguments. */
   schema?: unknown;
-  /** The whole definition as it was given. */
+  /** The original definition. */
   definition: Readonly<Record<string, unknown>>;
 }

@@ -21,8 +21,8 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Returns edits that turn `before` into `after`: for each run of changed lines, everything between the first and the last character that
- * differ. Lines that are unique in both texts align them (patience diff).
+ * Returns edits that turn `before` into `after`: for each run of changed lines, everything between the first and the last differing
+ * character. Lines that are unique in both texts align them (patience diff).
  */
 export function diffEdits(before: string, after: string): Edit[] {
   if (before === after) return [];
@@ -59,7 +59,7 @@ function linesOf(text: string): Line[] {
   return lines;
 }
 
-/** Pairs the lines of two texts with the same number of lines one to one if they are equal, and else lines that are unique in both. */
+/** Pairs equal lines one to one if both texts have the same number of lines, and otherwise lines that are unique in both. */
 function alignedLines(old: readonly Line[], young: readonly Line[]): [number, number][] {
   if (old.length === young.length) {
     return old.flatMap(({ text }, index) => (young[index]?.text === text ? [[index, index] as [number, number]] : []));
@@ -89,7 +89,7 @@ function uniqueLines(lines: readonly Line[]): Map<string, number> {
   return found;
 }
 
-/** Returns the edit that replaces a part of a text, without what the part and its replacement have in common at both ends. */
+/** Returns the edit that replaces a part of a text, without the common beginning and end of the part and its replacement. */
 function trimmedEdit(offset: number, before: string, after: string): Edit {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -110,15 +110,15 @@ function trimmedEdit(offset: number, before: string, after: string): Edit {
   };
 }
 
-/** Whether an offset lies between the two code units of one character. */
+/** Whether an offset is between the two code units of a character. */
 function isInsidePair(text: string, offset: number): boolean {
   const [before, after] = [text.charCodeAt(offset - 1), text.charCodeAt(offset)];
   return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
 }
 
 /**
- * A text that several scanners rewrite one after the other. It keeps one list of edits on the original text, and maps offsets of the
- * rewritten text back to it.
+ * A text that several scanners rewrite in sequence. It keeps one list of edits of the original text, and maps offsets of the rewritten
+ * text back to it.
  */
 export class EditedText {
   readonly original: string;
@@ -140,7 +140,7 @@ export class EditedText {
     return this.#edits;
   }
 
-  /** Returns the text as rewritten so far, apart from later rewrites. */
+  /** Returns a copy that later rewrites do not change. */
   snapshot(): EditedText {
     const copy = new EditedText(this.original);
     copy.#text = this.#text;
@@ -156,9 +156,9 @@ export class EditedText {
   }
 
   /**
-   * Maps spans of the rewritten text to the original text. A span that touches a replacement covers everything that was replaced there.
+   * Maps spans of the rewritten text to the original text. A span that touches a replacement covers the whole replaced span.
    *
-   * @returns the spans in the order in which they were given.
+   * @returns the spans in the given order.
    */
   originalSpans(spans: readonly Span[]): Span[] {
     if (this.#edits.length === 0) return spans.map(({ start, end }) => ({ start, end }));
@@ -173,7 +173,7 @@ export class EditedText {
   }
 }
 
-/** An edit with the span of its replacement in the rewritten text, and how far the text before it was moved. */
+/** An edit with the span of its replacement in the rewritten text, and the shift of the text before it. */
 interface Replacement extends Span {
   edit: Edit;
   shift: number;
@@ -189,13 +189,13 @@ function replacements(edits: readonly Edit[]): Replacement[] {
   });
 }
 
-/** How far the text behind all edits was moved. */
+/** Returns the shift of the text after all edits. */
 function lastShift(replaced: readonly Replacement[]): number {
   const last = replaced.at(-1);
   return last ? last.end - last.edit.end : 0;
 }
 
-/** Returns the first replacement that ends behind an offset. Replacements are in ascending order. */
+/** Returns the first replacement that ends after an offset. Replacements are in ascending order. */
 function firstEndingAfter(replaced: readonly Replacement[], offset: number): Replacement | undefined {
   let [low, high] = [0, replaced.length];
   while (low < high) {
@@ -207,12 +207,12 @@ function firstEndingAfter(replaced: readonly Replacement[], offset: number): Rep
 }
 
 /**
- * Merges two lists of edits that are applied one after the other into one list.
+ * Composes two lists of edits that are applied in sequence.
  *
  * @param first edits of the original text.
- * @param second edits of the text that `first` makes.
- * @param between the text that `first` makes.
- * @returns edits of the original text. Edits that overlap become one.
+ * @param second edits of the text after `first`.
+ * @param between the text after `first`.
+ * @returns edits of the original text. Overlapping edits become one.
  */
 export function composeEdits(first: readonly Edit[], second: readonly Edit[], between: string): Edit[] {
   const merged: Edit[] = [];
@@ -263,7 +263,7 @@ export function composeEdits(first: readonly Edit[], second: readonly Edit[], be
   return merged;
 }
 
-/** Whether a span ends before another one begins. Two insertions at one place overlap. */
+/** Whether a span ends before another one begins. Two insertions at the same offset overlap. */
 function isBefore(one: Span, other: Span): boolean {
   if (one.start === one.end && other.start === other.end) return one.end < other.start;
   return one.end <= other.start;

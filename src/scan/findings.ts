@@ -1,15 +1,15 @@
 import type { Finding, Verdict } from "./scanner.ts";
 
 /**
- * The most findings that a verdict and a check report. Nobody reads more, and a text of a megabyte may have half a million, which take
- * seconds to serialize. Edits are not limited.
+ * The maximum number of findings of a verdict and of a check. A text of a megabyte may have half a million findings, which take seconds to
+ * serialize and are too many to read. Edits are not limited.
  */
 export const MAX_FINDINGS = 1000;
 
-/** The most UTF-16 code units that the findings of one verdict quote together. Later findings have offsets and no `text`. */
+/** The maximum UTF-16 code units that the findings of one verdict quote together. Later findings have offsets without `text`. */
 export const MAX_QUOTED_CHARS = 65_536;
 
-/** The most UTF-16 code units of a label: some labels name a place in JSON, whose keys may have any length. */
+/** The maximum UTF-16 code units of a label. Some labels contain a path in JSON, whose keys may have any length. */
 const MAX_LABEL_CHARS = 1000;
 
 /** Returns the first {@link MAX_FINDINGS} of a list, and the number of the others. */
@@ -18,7 +18,7 @@ export function limitFindings(findings: Finding[]): { findings: Finding[]; omitt
   return { findings: findings.slice(0, MAX_FINDINGS), omitted: findings.length - MAX_FINDINGS };
 }
 
-/** Returns a verdict that reports no more findings, quotes and labels than the limits allow. Its coverage counts the omitted findings. */
+/** Returns a verdict with limited findings, quotes and labels. Its coverage counts the omitted findings. */
 export function limitVerdict(verdict: Verdict): Verdict {
   if (verdict.findings.length === 0) return verdict;
   const { findings: reported, omitted } = limitFindings(verdict.findings);

@@ -1,8 +1,8 @@
 import type { ScanContext, Scanner } from "./scanner.ts";
 
 /**
- * A context that creates its signal when a scanner reads it: creating a signal takes longer than rules need for a short text. A class, because
- * V8 is slow with accessors in object literals. A copy of it, as `{ ...context }`, has no signal.
+ * A context that creates its signal lazily, because creating a signal takes longer than rules need for a short text. It is a class, because
+ * V8 is slow with accessors in object literals. A copy of it, such as `{ ...context }`, has no signal.
  */
 export class LazyContext {
   #signal: AbortSignal | undefined;
@@ -19,10 +19,10 @@ export class LazyContext {
   }
 }
 
-/** The `scan` methods that never copy their context. A class that overrides `scan` has another one. */
+/** The `scan` methods that never copy their context. A class that overrides `scan` has a different method. */
 const lazyScans = new WeakSet<Scanner["scan"]>();
 
-/** Declares that a `scan` method never copies its context, so that it may be given a {@link LazyContext}. */
+/** Declares that a `scan` method never copies its context, so that it may receive a {@link LazyContext}. */
 export function acceptLazyContext(scan: Scanner["scan"]): void {
   lazyScans.add(scan);
 }

@@ -3,14 +3,14 @@ import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Coverage, Finding } from "./scanner.ts";
 
-/** The message and the string that a span lies in. */
+/** The message and the string of a span. */
 interface Location {
   message?: number;
   path?: string;
 }
 
 /**
- * Reports spans of one text in the unit of the caller. In a conversation a span within one string counts in that string, and has its path; a
+ * Converts spans of a text to the unit of the caller. In a conversation, a span within one string counts in that string and has its path. A
  * span over several strings counts in the whole text.
  */
 export class Locator {
@@ -24,7 +24,7 @@ export class Locator {
     this.#unit = unit;
   }
 
-  /** Returns spans, given in UTF-16 code units of the text, with their locations. */
+  /** Converts spans from UTF-16 code units of the text, and adds their locations. */
   located<Located extends Span>(spans: readonly Located[]): (Located & Location)[] {
     const place = this.#place;
     if (spans.length === 0) return [];
@@ -44,11 +44,11 @@ export class Locator {
     });
   }
 
-  /** Returns the coverage of a check of the text in the unit of the caller. */
+  /** Converts the coverage of a check of the text to the unit of the caller. */
   coverage(coverage: Coverage): Coverage {
     const chars = lengthIn(this.#unit, this.#text);
     if (chars === coverage.chars) return coverage;
-    // Nothing says which code units were not scanned. They are at most as many code points, so the difference never claims too much.
+    // It is unknown which code units were not scanned. They are at most as many code points, so the difference never claims too much.
     const unscanned = coverage.chars - coverage.scannedChars;
     return Object.assign({}, coverage, { chars, scannedChars: Math.max(0, chars - unscanned) });
   }
@@ -60,7 +60,7 @@ export class Locator {
   }
 }
 
-/** The string of a text that holds a whole span. */
+/** Returns the string of a text that contains a whole span. */
 function pieceOf({ pieces }: MessageText, { start, end }: Span): MessageText["pieces"][number] | undefined {
   let [low, high] = [0, pieces.length];
   while (low < high) {
@@ -72,7 +72,7 @@ function pieceOf({ pieces }: MessageText, { start, end }: Span): MessageText["pi
   return piece && end <= piece.end ? piece : undefined;
 }
 
-/** Reports findings of one text in the unit of the caller; see {@link Locator.located}. */
+/** Converts findings of a text to the unit of the caller; see {@link Locator.located}. */
 export function locatedFindings(
   findings: readonly Finding[],
   text: string,

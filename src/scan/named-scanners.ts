@@ -10,10 +10,10 @@ export interface NamedScanner {
 }
 
 /**
- * Gives every scanner a unique name: the second `Regex` of a list becomes `Regex#2`.
+ * Assigns a unique name to every scanner: the second `Regex` of a list becomes `Regex#2`.
  *
  * @param path the path of the list, for errors.
- * @throws GuardValidationError when the value is not a list of scanners, and for a name that {@link isReservedName} rejects.
+ * @throws GuardValidationError if the value is not a list of scanners, and for a name that {@link isReservedName} rejects.
  */
 export function nameScanners(scanners: readonly Scanner[], path = "scanners"): NamedScanner[] {
   if (!Array.isArray(scanners)) throw new GuardValidationError([{ path, message: "expected an array of scanners" }]);
@@ -31,7 +31,7 @@ export function nameScanners(scanners: readonly Scanner[], path = "scanners"): N
   });
 }
 
-/** Says why a value is no scanner, and which part of it is wrong. */
+/** Describes why a value is not a scanner, with the path of the error. */
 function findFault(scanner: unknown): { at: string; text: string } | undefined {
   if (typeof scanner === "function") {
     const name = scanner.name || "Scanner";
@@ -43,10 +43,10 @@ function findFault(scanner: unknown): { at: string; text: string } | undefined {
 }
 
 /**
- * Returns the names to leave out as a set. A request may name as many scanners as fit into its body, and every scanner looks itself up for
- * every text, so the look-up has to be fast.
+ * Returns suppressed names as a set. A request may name as many scanners as fit into its body, and every scanner looks itself up for every
+ * text, so lookups must be fast.
  *
- * @throws GuardValidationError when the value is not a list.
+ * @throws GuardValidationError if the value is not a list.
  */
 export function suppressedNames(suppress: readonly string[] | ReadonlySet<string> = []): ReadonlySet<string> {
   if (suppress instanceof Set) return suppress;
@@ -56,7 +56,7 @@ export function suppressedNames(suppress: readonly string[] | ReadonlySet<string
   return new Set(suppress);
 }
 
-/** Whether suppressed names leave out the check of a scanner in a scope. `X` leaves out `X[window]` too. */
+/** Whether names suppress the check of a scanner in a scope. `X` suppresses `X[window]` too. */
 export function isSuppressed(
   { name, scanner }: NamedScanner,
   suppressed: ReadonlySet<string>,

@@ -1,11 +1,11 @@
 import type { ModelObserver } from "../models/model-observer.ts";
 
 /**
- * Follows a scan while it runs: it is told which scanner began and ended, and which models that scanner asked. The server makes
- * traces from this, and a program can pass its own observer as `observer` to `scanPrompt`, `scanOutput` and `scanConversation`.
+ * Observes a scan while it runs: it receives the start and end of each scanner, and the calls of models by that scanner. The server
+ * creates traces from it. A program can pass its own observer as `observer` to `scanPrompt`, `scanOutput` and `scanConversation`.
  *
- * Nothing that an observer is told holds a text, or a part of one. Its methods run between the steps of the scan, so they must be
- * quick. An error that one of them throws rejects the scan.
+ * An observer receives no text, nor a part of one. Its methods run between the steps of the scan, so they must be fast. If one of them
+ * throws, the scan rejects.
  *
  * @example
  * const observer: ScanObserver = {
@@ -15,14 +15,14 @@ import type { ModelObserver } from "../models/model-observer.ts";
  */
 export interface ScanObserver {
   /**
-   * Called when a scanner begins with a text. Scanners run side by side, so several may have begun before one ends.
+   * Called when a scanner starts with a text. Scanners run concurrently, so several may start before one ends.
    *
-   * @returns who is told of the further course of this scanner; undefined when nobody has to be.
+   * @returns the observer of this scanner run, or undefined if none is needed.
    */
   scannerStarted(start: ScannerStart): ScannerObserver | undefined;
 }
 
-/** What is told when a scanner begins. */
+/** The start of a scanner run. */
 export interface ScannerStart {
   /** The name of the scanner in results, such as `Regex#2` or `PromptInjection[window]`. */
   name: string;
@@ -32,34 +32,34 @@ export interface ScannerStart {
   chars: number;
 }
 
-/** Follows one scanner with one text. */
+/** Observes one scanner run on one text. */
 export interface ScannerObserver extends ModelObserver {
   /** Called once, when the scanner has ended. */
   ended(end: ScannerEnd): void;
 }
 
-/** How a scanner ended: with a verdict or with an error. */
+/** The end of a scanner run: a verdict or an error. */
 export interface ScannerEnd {
-  /** How long the scanner took. */
+  /** The duration of the run. */
   milliseconds: number;
-  /** What the scanner said of the text. */
+  /** The verdict of the scanner. */
   verdict?: VerdictSummary;
   /** The code or the kind of the error, such as `GUARD_TIMEOUT` or `TypeError`. The error's message may quote texts. */
   error?: string;
 }
 
-/** A verdict without the texts that are in it. */
+/** A verdict without texts. */
 export interface VerdictSummary {
   isValid: boolean;
-  /** The risk score: below 0 when the text passes, and above 0 when it fails. */
+  /** The risk score: below 0 if the text passes, above 0 if it fails. */
   score: number;
-  /** The probability, 0..1, that the threshold was compared with. It is absent when the scanner decided by rules. */
+  /** The probability, 0..1, that was compared with the threshold. Absent for rules. */
   probability?: number;
   /** The number of findings. */
   findings: number;
 }
 
-/** Returns what can be told of a verdict. */
+/** Returns a verdict without texts. */
 export function summarize(
   verdict: Omit<VerdictSummary, "findings"> & { findings: readonly unknown[] },
 ): VerdictSummary {

@@ -2,40 +2,40 @@ import type { CheckResult } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
 import type { Scanner } from "./scanner.ts";
 
-/** What happens to a text that was scanned; see {@link outcomeOf}. */
+/** The decision about a scanned text; see {@link outcomeOf}. */
 export const OUTCOMES = ["passed", "masked", "blocked"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Whether a scanner replaces values by placeholders of a vault, so that nothing has to be blocked. */
+/** Whether a scanner replaces values with placeholders of a vault, so that its findings need not block the text. */
 export function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
   return sanitizes && vaultScope !== undefined;
 }
 
-/** Whether a scanner removes everything that it finds from a text. */
+/** Whether a scanner removes all of its findings from a text. */
 export function removesFindings({ sanitizes, leavesFindings = false }: Scanner): boolean {
   return sanitizes && !leavesFindings;
 }
 
-/** Whether texts that fail by this scanner alone may go on, because it removed what it found; see {@link outcomeOf}. */
+/** Whether texts that fail only by this scanner may be used, because it removed its findings; see {@link outcomeOf}. */
 function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
   return removesFindings(scanner) && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
 }
 
-/** What an outcome is decided from. */
+/** The settings of a decision. */
 export interface OutcomePolicy {
   /** The scanners that judged the text. */
   scanners: readonly NamedScanner[];
-  /** The scanners that judged texts of a conversation, if they are others. */
+  /** The scanners that judged texts of a conversation, if they differ. */
   conversationScanners?: readonly NamedScanner[];
-  /** The names or types of scanners whose findings need not block, because they remove them from the text. */
+  /** The names or types of scanners whose findings need not block, because the scanners remove them from the text. */
   masking: ReadonlySet<string>;
 }
 
 /**
- * Decides what happens to a text. `passed`: no check failed, and the text goes on as the scanners left it. `masked`: some check failed, but
- * only checks that removed what they found. `blocked`: nothing of the text may go on.
+ * Decides about a text. `passed`: no check failed, and the sanitized text may be used. `masked`: some checks failed, but all of them
+ * removed their findings. `blocked`: the text must not be used.
  *
- * Checks that replace values by placeholders of a vault never block. Others block, unless the policy names them.
+ * Checks that replace values with placeholders of a vault never block. Other checks block unless the policy names them.
  */
 export function outcomeOf(
   { isValid, checks }: { isValid: boolean; checks: readonly CheckResult[] },
@@ -48,6 +48,6 @@ export function outcomeOf(
     const judging = scope === "latest" || scope === "output" ? scanners : conversationScanners;
     return judging.some((item) => item.name === scanner && masks(item, masking));
   };
-  // A text may also fail although no check did, because part of it was not scanned.
+  // A text also fails if a part of it was not scanned and full coverage is required.
   return failing.length > 0 && failing.every(isMasked) ? "masked" : "blocked";
 }

@@ -22,50 +22,48 @@ export const SUFFIXES: readonly string[] = (["window", "history", ...SOURCES] as
   scope === "user" ? [] : [suffixOf(scope)],
 );
 
-/** How much a whole scan looked at. */
+/** How much a whole scan covered. */
 export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages" | "findingsOmitted"> {
   /** The number of message parts that no scanner can read, such as images. */
   partsSkipped: number;
-  /** The names of the checks that were left out by request. */
+  /** The names of suppressed checks. */
   suppressed: string[];
-  /** The names of the checks that threw, under `onScannerError: "block"`. */
+  /** The names of checks that threw, with `onScannerError: "block"`. */
   failed: string[];
   /**
-   * The languages that a check could not judge because its model was neither trained nor measured in them, by the name of the check:
-   * ISO 639-1 codes, or `und-` and a script.
+   * The languages that a check could not judge because its model was neither trained nor measured in them, by check: ISO 639-1 codes, or
+   * `und-` and a script.
    */
   untrainedLanguage: Record<string, string[]>;
-  /** How many findings a check omitted because it had more than 1,000. Checks that omitted none are absent. */
+  /** The number of omitted findings of checks with more than 1,000 findings. */
   findingsOmitted: Record<string, number>;
-  /**
-   * How much text of each source no scanner looked at, in a conversation. Texts whose check the caller has turned off do not count.
-   */
+  /** The length of unscanned texts by source, in a conversation. Texts of checks that the caller disabled do not count. */
   unscannedSources: Partial<Record<Source, number>>;
   /**
-   * What the model reads that is not in the request, so that no scanner read it: fields that refer to earlier answers, stored prompts and
-   * connected data, and types of tools that the provider runs.
+   * References to content that the model reads from elsewhere, so that no scanner read it: fields that refer to earlier answers, stored
+   * prompts and connected data, and types of tools that the provider runs.
    */
   stateElsewhere: string[];
-  /** The fields of the request that guard does not know and did not read. The HTTP API has some; see `app.unknown_fields`. */
+  /** The fields of the request that guard does not know and did not read. Used by the HTTP API; see `app.unknown_fields`. */
   unknownFields: string[];
 }
 
-/** The results of a scan. The maps have one entry for each check, under the names that llm-guard gives them, in the order of the list. */
+/** The results of a scan. The maps have one entry for each check, under llm-guard's names, in the order of the list. */
 export interface ScanReport {
   isValid: boolean;
-  /** One result for each check. The maps below are made from it. */
+  /** One result for each check. The maps below are derived from it. */
   checks: CheckResult[];
   resultsValid: Record<string, boolean>;
-  /** Risk scores. A score below 0 means that the text passes, and a score above 0 that it fails. */
+  /** Risk scores: below 0 if the text passes, above 0 if it fails. */
   resultsScore: Record<string, number>;
-  /** The probabilities, 0..1, that the thresholds were compared with. Only checks that rest on a probability have one. */
+  /** The probabilities, 0..1, that were compared with the thresholds. Checks by rules have none. */
   probabilities: Record<string, number>;
   findings: Record<string, Finding[]>;
-  /** The milliseconds that each check took. */
+  /** The duration of each check in milliseconds. */
   timing: Record<string, number>;
   /**
-   * How long each model spent on queueing, tokenization and inference, in milliseconds, summed over the texts of the call. Scanners that
-   * share an answer share its times. Texts are answered side by side, so the sum may exceed the elapsed time.
+   * The time of each model for queueing, tokenization and inference, in milliseconds, summed over the texts of the call. Scanners that share
+   * an answer share its times. Models answer texts concurrently, so the sum may exceed the elapsed time.
    */
   engineTiming: Record<string, EngineTimings>;
   coverage: ScanCoverage;
@@ -77,7 +75,7 @@ export interface TextReport extends ScanReport {
   edits: readonly Edit[];
 }
 
-/** Makes the report of a scan: llm-guard's maps beside the checks. */
+/** Creates the report of a scan: llm-guard's maps beside the checks. */
 export function reportOf(
   { checks, suppressed, coverage }: ScanResult,
   engineTiming: ScanReport["engineTiming"] = {},

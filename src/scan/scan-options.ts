@@ -12,60 +12,60 @@ import { SCAN_GROUPS, SOURCES, type Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
 import type { VerdictCache } from "./verdict-cache.ts";
 
-/** The options that say how a list of scanners runs. */
+/** The options of a scan. */
 export interface ScanOptions {
-  /** Whether the scan stops after the first scanner that fails. Scanners behind it in the list then have no result. The default is false. */
+  /** Whether to stop after the first failing scanner. Later scanners then have no result. The default is false. */
   failFast?: boolean;
-  /** The scanners to leave out, by their types or by their names in results. */
+  /** The scanners to skip, by their types or by their names in results. */
   suppress?: readonly string[];
   /**
-   * What happens when a scanner throws. `throw` (the default) rejects the call with a {@link ScannerError}. `block` makes the text
-   * invalid, with a score of 1 for that scanner. A scanner that throws never counts as a pass.
+   * The effect of a scanner that throws. `throw` (the default) rejects the call with a {@link ScannerError}. `block` makes the text invalid,
+   * with a score of 1 for that scanner. A scanner that throws never counts as a pass.
    */
   onScannerError?: "throw" | "block";
   /**
-   * The vault in which the scanners of this call keep the originals of what they replace, and from which they restore them. Pass
-   * the vault that {@link scanPrompt} filled to {@link scanOutput}. A scanner that has a vault of its own uses that one instead.
-   * Without any vault, replaced values can't be restored. Never share a vault between callers.
+   * The vault in which the scanners of this call store replaced values, and from which they restore them. Pass the vault that
+   * {@link scanPrompt} filled to {@link scanOutput}. A scanner with its own vault uses that one instead. Without a vault, replaced values
+   * cannot be restored. Never share a vault between callers.
    */
   vault?: Vault;
-  /** Where the text comes from. The default is `user` for prompts and `assistant` for outputs. */
+  /** The source of the text. The default is `user` for prompts and `assistant` for outputs. */
   source?: Source;
   /**
-   * The conversation that the text belongs to: for an output, the conversation that it answers. Some scanners compare with it, such as
-   * those that look for the system prompt in an answer.
+   * The conversation of the text, or before an output. Some scanners compare the text with it, such as those that look for the system prompt
+   * in an answer.
    */
   conversation?: ChatRequest;
   /** Aborts the scan. */
   signal?: AbortSignal;
-  /** Is told of every scanner that starts and ends, and of the models that it asks. */
+  /** Receives the start and end of every scanner, and its calls of models. */
   observer?: ScanObserver;
 }
 
-/** How {@link scanText} treats one text and its results. */
+/** The options of {@link scanText}. */
 export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "conversation"> {
-  /** The scanners to leave out. A caller that scans several texts calls {@link suppressedNames} once and passes the set. */
+  /** The scanners to skip. A caller that scans several texts calls {@link suppressedNames} once and passes the set. */
   suppress?: readonly string[] | ReadonlySet<string>;
   /**
-   * With `true` (the default), each scanner reads the text as the scanners before it rewrote it. With `false`, all scanners read the
-   * original at the same time, and get a copy of the vault: placeholders that no caller receives must not be in the vault itself.
+   * With `true` (the default), each scanner reads the text as rewritten by the scanners before it. With `false`, all scanners read the
+   * original concurrently, with a copy of the vault, because the caller never receives the placeholders.
    */
   rewrite?: boolean;
-  /** Which texts of a call the checks look at. The default is `latest`. */
+  /** The scope of the checks. The default is `latest`. */
   scope?: Scope;
   /** The unit of offsets and lengths in results. The default is `utf16`; the HTTP API counts code points. */
   offsets?: OffsetUnit;
   /** Caches verdicts. */
   verdicts?: VerdictCache;
-  /** Stops this call. It takes the place of `signal` where the caller stops it too when the call ends early. */
+  /** Stops this call. It replaces `signal` if the caller also stops the call when it ends early. */
   stop?: LazyAbortController | undefined;
-  /** Is given the text after each scanner that may rewrite it. */
+  /** Receives the text after each scanner that may rewrite it. */
   onRewritten?(scanner: string, text: EditedText): void;
-  /** Is given the work of every scanner as it starts. The work may go on after the call was aborted, if a scanner ignores the signal. */
+  /** Receives the work of every scanner at its start. The work may outlive an aborted call if a scanner ignores the signal. */
   onWork?(work: Promise<unknown>): void;
 }
 
-/** A check of one option, and the words that say what the option has to be. */
+/** A check of one option, and a description of valid values. */
 interface OptionCheck {
   expected: string;
   holds(value: unknown): boolean;
@@ -73,13 +73,10 @@ interface OptionCheck {
 
 const BOOLEAN: OptionCheck = { expected: "true or false", holds: (value) => typeof value === "boolean" };
 
-/** The check for options that are checked where they are used, because that code reads the whole value anyway. */
+/** For options that are validated where they are used, because that code reads the whole value anyway. */
 const CHECKED_LATER: OptionCheck = { expected: "", holds: () => true };
 
-/**
- * Tells whether a value is an AbortSignal. It looks at the methods, so that signals of another realm or of a polyfill are accepted
- * too.
- */
+/** Whether a value is an AbortSignal. It checks the methods, so that signals of other realms and polyfills are accepted. */
 function isSignal(value: unknown): boolean {
   const { addEventListener, throwIfAborted } = (value ?? {}) as Partial<AbortSignal>;
   return typeof addEventListener === "function" && typeof throwIfAborted === "function";
@@ -93,8 +90,8 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   failFast: BOOLEAN,
   suppress: {
     expected: "a list of names of scanners",
-    // Names that no scanner has are accepted, as in llm-guard, because one list may serve both sides. The entries of the list are
-    // read later, so that a long list is read only once.
+    // Unknown names are accepted, as in llm-guard, because one list may serve both sides. The entries are read later, so that a long
+    // list is read only once.
     holds: Array.isArray,
   },
   onScannerError: oneOf("throw", "block"),
@@ -177,13 +174,13 @@ export function checkDocumentsOptions(options: unknown): void {
   check(DOCUMENTS, options);
 }
 
-/** Checks options without a schema library, because every scan pays for this check. */
+/** Validates options without a schema library, because every scan pays for this check. */
 function check(known: Readonly<Record<string, OptionCheck>>, options: unknown): void {
   if (options === undefined) return;
   if (typeof options !== "object" || options === null || Array.isArray(options)) throw notAnObject(options);
   for (const name in options) {
     const value = (options as Record<string, unknown>)[name];
-    // Callers often pass on an optional value that is undefined, which means the default.
+    // An undefined option means the default, because callers often pass optional values on.
     if (Object.hasOwn(known, name) && (value === undefined || (known[name] as OptionCheck).holds(value))) continue;
     throw optionsError(known, options);
   }
@@ -199,7 +196,7 @@ function notAnObject(options: unknown): GuardValidationError {
   ]);
 }
 
-/** The names that llm-guard and its API have for options. */
+/** llm-guard's names of options. */
 const LLM_GUARD_NAMES: Readonly<Record<string, string>> = { scanners_suppress: "suppress", scan_fail_fast: "failFast" };
 
 function optionsError(known: Readonly<Record<string, OptionCheck>>, options: object): GuardValidationError {
@@ -219,7 +216,7 @@ function optionsError(known: Readonly<Record<string, OptionCheck>>, options: obj
   return new GuardValidationError(issues);
 }
 
-/** Describes what was given. It may quote texts, because the options of a call are written in programs and are not secrets. */
+/** Describes a value. It may quote texts, because the options of a call are written in programs and are not secrets. */
 function describeValue(value: unknown): string {
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 40))}`;
   return typeof value === "number" ? String(value) : describeKind(value);

@@ -13,52 +13,52 @@ export type Side = "input" | "output";
 export type ScannerLists = Record<Side, readonly Scanner[]>;
 
 /**
- * A reason for a scanner's decision. Offsets count UTF-16 code units of the text that the scanner was given, and in results of a
- * conversation those of the string at `path`.
+ * A reason for a scanner's decision. Offsets count UTF-16 code units of the scanned text, and in results of a conversation those of the
+ * string at `path`.
  */
 export interface Finding extends Span {
-  /** The kind of thing that was found: `pattern`, `substring`, `injection`, ... */
+  /** The kind of finding: `pattern`, `substring`, `injection`, ... */
   type: string;
-  /** The text that was found. It is absent when the scanner does not point at a part of the text. */
+  /** The quoted text. Absent if the scanner does not point at a part of the text. */
   text?: string;
-  /** How sure the scanner is, 0..1. */
+  /** The confidence of the scanner, 0..1. */
   score: number;
-  /** The label that the classifier gave, or the rule that matched. */
+  /** The label of the classifier, or the rule that matched. */
   label?: string;
-  /** The service whose credential was found. */
+  /** The service of a credential. */
   service?: string;
   /**
-   * The view in which it was found, when the text does not contain it as written: `normalized`, `base64`, `base64>rot13`, ... The
-   * disguise that was undone first comes first.
+   * The view that contains the finding, if the original text does not: `normalized`, `base64`, `base64>rot13`, ... The disguise that was
+   * undone first comes first.
    */
   view?: string;
-  /** The index of the message that it was found in, in results of a conversation. It is absent beside the messages, as in `tools`. */
+  /** The index of the message, in results of a conversation. Absent for texts outside the messages, such as `tools`. */
   message?: number;
   /**
-   * The string that it was found in, in results of a conversation: `messages/5/content → results[2].description`. When it spans
-   * several strings, this is the place of all of them, and the offsets count in these strings joined by line breaks.
+   * The path of the string, in results of a conversation: `messages/5/content → results[2].description`. For a finding across several
+   * strings it is the path of all of them, and the offsets count in these strings joined by line breaks.
    */
   path?: string;
 }
 
-/** How much of a text a scanner looked at, and how much it tells of what it found. */
+/** How much of a text a scanner scanned, and how many findings it reports. */
 export interface Coverage {
   /** Length of the text in UTF-16 code units. */
   chars: number;
-  /** How many of these code units the scanner looked at. */
+  /** The number of scanned code units. */
   scannedChars: number;
-  /** Whether some of the text was left out. */
+  /** Whether a part of the text was not scanned. */
   truncated: boolean;
-  /** The number of pieces in which the text was read. */
+  /** The number of windows in which the text was read. */
   windows: number;
   /**
-   * The languages of parts that the scanner could not judge, because its model was neither trained nor measured in them: ISO 639-1
-   * codes, or `und-` and a script. It is absent when there are none.
+   * The languages of parts that the scanner could not judge, because its model was neither trained nor measured in them: ISO 639-1 codes, or
+   * `und-` and a script. Absent if there are none.
    */
   untrainedLanguages?: string[];
   /**
-   * How many findings there are besides those that are told, which are at most 1,000. It is absent when there are none. What the
-   * scanner takes out of the text or replaces is not limited: it is every one of them.
+   * The number of findings beyond the reported ones, of which there are at most 1,000. Absent if there are none. All findings are removed or
+   * replaced, whether reported or not.
    */
   findingsOmitted?: number;
 }
@@ -66,196 +66,192 @@ export interface Coverage {
 /** The result of one scanner for one text. */
 export interface Verdict {
   isValid: boolean;
-  /** The risk score, within -1..1. It is below 0 when the text passes and above 0 when it fails. */
+  /** The risk score, -1..1: below 0 if the text passes, above 0 if it fails. */
   score: number;
   /**
-   * The probability that the threshold was compared with, 0..1 and unrounded: the probability of the worst part of the text. It is
-   * absent when the scanner decides by rules, and when the text has nothing to judge: no letters, no URLs, nothing that looks like
-   * code.
+   * The probability of the worst part of the text, 0..1 and unrounded, which was compared with the threshold. Absent for rules, and if the
+   * text has nothing to judge: no letters, no URLs, nothing that looks like code.
    */
   probability?: number;
   /**
-   * How the scanner rewrites the text, in ascending order and without overlaps. It is absent or empty when the text stays as it is.
-   * Offsets count UTF-16 code units of the text that the scanner was given.
+   * The edits of the text, in ascending order and without overlaps. Absent or empty if the text is unchanged. Offsets count UTF-16 code
+   * units of the scanned text.
    */
   edits?: readonly Edit[];
   findings: Finding[];
   coverage: Coverage;
 }
 
-/** What a scanner may return: a verdict, or a verdict with the whole rewritten text in place of edits. */
+/** The return value of a scanner: a verdict, optionally with the whole rewritten text in place of edits. */
 export interface ScannerVerdict extends Verdict {
-  /** The whole text as rewritten. Its difference from the given text becomes edits. */
+  /** The whole rewritten text. Its difference from the scanned text becomes edits. */
   sanitized?: string;
 }
 
-/** What a scanner gets besides the text. */
+/** The context of a scan. */
 export interface ScanContext {
-  /** The prompt that an output answers. Only output scanners get it. */
+  /** The prompt of an output. Only output scanners receive it. */
   prompt?: string;
-  /** Where the text comes from. The default is `user` on the input side and `assistant` on the output side. */
+  /** The source of the text. The default is `user` on the input side and `assistant` on the output side. */
   source?: Source;
-  /** The conversation that the text belongs to, or that an output answers. It is absent when a text is scanned by itself. */
+  /** The conversation of the text, or before an output. Absent for a single text. */
   conversation?: ConversationContext;
   /**
-   * The vault of this call, for scanners that have no vault of their own. They store in it what they replace, or restore from it.
-   * It is a copy when the call rewrites nothing. When it is absent, replaced values cannot be restored.
+   * The vault of this call, for scanners without a vault of their own. They store replaced values in it, or restore them from it. If the
+   * call rewrites nothing, it is a copy. If it is absent, replaced values cannot be restored.
    */
   vault?: Vault;
   /**
-   * Whether the text is a part of an answer that arrives in pieces, and is given again with more text behind it. A model that finds
-   * spans then reads sentence by sentence, so that what it said stays.
+   * Whether the text is a part of a streamed answer, which is scanned again with the text after it. A model that finds spans then reads
+   * sentence by sentence, so that its results do not change.
    */
   arriving?: boolean;
   /** Aborts the scan. The scanner's promise then rejects. */
   signal?: AbortSignal;
-  /** The answers that models gave in this call. guard's own scanners use it to share one run of a model over the same text. */
+  /** The answers of models in this call. guard's own scanners use it to share one model run on the same text. */
   answers?: AnswerCache;
 }
 
-/** What a scanner can see of a conversation. */
+/** The conversation as scanners see it. */
 export interface ConversationContext {
-  /** All texts of the conversation, in its order, as they were given: before any scanner rewrote them. */
+  /** All original texts of the conversation, in order. */
   readonly texts: readonly MessageText[];
-  /** The text that is scanned. It is absent when an output is scanned, because that is not in the conversation yet. */
+  /** The scanned text. Absent for an output, which is not in the conversation yet. */
   readonly current?: MessageText;
 }
 
 /** The result of {@link Scanner.detect}. */
 export interface Detection {
-  /** The probability of an attack, 0..1, in the part of the text where it is highest. */
+  /** The highest probability of an attack in any part of the text, 0..1. */
   score: number;
   /**
-   * The category of that part. The embedded model has a head of its own for attacks, and says `override`, `extraction`, `jailbreak`
-   * or `indirect`. In all other cases it is the model's most probable label, such as `SAFE`.
+   * The category of that part. The embedded model has a head for attacks with the categories `override`, `extraction`, `jailbreak` and
+   * `indirect`. In all other cases it is the most probable label of the model, such as `SAFE`.
    */
   category: string;
 }
 
-/** One check. `defineScanner` makes guard's own scanners, but any object of this shape can be passed to a scan. */
+/** A check. `defineScanner` creates guard's own scanners, but any object of this shape can be passed to a scan. */
 export interface Scanner {
   /** The kind of scanner, such as `Regex`. */
   readonly type: string;
-  /** The name in results. It is the type, unless the options give another name. */
+  /** The name in results: the type, unless the options give another name. */
   readonly name: string;
-  /** Whether the scanner may change the text. Such scanners run one after the other, in the order of the list. */
+  /** Whether the scanner may change the text. Such scanners run sequentially, in the order of the list. */
   readonly sanitizes: boolean;
   /**
-   * Whether the text that it leaves may still hold what it finds: it repairs a text, or takes out its first finding only. What fails by it is
-   * never masked (`app.masking`). The default is false.
+   * Whether the rewritten text may still contain findings, because the scanner repairs a text, or removes its first finding only. A text
+   * that fails by it is never masked (`app.masking`). The default is false.
    */
   readonly leavesFindings?: boolean;
   /**
-   * The vault that a scanner uses when it replaces or restores values: the vault of the call, or a vault of its own. The server
-   * refuses scanners with a vault of their own. When this is absent, the scanner uses no vault.
+   * The vault for replacing or restoring values: that of the call, or a vault of its own. The server refuses scanners with a vault of their
+   * own. If absent, the scanner uses no vault.
    */
   readonly vaultScope?: "call" | "own";
   /**
-   * Whether the scanner compares definitions of tools with the first ones that it saw, and keeps pins of these in the store that its
-   * builder gave it. When this is absent, it does not.
+   * Whether the scanner compares tool definitions with earlier ones, and stores pins of them in the store that its builder received. The
+   * default is false.
    */
   readonly keepsPins?: boolean;
-  /** What the scanner checks in a conversation. When this is absent, it checks what users wrote and the model has not answered. */
+  /** The texts of a conversation that the scanner checks. By default these are the user messages that the model has not answered. */
   readonly conversation?: {
-    /** Whether it checks the last few user messages together, because an attacker may have split an instruction over them. */
+    /** Whether to check the last few user messages together, because an attacker may split an instruction over them. */
     readonly window?: boolean;
     /**
-     * The sources that it checks unless the call names the scanners of a source. The default is `user` alone. A scanner without `user`
-     * cannot judge what users write.
+     * The sources to check, unless the call names the scanners of a source. The default is `user` alone. A scanner without `user` cannot
+     * judge texts of users.
      */
     readonly sources?: readonly Source[];
-    /** Whether it checks again what the model has answered already, because the model will read it again. */
+    /** Whether to check messages that the model has already answered, because the model reads them again. */
     readonly history?: boolean;
-    /** Whether a verdict depends on other texts of the conversation, so that it cannot be kept for the text alone. */
+    /** Whether a verdict depends on other texts of the conversation, so that it cannot be cached for the text alone. */
     readonly dependsOnOthers?: boolean;
   };
-  /**
-   * Whether the scanner compares a text with its prompt, so that it cannot judge a text without a prompt. When this is absent, it
-   * does not.
-   */
+  /** Whether the scanner compares a text with its prompt, so that it cannot judge a text without one. The default is false. */
   readonly comparesWithPrompt?: boolean;
   /**
-   * How the scanner reads an answer that arrives in pieces. When this is absent, it needs the whole answer: it runs once, at the end,
-   * and when it {@link sanitizes}, nothing of the answer is given out before that.
+   * How the scanner reads a streamed answer. If absent, it needs the whole answer: it runs once, at the end. If it also {@link sanitizes},
+   * none of the answer is released before that.
    */
   readonly streaming?: Streaming;
   /**
-   * Whether a verdict may change although the text and the options stay the same, because it depends on something outside, such as
-   * whether a server answers. The results of such scanners are never cached. When this is absent, verdicts stay the same.
+   * Whether verdicts may change for equal texts and options, because they depend on something external, such as whether a server responds.
+   * Such verdicts are never cached. The default is false.
    */
   readonly volatile?: boolean;
-  /** Loads what the scanner needs before it can scan. When nobody calls this, the first scan loads it. */
+  /** Loads the resources of the scanner. Without this call, the first scan loads them. */
   load?(signal?: AbortSignal): Promise<void>;
   scan(text: string, context: ScanContext): Promise<ScannerVerdict>;
   /**
-   * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose
-   * probabilities can add up to the risk of a conversation have this method.
+   * Returns the raw probability that a text is an attack, whatever the threshold, and the kind of attack. Only scanners whose probabilities
+   * may add to the risk of a conversation have this method.
    *
    * @returns a score of 0 for a blank text.
    */
   detect?(text: string, context?: CallContext): Promise<Pick<Detection, "score"> & Partial<Detection>>;
   /**
-   * Checks that the scanner says of known texts what it should, and rejects when it does not; the service then refuses all scans. It costs
-   * little, since a service calls it every few minutes. Models test themselves, so that scanners with nothing but a model need none.
+   * Checks the verdicts on known texts, and rejects if they are wrong; the service then refuses all scans. It must be cheap, because a
+   * service calls it every few minutes. Models test themselves, so scanners that consist of a model need no self-test.
    */
   selfTest?(signal?: AbortSignal): Promise<void>;
-  /** Frees the models. The scanner cannot be used after this. */
+  /** Releases the models. The scanner cannot be used afterwards. */
   close?(): Promise<void>;
 }
 
 /**
- * How a scanner reads an answer that arrives in pieces: by spans that it finds and may rewrite, or by sentences or words that it judges.
- * All lengths are UTF-16 code units.
+ * How a scanner reads a streamed answer: by spans that it finds and may rewrite, or by sentences or words that it judges. All lengths are
+ * UTF-16 code units.
  */
 export type Streaming = SpanStreaming | PartStreaming;
 
-/** What both ways of reading a stream have. */
+/** The common fields of both ways to read a stream. */
 interface OpenSpans {
   /**
-   * Returns where a span begins that has not ended at the end of a text, such as a private key without its last line, or undefined
-   * when there is none. Nothing from there on is given out yet. Words that have not ended are held without this.
+   * Returns the start of an open span at the end of a text, such as a private key without its last line, or undefined. Text from there on
+   * is held. Incomplete words are held anyway.
    */
   openFrom?(text: string): number | undefined;
   /**
-   * What becomes of a span that is open for longer than 8,192 characters. `decide` (the default): the scanner judges it as it stands.
-   * `block`: the answer is blocked.
+   * What to do with a span that is open for more than 8,192 characters. `decide` (the default): the scanner judges it as it is. `block`: the
+   * answer is blocked.
    */
   readonly longSpans?: "decide" | "block";
 }
 
-/** The reading of a scanner whose findings are spans that depend on nothing but the text around them. */
+/** For scanners whose findings are spans that depend only on the text around them. */
 export interface SpanStreaming extends OpenSpans {
   readonly reads: "spans";
   /**
-   * The longest span within a sentence that has white space in it. Text within a sentence is given out only when so much text behind it
-   * has been looked at.
+   * The maximum length of a span with white space within a sentence. Text within a sentence is released only when this much text after it
+   * has been scanned.
    */
   readonly span: number | ((context: ScanContext) => number);
-  /** The same for spans that go on behind the end of a sentence or of a line. The default is 0: there are none. */
+  /** The same for spans that continue after the end of a sentence or a line. The default is 0: there are none. */
   readonly across?: number | ((context: ScanContext) => number);
-  /** How much of the text before a span the finding may depend on. The default is 256. */
+  /** The length of the text before a span on which a finding may depend. The default is 256. */
   readonly before?: number;
   /**
-   * Whether a model finds some of the spans. What it says of a sentence may change with the text around it, so that it reads sentence by
-   * sentence while the answer arrives ({@link ScanContext.arriving}), and text waits for the ends of sentences.
+   * Whether a model finds some of the spans. Its results for a sentence may change with the text around it, so it reads sentence by sentence
+   * while the answer arrives ({@link ScanContext.arriving}), and text waits for the ends of sentences.
    */
   readonly byModel?: boolean;
   /**
-   * Whether the scanner finds a value everywhere once something beside it has told what it is, as a password is found again behind
-   * `password = ...`. What it found is then read again with the text that follows.
+   * Whether the scanner finds a value anywhere after its context has identified it: a password after `password = ...` is found again
+   * elsewhere. Findings are then scanned again with the text that follows.
    */
   readonly repeats?: boolean;
 }
 
-/** The reading of a scanner that judges parts of a text and rewrites nothing. Such scanners read new parts only. */
+/** For scanners that judge parts of a text and rewrite nothing. They read only new parts. */
 export interface PartStreaming extends OpenSpans {
-  /** `sentences`: its parts are sentences or groups of them. `words`: its parts have no white space in them, as URLs. */
+  /** `sentences`: the parts are sentences or groups of them. `words`: the parts contain no white space, like URLs. */
   readonly reads: "sentences" | "words";
-  /** How much of the text before a part it reads again, because what it says depends on that. */
+  /** The length of the text before a part that is read again, because the verdict depends on it. */
   readonly overlap: number;
 }
 
-/** Returns the same scanner with another `scan`, for one call: with everything that a call asks of a scanner besides. */
+/** Returns the scanner with another `scan`, for one call, and with the fields that a call reads. */
 export function scanningWith({ type, name, sanitizes, vaultScope }: Scanner, scan: Scanner["scan"]): Scanner {
   return {
     ...{ type, name, sanitizes, scan },
@@ -263,15 +259,15 @@ export function scanningWith({ type, name, sanitizes, vaultScope }: Scanner, sca
   };
 }
 
-/** Returns the verdict of a scanner that found nothing. */
+/** Returns the verdict of a scanner without findings. */
 export function passed(text: string, coverage = wholeText(text)): Verdict {
   return { isValid: true, score: PASSED, findings: [], coverage };
 }
 
 /**
- * Returns the coverage of a scanner that looked at the whole text.
+ * Returns the coverage of a scanner that scanned the whole text.
  *
- * @param findingsOmitted how many findings there are besides those that are told.
+ * @param findingsOmitted the number of findings beyond the reported ones.
  */
 export function wholeText(text: string, windows = 1, findingsOmitted = 0): Coverage {
   const coverage = { chars: text.length, scannedChars: text.length, truncated: false, windows };

@@ -6,11 +6,11 @@ export const FAILED = 1;
 /**
  * Computes the risk score of a probability against a threshold, both in 0..1.
  *
- * The formula is that of llm-guard 0.3.16: `(p - t) / (1 - t)` above the threshold and `(p - t) / t` otherwise, clamped to -1..1
- * and rounded to one decimal ({@link round}). Here, unlike there, rounding never crosses zero, so that the sign alone tells the verdict: a failing
+ * The formula is that of llm-guard 0.3.16: `(p - t) / (1 - t)` above the threshold and `(p - t) / t` otherwise, clamped to -1..1 and
+ * rounded to one decimal ({@link round}). Unlike there, rounding never crosses zero, so that the sign alone gives the verdict: a failing
  * score is at least 0.1, and a passing score is at most -0.1.
  *
- * @returns a value above 0 when the check failed (`probability > threshold`), and below 0 when it passed.
+ * @returns a value above 0 if the check failed (`probability > threshold`), and below 0 if it passed.
  */
 export function riskScore(probability: number, threshold: number): number {
   if (probability > threshold) {
@@ -20,14 +20,14 @@ export function riskScore(probability: number, threshold: number): number {
 }
 
 /**
- * Rounds to `digits` decimals as Python's `round` does, which llm-guard uses: to the decimal that is nearest to the exact value of
- * the double, and to the even one of two that are equally near, so 0.25 becomes 0.2 and 0.75 becomes 0.8.
+ * Rounds to `digits` decimals like Python's `round`, which llm-guard uses: to the decimal that is nearest to the exact value of the double,
+ * and a tie to the even decimal, so 0.25 becomes 0.2 and 0.75 becomes 0.8.
  *
- * Sources: the documentation of Python's built-in functions, and ECMA-262, section 21.1.3.3: `toFixed` looks at the exact value,
- * too, but rounds ties away from zero.
+ * Sources: the documentation of Python's built-in functions, and ECMA-262, section 21.1.3.3: `toFixed` also reads the exact value, but
+ * rounds ties away from zero.
  */
 export function round(value: number, digits: number): number {
-  // A double lies exactly between two decimals only where it is an odd multiple of this power of two.
+  // A double is exactly between two decimals only if it is an odd multiple of this power of two.
   const isTie = Math.abs((value * 2 ** (digits + 1)) % 2) === 1;
   if (!isTie) return Number(value.toFixed(digits));
   const factor = 10 ** digits;

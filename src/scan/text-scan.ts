@@ -17,7 +17,7 @@ import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
 import { VaultFullError, vaultFor } from "./vault.ts";
 
-/** The checks of one text, and the text as the scanners rewrote it. */
+/** The checks of a text, and the rewritten text. */
 export interface TextResult extends ScanResult {
   text: string;
   /** The edits that turn the original text into {@link text}, in UTF-16 code units of the original. */
@@ -25,7 +25,7 @@ export interface TextResult extends ScanResult {
   engineTiming: ScanReport["engineTiming"];
 }
 
-/** What one scanner said of a text, before its offsets are mapped to the original. */
+/** The result of one scanner, before its offsets are mapped to the original. */
 interface ScannerRun {
   verdict: Verdict;
   milliseconds: number;
@@ -36,7 +36,7 @@ interface ScannerRun {
  * Runs named scanners over one text.
  *
  * Scanners that may rewrite run in the order of the list, and each reads the text as rewritten so far. The scanners between two of them run
- * at the same time. All offsets of the result count in the original text.
+ * concurrently. All offsets of the result count in the original text.
  */
 export function scanText(
   scanners: readonly NamedScanner[],
@@ -47,7 +47,7 @@ export function scanText(
   return new TextScan(scanners, text, context, options).run();
 }
 
-/** One text that a list of scanners looks at. */
+/** The scan of one text by a list of scanners. */
 class TextScan {
   readonly #scanners: readonly NamedScanner[];
   readonly #context: ScanContext;
@@ -60,10 +60,10 @@ class TextScan {
   readonly #locator: Locator;
   readonly #result: ScanResult = emptyResult();
   readonly #answers: AnswerCache;
-  /** Stops the scanners of this call. Where the caller gave only a signal, it is created when something has to be awaited. */
+  /** Stops the scanners of this call. If the caller gave only a signal, it is created when the scan first has to wait. */
   #stop: LazyAbortController | undefined;
   #unfollow: (() => void) | undefined;
-  /** How many scanners have not ended. */
+  /** The number of running scanners. */
   #running = 0;
   #hasEnded = false;
 
@@ -102,8 +102,8 @@ class TextScan {
   }
 
   /**
-   * Adds the cached verdicts if there is one for every scanner. Nearly all texts of a long conversation are known, and this takes a small
-   * part of the time of a scan that looks up one verdict after the other.
+   * Adds the cached verdicts if there is one for every scanner. Nearly all texts of a long conversation are cached, and this is much faster
+   * than looking up one verdict after the other.
    */
   #addCached(): boolean {
     const { verdicts, failFast = false, signal } = this.#options;
@@ -134,26 +134,26 @@ class TextScan {
     } finally {
       this.#hasEnded = true;
       this.#unfollow?.();
-      // Aborting takes longer than the scan of a short text, even if nobody listens. What the caller gave, the caller stops.
+      // Aborting takes longer than the scan of a short text, even without listeners. The caller stops what the caller created.
       if (this.#running > 0 && !this.#options.stop) this.#stop?.abort(CALL_ENDED);
     }
   }
 
   /**
-   * Runs scanners at the same time.
+   * Runs scanners concurrently.
    *
-   * @returns whether the scan goes on: with `failFast` it ends at the first scanner that fails.
+   * @returns whether the scan continues. With `failFast` it stops at the first failing scanner.
    */
   async #runGroup(group: readonly NamedScanner[], groups: readonly (readonly NamedScanner[])[]): Promise<boolean> {
     const { failFast = false, signal, stop } = this.#options;
-    // Without a signal and without scanners beside each other, nothing can become superfluous while it runs.
+    // Without a signal and without concurrent scanners, nothing can abort a running scanner.
     const isStoppable = signal !== undefined || stop !== undefined || groups.some(({ length }) => length > 1);
     const input = this.#text.text;
     const runs = group.map((item) => this.#run(item, input, isStoppable));
-    // Each run is awaited below. One that rejects before that must not count as an unhandled rejection.
+    // Each run is awaited below. A run that rejects earlier must not cause an unhandled rejection.
     if (failFast) for (const run of runs) run.catch(() => {});
-    // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not which scanner is
-    // fastest: a scanner that fails or throws ends the scan only when those before it have ended.
+    // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not the speed: a
+    // scanner that fails or throws ends the scan only after the scanners before it have ended.
     else if (runs.length > 1) await Promise.all(runs);
     for (const [index, run] of runs.entries()) {
       const done = await run;
@@ -179,7 +179,7 @@ class TextScan {
     try {
       const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
       const given = stop ? withSignal(scanner, context, () => stop.signal) : context;
-      // A scanner of a program may return the verdict itself, and may ignore the signal: what it answers later is not looked at.
+      // A custom scanner may return the verdict without a promise, and may ignore the signal. Its late result is dropped.
       const work = Promise.resolve(scanner.scan(input, given));
       this.#options.onWork?.(work);
       const answer = await (stop ? stop.race(work) : work);
@@ -232,7 +232,7 @@ class TextScan {
     if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#text.snapshot());
   }
 
-  /** A scanner behind a rewriting one reads another text. What it did not scan of that counts as not scanned of the original. */
+  /** A scanner after a rewriting one reads another text. Text that it did not scan counts as unscanned in the original. */
   #originalCoverage(coverage: Coverage): Coverage {
     const { length } = this.#text.original;
     if (coverage.chars === length) return coverage;
@@ -244,7 +244,7 @@ class TextScan {
     if (this.#text.edits.length === 0 || findings.length === 0) return findings;
     return this.#text.originalSpans(findings).map((span, index) => {
       const finding: Finding = Object.assign({}, findings[index], span);
-      // What was decoded from a disguise is not in the text as written.
+      // A finding in a decoded view is not in the original text.
       if (finding.text !== undefined && finding.view === undefined) {
         finding.text = this.#text.original.slice(span.start, span.end);
       }
@@ -264,13 +264,13 @@ function outcomeOf({ isValid }: Verdict, hasThrown: boolean, isRewritten: () => 
   return isRewritten() ? "rewritten" : "flagged";
 }
 
-/** The verdict in place of one that a scanner did not give because it threw. */
+/** Returns the verdict for a scanner that threw. */
 function failedVerdict(text: string): Verdict {
   const coverage = { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
   return { isValid: false, score: FAILED, findings: [], coverage };
 }
 
-/** Splits a list, in its order, into groups of scanners that may run at the same time. */
+/** Splits a list, in order, into groups of scanners that may run concurrently. */
 function groupsOf(scanners: readonly NamedScanner[]): NamedScanner[][] {
   const groups: NamedScanner[][] = [];
   let open: NamedScanner[] | undefined;

@@ -1,18 +1,18 @@
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { TextIndex } from "../text/text-index.ts";
 
-/** A placeholder and the text that it stands for. */
+/** A placeholder and its original value. */
 export type VaultEntry = readonly [placeholder: string, original: string];
 
 /** A limit of a vault. */
 export interface VaultLimit {
-  /** The most bytes that its pairs take as JSON in UTF-8. */
+  /** The maximum bytes of its pairs as JSON in UTF-8. */
   maxBytes: number;
-  /** The message of the error for a pair beyond the limit. It must quote no text. */
+  /** The error message for a pair beyond the limit. It must quote no text. */
   message: string;
 }
 
-/** A vault has no room for another value. Scanners pass this error on, because no scanner is at fault. */
+/** The error of a full vault. It is not wrapped in a ScannerError, because no scanner is at fault. */
 export class VaultFullError extends GuardError {
   constructor(message: string) {
     super("GUARD_TOO_LARGE", message);
@@ -26,7 +26,7 @@ class VaultPairs {
   readonly indices = new Map<string, number>();
   readonly limit: VaultLimit | undefined;
   bytes = 0;
-  /** How many pairs replaced another one with the same placeholder. */
+  /** The number of pairs that replaced another one with the same placeholder. */
   replacements = 0;
   listed: readonly VaultEntry[] | undefined;
   /** The placeholders of the first {@link indexed} entries. */
@@ -64,18 +64,18 @@ class VaultPairs {
 }
 
 /**
- * Keeps the pairs of placeholder and original value that are needed to restore an anonymized text. Each placeholder is kept once.
+ * Stores the pairs of placeholder and original value that restore an anonymized text. Each placeholder is stored once.
  *
- * A vault belongs to one call or to one conversation, and never to a whole program: anybody whose output is restored from it can be
- * shown every value in it. Pass it in the options of a scan. Between calls, store what `entries()` returns.
+ * A vault belongs to one call or one conversation, never to a whole program, because every output that is restored from it may reveal
+ * every value in it. Pass it in the options of a scan. Between calls, store the result of `entries()`.
  */
 export class Vault {
   #pairs: VaultPairs;
   #isReadOnly = false;
 
   /**
-   * @param pairs the first pairs; when two have the same placeholder, the later one wins.
-   * @throws GuardError `GUARD_TOO_LARGE` if they are beyond the limit.
+   * @param pairs the initial pairs. The later of two pairs with the same placeholder wins.
+   * @throws GuardError `GUARD_TOO_LARGE` if they exceed the limit.
    */
   constructor(pairs: Iterable<VaultEntry> = [], limit?: VaultLimit) {
     this.#pairs = new VaultPairs(limit);
@@ -85,13 +85,13 @@ export class Vault {
   /**
    * Adds a pair.
    *
-   * @throws GuardError `GUARD_TOO_LARGE` beyond the limit of the vault.
+   * @throws GuardError `GUARD_TOO_LARGE` if it exceeds the limit of the vault.
    */
   append(pair: VaultEntry): void {
     if (!this.#isReadOnly) this.#pairs.append(pair);
   }
 
-  /** How many pairs there are. */
+  /** The number of pairs. */
   get size(): number {
     return this.#pairs.entries.length;
   }
@@ -102,20 +102,17 @@ export class Vault {
     return this.#pairs.listed;
   }
 
-  /** Returns the pairs from an index on, without a copy of those before it. */
+  /** Returns the pairs from an index on, without copying those before it. */
   entriesFrom(index: number): VaultEntry[] {
     return this.#pairs.entries.slice(index);
   }
 
-  /**
-   * Returns the pairs whose placeholders occur in a text, also inside each other. This takes time in the length of the text, whatever the
-   * size of the vault.
-   */
+  /** Returns the pairs whose placeholders occur in a text, also within each other. The time depends on the length of the text only. */
   entriesIn(text: string): VaultEntry[] {
     return this.#pairs.entriesIn(text);
   }
 
-  /** Returns a vault with the same pairs that ignores new ones: what a scan adds that rewrites nothing reaches no caller. */
+  /** Returns a vault with the same pairs that ignores new ones, for scans that rewrite nothing and whose placeholders are unused. */
   readOnly(): Vault {
     const view = new Vault();
     view.#pairs = this.#pairs;
@@ -123,16 +120,13 @@ export class Vault {
     return view;
   }
 
-  /**
-   * Identifies the pairs for those who derive something from them step by step, by {@link entriesFrom}. It changes if a pair was replaced,
-   * so they begin again then.
-   */
+  /** Identifies the pairs for incremental derivations with {@link entriesFrom}. After a pair was replaced, they must start again. */
   version(): { pairs: object; replacements: number } {
     return { pairs: this.#pairs, replacements: this.#pairs.replacements };
   }
 }
 
-/** What is derived from the pairs of vaults, one pair after the other. The cost of an update is that of the new pairs. */
+/** A state that is derived from the pairs of vaults incrementally, so that an update costs only the new pairs. */
 export class DerivedFromVaults<State> {
   readonly #states = new WeakMap<object, { state: State; read: number; replacements: number }>();
   readonly #create: () => State;
@@ -143,7 +137,7 @@ export class DerivedFromVaults<State> {
     this.#add = add;
   }
 
-  /** Returns the state of all pairs of a vault. */
+  /** Returns the state for all pairs of a vault. */
   of(vault: Vault): State {
     const { pairs, replacements } = vault.version();
     let known = this.#states.get(pairs);
@@ -160,9 +154,9 @@ export class DerivedFromVaults<State> {
 }
 
 /**
- * Returns the part of a scanner's context that holds the vault. A call that rewrites nothing only reads the vault.
+ * Returns the part of a scanner's context with the vault. A call that rewrites nothing only reads the vault.
  *
- * @throws GuardValidationError when the value is not a vault.
+ * @throws GuardValidationError if the value is not a vault.
  */
 export function vaultFor(vault: Vault | undefined, rewrite: boolean): { vault?: Vault } {
   if (vault === undefined) return {};

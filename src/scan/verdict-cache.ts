@@ -13,43 +13,43 @@ export const verdictCacheOptions = z.strictObject({
   maxSize: z.number().int().min(0).default(10_000).describe("Texts whose verdicts are kept; no text is."),
 });
 
-/** A place outside the process where verdicts are kept, so that several instances share them. */
+/** An external store of verdicts, which several instances share. */
 export interface VerdictStore {
-  /** Returns the values of keys, in their order; undefined for those that are not there. It never rejects. */
+  /** Returns the values of keys, in order, and undefined for missing ones. It never rejects. */
   get(keys: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** Keeps a value. What goes wrong is not the caller's concern: the verdict is then computed again. */
+  /** Stores a value. Errors are ignored: the verdict is then computed again. */
   set(key: string, value: string): void;
 }
 
-/** What a program that shares verdicts between its instances provides. */
+/** The settings for verdicts that several instances share. */
 export interface SharedVerdicts {
   store: VerdictStore;
-  /** A secret of at least 32 bytes that all instances have. */
+  /** A secret of at least 32 bytes, equal in all instances. */
   secret: Uint8Array;
-  /** Returns a text that is the same for scanners that give the same verdicts; undefined for a scanner that shares nothing. */
+  /** Returns equal ids for scanners with equal verdicts. Undefined for a scanner whose verdicts are not shared. */
   idOf(scanner: Scanner): string | undefined;
 }
 
-/** A verdict as it is kept: without findings where it has none, and encrypted where it tells anything of its text. */
+/** A stored verdict: in plain form without findings, or else encrypted, because it reveals something about its text. */
 type StoredVerdict = Omit<Verdict, "findings" | "edits"> | string;
 
-/** What is encrypted: the verdict, and the pairs that the scanner added to the vault. */
+/** The encrypted content: the verdict, and the pairs that the scanner added to the vault. */
 interface Content {
   verdict: Verdict;
   added?: VaultEntry[];
 }
 
-/** The answer of a cache about a scanner and a text. */
+/** The result of a lookup for a scanner and a text. */
 export interface CachedVerdict {
-  /** The verdict, if it is known. */
+  /** The verdict, if it is cached. */
   verdict?: Verdict | undefined;
-  /** Keeps the verdict of the scan that follows. */
+  /** Stores the verdict of the scan that follows. */
   keep(verdict: Verdict): void;
 }
 
 const NOT_KEPT: CachedVerdict = { keep: () => {} };
 
-/** Where a verdict is kept. */
+/** The location of a stored verdict. */
 interface VerdictPlace {
   scanner: Scanner;
   text: string;
@@ -58,37 +58,36 @@ interface VerdictPlace {
   name: string;
 }
 
-/** The hash of the pairs of each vault so far. */
+/** The incremental hash of the pairs of each vault. */
 const PAIRS = new DerivedFromVaults(
   () => createHash("sha256"),
   (hash, entry) => hash.update(JSON.stringify(entry)),
 );
 
-/** The kept verdicts of one text: by scanner, and by what was in the vault for scanners that use it. */
+/** The stored verdicts of one text: by scanner, and by the content of the vault for scanners that use it. */
 type TextVerdicts = Map<string, StoredVerdict>;
 
-/** How much memory all kept verdicts take together at most, in characters. */
+/** The maximum memory of all stored verdicts, in characters. */
 const MAX_LENGTH = 32 * 1024 * 1024;
-/** Unlike UTF-8, this encoding tells lone surrogates apart. */
+/** Unlike UTF-8, this encoding distinguishes lone surrogates. */
 const EXACT = "utf16le";
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Keeps what scanners said of the texts of conversations, so that a call pays only for its new messages. Make one object and use it
- * for all conversations.
+ * Caches verdicts on the texts of conversations, so that a call scans only its new messages. Create one object for all conversations.
  *
- * Texts are stored as hashes that are keyed with a secret of this object. A verdict that quotes its text, or holds a rewritten one, is
- * encrypted under a key that is derived from the text itself: only who has the text can read what was said of it. Verdicts of
- * scanners that are {@link Scanner.volatile}, have a vault of their own or depend on other texts are never kept.
+ * Texts are stored as hashes, keyed with a secret of this object. A verdict that quotes its text, or contains a rewritten one, is encrypted
+ * with a key that is derived from the text itself, so only a caller with the text can read it. Verdicts of scanners that are
+ * {@link Scanner.volatile}, have a vault of their own or depend on other texts are never stored.
  */
 export class VerdictCache {
   #texts: LRUCache<string, TextVerdicts> | undefined;
   #secret: Uint8Array;
   #shared: SharedVerdicts | undefined;
   #names: ScannerNames;
-  /** The text that was asked about last: all scanners of a list ask about the same one. */
+  /** The last text, because all scanners of a list look up the same one. */
   #last: { text: string; source: Source; key: string } | undefined;
 
   /** @throws GuardValidationError for an option out of range. */
@@ -104,10 +103,10 @@ export class VerdictCache {
   }
 
   /**
-   * The same with verdicts that are kept for one caller alone. All callers share the room, but none can tell from the time of an
-   * answer what another one sent.
+   * Returns a cache with separate verdicts for one caller. All callers share the capacity, but no caller can tell from the time of an answer
+   * what another caller sent.
    *
-   * @param caller a text that tells callers apart. Without it this cache itself is returned.
+   * @param caller identifies the caller. Without it, this cache is returned.
    */
   forCaller(caller: string | undefined): VerdictCache {
     if (caller === undefined) return this;
@@ -120,7 +119,7 @@ export class VerdictCache {
   }
 
   /**
-   * Looks up what a scanner said of a text before. What it added to the vault then is added again.
+   * Looks up the verdict of a scanner on a text. Pairs that the scanner added to the vault are added again.
    *
    * @param vault the vault of the call, if there is one.
    */
@@ -148,7 +147,7 @@ export class VerdictCache {
     if (this.#shared?.idOf(scanner) !== undefined) this.#shared.store.set(key, JSON.stringify([...verdicts]));
   }
 
-  /** Fetches what other instances have kept about texts, in one request for all of them. */
+  /** Fetches the verdicts of other instances on texts, in one request. */
   async prefetch(texts: readonly { text: string; source: Source }[]): Promise<void> {
     if (!this.#texts || !this.#shared) return;
     const slice = new TimeSlice();
@@ -175,7 +174,7 @@ export class VerdictCache {
     return key;
   }
 
-  /** The name of a verdict among those of a text. */
+  /** Returns the name of a verdict among those of a text. */
   #nameOf(scanner: Scanner, vault: Vault | undefined): string {
     const name = this.#names.of(scanner);
     return scanner.vaultScope === "call" && vault && vault.size > 0 ? `${name} ${this.#digestOf(vault)}` : name;
@@ -186,7 +185,7 @@ export class VerdictCache {
     return createHmac("sha256", this.#secret).update(PAIRS.of(vault).copy().digest()).digest("base64");
   }
 
-  /** The key of the cipher for what was said of a text. Each key encrypts few messages, under random nonces (NIST SP 800-38D, 8.2.2). */
+  /** Returns the encryption key for verdicts on a text. Each key encrypts few messages, with random nonces (NIST SP 800-38D, 8.2.2). */
   #cipherKey(text: string): Buffer {
     return createHmac("sha256", this.#secret).update("verdict\0").update(text, EXACT).digest();
   }
@@ -208,17 +207,17 @@ export class VerdictCache {
       const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
       return JSON.parse(Buffer.concat(opened).toString("utf8")) as Content;
     } catch {
-      // Another process with another secret wrote it, or somebody changed it: then nothing is known.
+      // The value was written with another secret, or tampered with, so it is ignored.
       return undefined;
     }
   }
 }
 
-/** Names scanners for a cache. Shared names cannot be those of scanners that only this process has. */
+/** Names scanners in a cache. The names of local scanners never collide with shared names. */
 class ScannerNames {
   readonly #shared: SharedVerdicts | undefined;
   readonly #names = new WeakMap<Scanner, string>();
-  /** Scanners that are not shared have numbers, and these differ between processes by this text. */
+  /** Distinguishes the numbers of local scanners between processes. */
   readonly #instance = randomBytes(8).toString("base64");
   #count = 0;
 
@@ -238,18 +237,18 @@ class ScannerNames {
 
 let shared: VerdictCache | undefined;
 
-/** The cache that all conversations of the process share whose caller names no other. */
+/** The cache of all conversations of the process without a cache of their own. */
 export function defaultVerdictCache(): VerdictCache {
   shared ??= new VerdictCache();
   return shared;
 }
 
-/** Tells whether verdicts of a scanner stay the same for the same text. */
+/** Whether verdicts of a scanner are equal for equal texts. */
 function isCacheable({ volatile, vaultScope, conversation }: Scanner): boolean {
   return !volatile && vaultScope !== "own" && !conversation?.dependsOnOthers;
 }
 
-/** What is kept of a verdict without findings. The coverage of most scanners is the same, and is kept once for a text. */
+/** Returns the plain form of a verdict without findings. The coverage of most scanners is equal, and is stored once per text. */
 function plain({ isValid, score, probability, coverage: own }: Verdict, others: TextVerdicts): StoredVerdict {
   let coverage = own;
   for (const other of others.values()) {
@@ -272,7 +271,7 @@ function isSameCoverage(one: Coverage, other: Coverage): boolean {
   );
 }
 
-/** What an entry takes besides its verdicts, and what a verdict takes, estimated. */
+/** The estimated memory of an entry without its verdicts, and of a verdict. */
 const ENTRY_LENGTH = 300;
 const VERDICT_LENGTH = 80;
 
@@ -282,7 +281,7 @@ function lengthOf(verdicts: TextVerdicts): number {
   return length;
 }
 
-/** Reads what another instance has kept; undefined where it has another form. */
+/** Parses a value of another instance. Undefined if it has another form. */
 function parsed(value: string): TextVerdicts | undefined {
   try {
     const pairs: unknown = JSON.parse(value);
