@@ -92,6 +92,12 @@ const app = z.strictObject({
     .describe(
       "Requests whose model reads texts that are not in them (earlier answers, stored prompts, connected data, tools of the provider): allow, and report in coverage.state_elsewhere, or refuse.",
     ),
+  unknownFields: z
+    .enum(["report", "read", "refuse"])
+    .default("report")
+    .describe(
+      "Fields of requests that the HTTP API does not know: report them in coverage.unknown_fields, read them with the input scanners, or refuse the request with status 422.",
+    ),
   onUntrainedLanguage: z
     .enum(TREATMENTS)
     .optional()

@@ -103,6 +103,21 @@ export function isFieldText(name: string, value: string): boolean {
   return (NAME_FIELDS.get(name) ?? isText)(value);
 }
 
+/** Fields with numbers, switches and words, which have no text. */
+const PARAMETERS: ReadonlySet<string> = new Set(
+  (
+    "temperature top_p top_k min_p n seed stream stream_options max_tokens max_completion_tokens max_output_tokens max_tool_calls " +
+    "frequency_penalty presence_penalty repetition_penalty logit_bias logprobs top_logprobs echo best_of suffix " +
+    "parallel_tool_calls function_call reasoning reasoning_effort thinking verbosity modalities audio store background " +
+    "truncation prompt_cache_retention cache_control context_management inference_geo speed moderation"
+  ).split(" "),
+);
+
+/** Whether OpenAI or Anthropic define a field of requests to models, or a server with their APIs does. */
+export function isRequestField(name: string): boolean {
+  return [FIELD_READERS, STATE_FIELDS, NAME_FIELDS, TOKEN_FIELDS, PARAMETERS].some((names) => names.has(name));
+}
+
 function isLongStop(value: string): boolean {
   return wordLength(value.replace(/<[^<>]{0,40}>/g, " ")) >= 20;
 }

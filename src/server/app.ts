@@ -25,6 +25,7 @@ import { openAudit } from "./decisions/audit.ts";
 import { Decisions } from "./decisions/decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
 import { compilersFactory } from "./http/compilers.ts";
+import { UnknownFields } from "./http/other-fields.ts";
 import { bodyTimeout } from "./plugins/body-timeout.ts";
 import { earlyLoadShedding } from "./plugins/early-load-shedding.ts";
 import { errors, sendProblem } from "./plugins/errors.ts";
@@ -216,7 +217,8 @@ async function registerScanRoutes(
   cache: ResultCache | undefined,
 ): Promise<void> {
   const { maxBodySize, maxStreamSize, streamIdleTimeout, scanPromptTimeout, scanOutputTimeout } = config.app;
-  const options = { decisions, profiles, seal, cache };
+  const unknownFields = new UnknownFields(config.app.unknownFields, app.log);
+  const options = { decisions, profiles, seal, cache, unknownFields };
   await app.register(promptRoutes, options);
   await app.register(outputRoutes, options);
   await app.register(batchRoutes, { ...options, retryMs: scanPromptTimeout * 1000 });

@@ -62,6 +62,7 @@ export interface JsonDocumentsReport {
   /** Whether all documents pass as they were given. */
   is_valid: boolean;
   documents: JsonDocument[];
+  sanitized_fields?: ServiceReport["sanitizedFields"];
   /** What becomes of the documents together. */
   outcome?: ServiceReport["outcome"];
   engine_timing?: ScanReport["engineTiming"];
@@ -111,13 +112,14 @@ export function jsonReport(
  * @param details whether the answer includes findings, probabilities, timing and coverage.
  */
 export function jsonDocumentsReport(
-  { isValid, outcome, documents = [], engineTiming, coverage }: ServiceReport,
+  { isValid, outcome, documents = [], sanitizedFields, engineTiming, coverage }: ServiceReport,
   ids: readonly (DocumentId | undefined)[],
   details: boolean,
 ): JsonDocumentsReport {
   return {
     is_valid: isValid,
     documents: documents.map((document, index) => jsonDocument(document, ids[index], details)),
+    ...(details && sanitizedFields ? { sanitized_fields: sanitizedFields } : {}),
     ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
   };
 }

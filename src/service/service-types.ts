@@ -87,6 +87,10 @@ export interface ScanRequest {
   rewrite: boolean;
   /** The vault of this call alone. Callers must never share one. */
   vault: Vault;
+  /** Fields of the request beside the texts, which the input scanners read as fields of a request to a model. */
+  fields?: Readonly<Record<string, unknown>> | undefined;
+  /** The names of fields that nothing reads, for the coverage. */
+  unknownFields?: readonly string[] | undefined;
   /** A signal that is aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
   /** The same where it belongs to this call alone. The service then needs none of its own. */

@@ -280,7 +280,10 @@ export class ScanService {
       named: scannerReplacer(request)(this.#named.output),
       context: { prompt, source: "assistant", ...conversationContext(conversation) },
       options: { ...this.#runOptions(request, slot), signal: slot.signal },
-      decide: (report) => decide(report, "output", this.#policy),
+      decide: (report) => {
+        if (request.unknownFields) report.coverage.unknownFields = [...request.unknownFields];
+        return decide(report, "output", this.#policy);
+      },
     });
     return { slot, scan };
   }
@@ -310,7 +313,8 @@ export class ScanService {
   }
 
   /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
-  async conversation(chat: ChatRequest, request: ScanRequest): Promise<ServiceReport> {
+  async conversation(given: ChatRequest, { fields, ...request }: ScanRequest): Promise<ServiceReport> {
+    const chat = fields ? Object.assign({}, given, { fields: { ...given.fields, ...fields } }) : given;
     this.#checkSize(chat);
     const texts = await readConversationInSlices(chat, request.stop?.signal ?? request.signal);
     // One message may hold any number of tool results, and each of them is a text to scan.
@@ -416,12 +420,38 @@ export class ScanService {
     const { caller, turn = caller, signal, stop } = request;
     const report = await this.#slots.run(
       { kind: this.#costKey + kind, chars, caller: turn, signal, stop, timeout: this.#timeout(kind) },
-      (slot) => scan(this.#runOptions(request, slot), slot.stop),
+      async (slot) => {
+        const options = this.#runOptions(request, slot);
+        const report = await scan(options, slot.stop);
+        return request.fields ? this.#withFields(report, request, { ...options, signal: slot.stop.signal }) : report;
+      },
     );
+    if (request.unknownFields) report.coverage.unknownFields = [...request.unknownFields];
     const { outcome } = report;
     return outcome === undefined
       ? Object.assign(report, decide(report, side, this.#policy))
       : Object.assign(report, { outcome });
+  }
+
+  /** Adds the checks of fields beside the texts to a report. */
+  async #withFields(
+    report: UndecidedReport,
+    { fields, ...request }: ScanRequest,
+    options: CallRunOptions,
+  ): Promise<UndecidedReport> {
+    const conversation = await readConversationInSlices({ messages: [], fields }, options.signal);
+    this.#checkSize({ messages: conversation.texts });
+    const verdicts = this.#verdicts.forCaller(request.caller);
+    const lists = replaceScanners(request, this.#conversation);
+    const { sanitized, engineTiming, ...result } = await scanTexts(lists, conversation, { ...options, verdicts });
+    const { suppressed, ...coverage } = report.coverage;
+    const merged = reportOf(mergeResults([{ checks: report.checks, suppressed: [], coverage }, result]), {
+      ...report.engineTiming,
+      ...engineTiming,
+    });
+    merged.coverage.suppressed = [...new Set([...suppressed, ...merged.coverage.suppressed])];
+    const isValid = report.isValid && merged.isValid;
+    return Object.assign({}, report, merged, { isValid, sanitizedFields: sanitized.fields ?? {} });
   }
 
   #timeout(kind: ScanKind): number {

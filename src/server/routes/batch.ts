@@ -8,9 +8,10 @@ import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardError } from "../../support/errors.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import type { GrantedOptions } from "../callers/profiles.ts";
+import { type KnownFields, namesOf, type OtherFields } from "../http/other-fields.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { problemOf } from "../plugins/errors.ts";
-import { batchExamples, type outputsRequest, type promptsRequest } from "../schemas/batch.ts";
+import { batchExamples, outputsRequest, promptsRequest } from "../schemas/batch.ts";
 import { named } from "../schemas/named.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { NDJSON } from "../streams/event-format.ts";
@@ -33,6 +34,8 @@ interface Batch<Body extends ScanFields, Fields extends ScanFields> {
   /** The name of the body's schema. */
   request: string;
   subject: ScanSubject<Fields>;
+  /** The fields of the body. */
+  known: KnownFields;
   /** Returns the fields of a single scan for each text of a body. */
   itemsOf(body: Body): Fields[];
 }
@@ -45,12 +48,14 @@ export async function batchRoutes(app: FastifyInstance, options: BatchRoutesOpti
   addBatchRoute<z.output<typeof promptsRequest>, PromptFields>(app, options, {
     name: "prompts",
     request: "PromptsRequest",
+    known: { names: namesOf(promptsRequest) },
     subject: PROMPT,
     itemsOf: ({ prompts, ...fields }) => prompts.map((prompt) => ({ ...fields, prompt })),
   });
   addBatchRoute<z.output<typeof outputsRequest>, OutputFields>(app, options, {
     name: "outputs",
     request: "OutputsRequest",
+    known: { names: namesOf(outputsRequest), items: { outputs: new Set(["prompt", "output"]) } },
     subject: outputSubject(app.log),
     itemsOf: ({ outputs, ...fields }) =>
       outputs.map(({ prompt, output }) => ({ ...fields, prompt: prompt ?? "", output })),
@@ -85,11 +90,12 @@ function addBatchRoute<Body extends ScanFields, Fields extends ScanFields>(
 async function handleBatch<Body extends ScanFields, Fields extends ScanFields>(
   app: FastifyInstance,
   options: BatchRoutesOptions,
-  { subject, itemsOf }: Batch<Body, Fields>,
+  { subject, known, itemsOf }: Batch<Body, Fields>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const body = request.body as Body;
+  const others = options.unknownFields.take(body, known);
   const granted = options.profiles.grant(request, body, subject.source);
   const { service } = granted.profile;
   // Errors that concern all texts get a status of their own.
@@ -99,7 +105,7 @@ async function handleBatch<Body extends ScanFields, Fields extends ScanFields>(
   await app.callerLimits.takeRequests(request, reply, items.length - 1);
   const signal = disconnectSignal(reply.raw);
   const line = async (fields: Fields, index: number): Promise<string> =>
-    `${JSON.stringify({ index, ...(await scanItem(options, subject, request, { fields, granted, signal })) })}\n`;
+    `${JSON.stringify({ index, ...(await scanItem(options, subject, request, { fields, others, granted, signal })) })}\n`;
   return reply
     .type(NDJSON)
     .headers({ "cache-control": "no-store", "x-accel-buffering": "no" })
@@ -111,7 +117,7 @@ async function scanItem<Fields extends ScanFields>(
   options: BatchRoutesOptions,
   subject: ScanSubject<Fields>,
   request: FastifyRequest,
-  item: { fields: Fields; granted: GrantedOptions; signal: AbortSignal },
+  item: { fields: Fields; others: OtherFields; granted: GrantedOptions; signal: AbortSignal },
 ): Promise<object> {
   const { signal, fields } = item;
   const deadline = performance.now() + options.retryMs;

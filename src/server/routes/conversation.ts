@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { jsonReport } from "../../service/json-report.ts";
-import { chatOf, conversationExamples, type conversationRequest } from "../schemas/conversation.ts";
+import { namesOf } from "../http/other-fields.ts";
+import { chatOf, conversationExamples, conversationRequest } from "../schemas/conversation.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
 /** `POST /analyze/conversation` and `POST /scan/conversation`. */
@@ -12,6 +13,7 @@ export async function conversationRoutes(app: FastifyInstance, options: ScanRout
     name: "a conversation",
     source: "input",
     request: "ConversationRequest",
+    known: { names: namesOf(conversationRequest), requestFields: "read" },
     results: { analyze: "ConversationResult", scan: "ScanResult" },
     examples: conversationExamples,
     scan: (service, body, request) => service.conversation(chatOf(body), request),

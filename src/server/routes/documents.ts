@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { jsonDocumentsReport } from "../../service/json-report.ts";
-import { documentsExamples, type documentsRequest } from "../schemas/documents.ts";
+import { namesOf } from "../http/other-fields.ts";
+import { document, documentsExamples, documentsRequest } from "../schemas/documents.ts";
 import { addScanRoutes, type ScanRoutesOptions } from "./scan-routes.ts";
 
 /** `POST /analyze/documents` and `POST /scan/documents`. */
@@ -12,6 +13,7 @@ export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesO
     name: "documents",
     source: "input",
     request: "DocumentsRequest",
+    known: { names: namesOf(documentsRequest), items: { documents: namesOf(document) } },
     results: { analyze: "DocumentsResult", scan: "DocumentsResult" },
     examples: documentsExamples,
     scan: (service, { documents, mask_injections, source }, request) => {

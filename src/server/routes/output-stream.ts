@@ -9,12 +9,13 @@ import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import { countCharacters } from "../callers/characters.ts";
+import { type KnownFields, namesOf } from "../http/other-fields.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { problemOf } from "../plugins/errors.ts";
 import { assertPlain } from "../plugins/json-body.ts";
 import { chatOf } from "../schemas/conversation.ts";
 import { named } from "../schemas/named.ts";
-import { outputStreamExamples, type outputStreamRequest, type outputStreamStart } from "../schemas/output-stream.ts";
+import { outputStreamExamples, outputStreamRequest, outputStreamStart } from "../schemas/output-stream.ts";
 import { offsetUnitOf } from "../schemas/scan.ts";
 import { type EventFormat, formatFor, NDJSON, SSE } from "../streams/event-format.ts";
 import { JsonLines, type LineLimits } from "../streams/json-lines.ts";
@@ -207,7 +208,14 @@ async function scanStream(
   return writeEvents(untilAborted(events, controller.signal), call, start, format, () => end(closedError()));
 }
 
-function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
+/** The fields of the first line, or of a whole body. */
+const KNOWN: KnownFields = {
+  names: new Set([...namesOf(outputStreamStart), ...namesOf(outputStreamRequest)]),
+  requestFields: "known",
+};
+
+function openScan({ profiles, seal, unknownFields, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
+  const others = unknownFields.take(start, KNOWN);
   const { prompt, messages, tools, system, fields, vault } = start;
   const { profile, suppress, replacements } = profiles.grant(request, start, "output");
   return profile.service.outputStream(
@@ -221,6 +229,8 @@ function openScan({ profiles, seal, request, rewrite }: StreamCall, start: Start
       signal,
       observer: request.scanObserver,
       ...callerOf(request),
+      // A stream has no scan before its first piece, so unknown fields are reported in place of read.
+      unknownFields: others.unknownFields ?? Object.keys(others.fields ?? {}),
     },
     messages ? chatOf({ messages, tools, system, fields }) : undefined,
   );

@@ -3,8 +3,9 @@ import type { z } from "zod";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import { jsonReport } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
+import { namesOf } from "../http/other-fields.ts";
 import { chatOf } from "../schemas/conversation.ts";
-import { outputExamples, type outputRequest } from "../schemas/output.ts";
+import { outputExamples, outputRequest } from "../schemas/output.ts";
 import { addScanRoutes, type ScanRoutesOptions, type ScanSubject } from "./scan-routes.ts";
 
 type OutputRequest = z.output<typeof outputRequest>;
@@ -50,6 +51,7 @@ export async function outputRoutes(app: FastifyInstance, options: ScanRoutesOpti
     paths: { analyze: ["/analyze/output"], scan: ["/scan/output"] },
     scans: "output",
     request: "OutputRequest",
+    known: { names: namesOf(outputRequest), requestFields: "known" },
     results: { analyze: "OutputResult", scan: "ScanResult" },
     examples: outputExamples,
     answer: (report, details, rewrite) => jsonReport(report, details, rewrite ? "sanitized_output" : undefined),

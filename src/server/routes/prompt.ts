@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { jsonReport } from "../../service/json-report.ts";
-import { promptExamples, type promptRequest } from "../schemas/prompt.ts";
+import { namesOf } from "../http/other-fields.ts";
+import { promptExamples, promptRequest } from "../schemas/prompt.ts";
 import type { ScanFields } from "../schemas/scan.ts";
 import { addScanRoutes, type ScanRoutesOptions, type ScanSubject } from "./scan-routes.ts";
 
@@ -20,6 +21,7 @@ export async function promptRoutes(app: FastifyInstance, options: ScanRoutesOpti
     paths: { analyze: ["/analyze/prompt", "/analyze/scan"], scan: ["/scan/prompt"] },
     scans: "prompt",
     request: "PromptRequest",
+    known: { names: namesOf(promptRequest) },
     results: { analyze: "PromptResult", scan: "ScanResult" },
     examples: promptExamples,
     answer: (report, details, rewrite) => jsonReport(report, details, rewrite ? "sanitized_prompt" : undefined),

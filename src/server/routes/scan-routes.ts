@@ -10,6 +10,7 @@ import type { CacheUse, ResultCache, ScanResult } from "../cache/result-cache.ts
 import { callerOf } from "../callers/caller.ts";
 import type { GrantedOptions, Profiles } from "../callers/profiles.ts";
 import type { Decisions } from "../decisions/decisions.ts";
+import type { KnownFields, OtherFields, UnknownFields } from "../http/other-fields.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { named } from "../schemas/named.ts";
 import { offsetUnitOf, type ScanFields } from "../schemas/scan.ts";
@@ -28,6 +29,7 @@ export interface ScanRoutesOptions {
   profiles: Profiles;
   seal: VaultSeal;
   cache: ResultCache | undefined;
+  unknownFields: UnknownFields;
 }
 
 /** What is scanned: a prompt, an output, a conversation or documents. */
@@ -48,6 +50,8 @@ export interface ScanRoutes<Body extends ScanFields> extends ScanSubject<Body> {
   scans: ScanKind;
   /** The name of the body's schema. */
   request: string;
+  /** The fields of the body. */
+  known: KnownFields;
   /** The names of the response schemas. */
   results: { analyze: string; scan: string };
   /** Examples for the API description. */
@@ -61,8 +65,8 @@ export function addScanRoutes<Body extends ScanFields>(
   options: ScanRoutesOptions,
   routes: ScanRoutes<Body>,
 ): void {
-  const { profiles, seal } = options;
-  const { paths, scans, name, source, request: schema, results, examples, answer } = routes;
+  const { profiles, seal, unknownFields } = options;
+  const { paths, scans, name, source, request: schema, known, results, examples, answer } = routes;
   for (const kind of ["analyze", "scan"] as const) {
     const rewrite = kind === "analyze";
     for (const url of paths[kind]) {
@@ -77,9 +81,10 @@ export function addScanRoutes<Body extends ScanFields>(
         config: { scans, problems: scanProblems, requestExample: examples.request },
         handler: async (request, reply) => {
           const fields = request.body as Body;
+          const others = unknownFields.take(fields, known);
           const granted = profiles.grant(request, fields, source);
           const until = stopOnDisconnect(reply.raw);
-          const result = await scanRequest(options, routes, request, { fields, kind, granted, until });
+          const result = await scanRequest(options, routes, request, { fields, others, kind, granted, until });
           const { report, vault, use } = result;
           const details = fields.details ?? false;
           return {
@@ -97,6 +102,8 @@ export function addScanRoutes<Body extends ScanFields>(
 /** A scan of a request. */
 interface RequestScan<Body> {
   fields: Body;
+  /** The fields of the body beside those of its route. */
+  others: OtherFields;
   kind: "analyze" | "scan";
   granted: GrantedOptions;
   /** Aborted when the result is not needed any more. A {@link LazyAbortController} belongs to this scan alone. */
@@ -111,7 +118,7 @@ export async function scanRequest<Body extends ScanFields>(
   requestScan: RequestScan<Body>,
 ): Promise<ScanResult & { use?: CacheUse }> {
   const { source, scan, content } = subject;
-  const { fields, kind, granted } = requestScan;
+  const { fields, others, kind, granted } = requestScan;
   const { profile, suppress, replacements } = granted;
   const result = await cachedScan(options, subject, request, requestScan);
   await options.decisions.publish({
@@ -123,7 +130,9 @@ export async function scanRequest<Body extends ScanFields>(
     options: { suppress, offsets: offsetUnitOf(fields), rewrite: kind === "analyze" },
     content: () => content(fields),
     // Scanners with thresholds of the request belong to this service only.
-    ...(replacements ? {} : { rescan: (other, scanOptions) => scan(other, fields, scanOptions) }),
+    ...(replacements
+      ? {}
+      : { rescan: (other, scanOptions) => scan(other, fields, Object.assign({}, scanOptions, others)) }),
   });
   return result;
 }
@@ -132,7 +141,7 @@ async function cachedScan<Body extends ScanFields>(
   { seal, cache }: Pick<ScanRoutesOptions, "seal" | "cache">,
   { name, source, scan }: ScanSubject<Body>,
   request: FastifyRequest,
-  { fields, kind, granted: { profile, suppress, replacements }, until }: RequestScan<Body>,
+  { fields, others, kind, granted: { profile, suppress, replacements }, until }: RequestScan<Body>,
 ): Promise<ScanResult & { use?: CacheUse }> {
   const { service } = profile;
   const rewrite = kind === "analyze";
@@ -152,6 +161,7 @@ async function cachedScan<Body extends ScanFields>(
       observer,
       caller,
       turn,
+      ...others,
     };
     return { report: await scan(service, fields, scanOptions), vault };
   };

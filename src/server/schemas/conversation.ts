@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ROLES } from "../../messages/chat-messages.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
-import { resultFields, scanFields, vaultField } from "./scan.ts";
+import { resultFields, sanitizedFields, scanFields, vaultField } from "./scan.ts";
 
 export const messagePart = z
   .looseObject({
@@ -67,10 +67,7 @@ export const sanitizedConversation = {
     .union([z.string(), z.array(messagePart)])
     .optional()
     .describe("With details: the sanitized system prompt."),
-  sanitized_fields: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe("With details: the other fields with the edits of all scanners."),
+  ...sanitizedFields,
 };
 
 /** The response of `POST /analyze/conversation`. */

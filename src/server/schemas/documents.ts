@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SOURCES } from "../../scan/source.ts";
-import { coverage, finding, resultFields, scanFields, vaultField } from "./scan.ts";
+import { coverage, finding, resultFields, sanitizedFields, scanFields, vaultField } from "./scan.ts";
 
 // Each type has a description, because the strict mode of the validator allows no list of types.
 const id = z.union([z.string().describe("A name."), z.number().describe("A number.")]);
@@ -55,6 +55,7 @@ export const documentsResult = z
   .object({
     is_valid: z.boolean().describe("Whether all given documents passed every check."),
     documents: z.array(documentResult).describe("The results of the documents, in order."),
+    ...sanitizedFields,
     outcome,
     engine_timing,
     coverage: coverage.optional().describe("With details: how much of all documents was scanned."),

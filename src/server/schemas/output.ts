@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { answeredConversation } from "./conversation.ts";
-import { resultFields, scanFields } from "./scan.ts";
+import { resultFields, sanitizedFields, scanFields } from "./scan.ts";
 
 export const toolCall = z
   .looseObject({
@@ -29,6 +29,7 @@ export const outputRequest = z
 export const outputResult = z
   .object({
     sanitized_output: z.string().describe("The output with the edits of all scanners."),
+    ...sanitizedFields,
     sanitized_tool_calls: z.array(toolCall).optional().describe("The tool calls with the edits of all scanners."),
     ...resultFields,
   })

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SOURCES } from "../../scan/source.ts";
-import { resultFields, scanFields, vaultField } from "./scan.ts";
+import { resultFields, sanitizedFields, scanFields, vaultField } from "./scan.ts";
 
 export const promptRequest = z
   .object({
@@ -19,6 +19,7 @@ export const promptRequest = z
 export const promptResult = z
   .object({
     sanitized_prompt: z.string().describe("The prompt with the edits of all scanners."),
+    ...sanitizedFields,
     ...resultFields,
     ...vaultField,
   })

@@ -75,6 +75,14 @@ export const finding = z
   })
   .describe("A part of the text that explains a verdict.");
 
+/** The field with the sanitized fields beside the texts. */
+export const sanitizedFields = {
+  sanitized_fields: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe("With details: fields beside the texts, with the edits of all scanners."),
+};
+
 export const coverage = z
   .object({
     chars: z.int().describe("Length of the text or texts, in code points."),
