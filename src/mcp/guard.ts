@@ -13,6 +13,7 @@ import {
   list,
   listEntry,
   type Part,
+  plainName,
   plainText,
   promptResult,
   resourceResult,
@@ -200,6 +201,8 @@ export class McpGuard {
     if (method === "initialize" || method === "server/discover") await this.#filterServerInfo(result, signal);
     const [key, word] = (Object.hasOwn(LISTS, method) && LISTS[method]) || [];
     if (key === undefined || word === undefined) return;
+    const cursor = plainName(result, "nextCursor", "result/nextCursor");
+    if (await this.#isBlocked(cursor, "the cursor of a list", signal)) delete result.nextCursor;
     const isFirstPage = !isRecord(params) || params.cursor === undefined;
     await this.#filterDefinitions(result, key, word, isFirstPage, signal);
   }
@@ -212,11 +215,22 @@ export class McpGuard {
       [info, "description"],
     ] as const) {
       const part = plainText(holder, key, `result/${key}`);
-      const verdict = part && (await this.#check(part, false, signal));
-      if (verdict?.outcome !== "blocked") continue;
-      delete holder[key];
-      this.#log(`removed the ${key} of the server: ${blockReason(verdict)}`);
+      if (await this.#isBlocked(part, `the ${key} of the server`, signal)) delete holder[key];
     }
+    for (const key of Object.keys(info)) {
+      if (key === "title" || key === "description" || key === "icons") continue;
+      const part = plainName(info, key, `result/serverInfo/${key}`);
+      // The protocol requires a name and a version.
+      if (await this.#isBlocked(part, `the ${quotedName(key)} of the server`, signal)) info[key] = "unknown";
+    }
+  }
+
+  /** Checks a part that clients can do without, and logs that it is removed. */
+  async #isBlocked(part: Part | undefined, what: string, signal: AbortSignal): Promise<boolean> {
+    const verdict = part && (await this.#check(part, false, signal));
+    if (verdict?.outcome !== "blocked") return false;
+    this.#log(`removed ${what}: ${blockReason(verdict)}`);
+    return true;
   }
 
   /** Removes failing definitions from a page of a list. */

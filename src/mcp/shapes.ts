@@ -1,3 +1,4 @@
+import { isPhrase } from "../messages/names.ts";
 import type { MessageText, ToolCall, ToolDefinition } from "../scan/conversation-text.ts";
 import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";
@@ -24,6 +25,20 @@ const NON_TEXT_KEYS = new Set([
   "size",
   "execution",
 ]);
+
+/** Keys whose values are words for programs. They are read where they may contain an instruction. */
+const NAME_KEYS: Readonly<Record<string, (value: string) => boolean>> = {
+  mimeType: (type) => type.length > 100 || !/^[\w.+-]+\/[\w.+-]+(?:\s*;\s*[\w-]+="?[\w.-]+"?)*$/.test(type),
+  annotations: isPhrase,
+  size: isPhrase,
+  execution: isPhrase,
+  nextCursor: isPhrase,
+  resultType: isPhrase,
+  requestState: isPhrase,
+};
+
+/** The types of blocks whose strings are all that they have. */
+const TEXT_BLOCKS = new Set(["text", "resource", "resource_link", "tool_use", "tool_result"]);
 
 /** The values of `type` and `$schema` in a JSON Schema, which say nothing about the tool. */
 const SCHEMA_WORDS = /^(string|number|integer|boolean|object|array|null|https?:\/\/json-schema\.org\/.*)$/;
@@ -84,6 +99,12 @@ export function plainText(holder: Shape, key: string, path: string): Part | unde
   const reader = new PartReader();
   reader.read(holder, key, path);
   return reader.part("tool_definition", path);
+}
+
+/** Reads a name of the server for programs, such as a cursor, if it may contain an instruction. */
+export function plainName(holder: Shape, key: string, path: string): Part | undefined {
+  const value = holder[key];
+  return typeof value === "string" && isPhrase(value) ? plainText(holder, key, path) : undefined;
 }
 
 /** Reads the definition of a tool. */
@@ -174,7 +195,11 @@ class PartReader {
 
   /** Reads all values of an object except those of some keys. */
   others(holder: Shape, excluded: ReadonlySet<string>, path: string): void {
-    for (const key of Object.keys(holder)) if (!excluded.has(key)) this.read(holder, key, `${path}/${key}`);
+    for (const key of Object.keys(holder)) {
+      const isRead = Object.hasOwn(NAME_KEYS, key) ? NAME_KEYS[key] : undefined;
+      if (!excluded.has(key)) this.read(holder, key, `${path}/${key}`);
+      else if (isRead) this.#reader.readNames(holder, key, `${path}/${key}`, isRead);
+    }
   }
 
   /** Reads the messages of a prompt or of a request to a model. */
@@ -199,7 +224,7 @@ class PartReader {
   /** Reads the contents of a resource. */
   resource(resource: Shape, path: string): void {
     this.others(resource, NON_TEXT_KEYS, path);
-    if (resource.blob !== undefined && !this.#reader.readBlob(resource, `${path}/blob`)) this.#skipped += 1;
+    if (resource.blob !== undefined && !this.#reader.readBlob(resource, "blob", `${path}/blob`)) this.#skipped += 1;
   }
 
   /** Joins what was read to one text; undefined if there is no text and nothing was skipped. */
@@ -232,8 +257,9 @@ class PartReader {
     if (isRecord(block.resource)) {
       this.resource(block.resource, `${path}/resource`);
       this.others(block, new Set([...NON_TEXT_KEYS, "resource"]), path);
-    } else if (block.type === "image" || block.type === "audio") {
-      this.#skipped += 1;
+    } else if (!TEXT_BLOCKS.has(String(block.type ?? "text"))) {
+      // An image may be text by its type. A block of an unknown type may have more than its strings.
+      if (!this.#reader.readBlob(block, "data", `${path}/data`)) this.#skipped += 1;
       this.others(block, NON_TEXT_KEYS, path);
     } else {
       const content = block.type === "tool_result" ? ["content"] : [];

@@ -45,25 +45,36 @@ export class SlotReader {
   }
 
   /**
-   * Reads the base64 data of a resource if it is text, by its type or, without a type, by its content. Otherwise a server could hide text
+   * Reads the base64 data of a resource or a block if it is text, by its type or, without a type, by its content. Otherwise a server could hide text
    * from checks by sending it as data.
    *
    * @returns whether all of the data was read as text.
    */
-  readBlob(holder: Record<string, unknown>, path: string): boolean {
-    const { blob, mimeType } = holder;
-    if (typeof blob !== "string") return false;
-    const file = decodeFile(blob, typeof mimeType === "string" ? mimeType : "");
+  readBlob(holder: Record<string, unknown>, key: "blob" | "data", path: string): boolean {
+    const { [key]: bytes, mimeType } = holder;
+    if (typeof bytes !== "string") return false;
+    const file = decodeFile(bytes, typeof mimeType === "string" ? mimeType : "");
     let written: number | undefined;
     for (const [index, { text, encode }] of file?.readings.entries() ?? []) {
       this.#readString(text, path, (changed) => {
         // The new text is that of the first reading, so that programs agree about it.
         if (written !== undefined && written < index) return;
         written = index;
-        holder.blob = encode(changed);
+        holder[key] = encode(changed);
       });
     }
     return file?.isPartial === false;
+  }
+
+  /** Reads strings in a value for programs, such as a cursor, if they may contain an instruction. */
+  readNames(holder: object, key: string | number, path: string, isRead: (value: string) => boolean): void {
+    const container = holder as Container;
+    const value = container[key];
+    if (typeof value === "string") {
+      if (isRead(value)) this.read(holder, key, path);
+    } else if (typeof value === "object" && value !== null) {
+      for (const name of Object.keys(value)) this.readNames(value, name, `${path}/${name}`, isRead);
+    }
   }
 
   /** Writes the replacements inside JSON strings. */
