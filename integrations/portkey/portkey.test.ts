@@ -211,7 +211,22 @@ describe("Portkey's real gateway with guard as its webhook", () => {
     expect((await asks({ ...answered, response: { json: { choices: 1 }, statusCode: 200 } }))[0]).toBeGreaterThan(399);
   });
 
-  it("denies streams, because the gateway sends their answers to no webhook", async () => {
+  it("denies streams before the call of the model, because the gateway ignores the verdict about their answers", async () => {
+    model.says = "A zebra.";
+    const claude = { provider: "anthropic" };
+    for (const denied of [
+      await chat("Hi.", {}, { stream: true }),
+      await post("/v1/completions", { model: "m", prompt: "Hi.", stream: true }),
+      await post("/v1/messages", { model: "m", max_tokens: 9, messages: [], stream: true }, claude),
+      await chat("Hi.", { guards: ["input_guardrails"] }, { stream: true }),
+    ]) {
+      expect([denied.status, upstream()]).toEqual([446, []]);
+      expect(JSON.stringify(denied.json)).not.toContain("zebra");
+      expect(told(denied)[0]).toContain("Ask for one without a stream");
+    }
+  });
+
+  it("denies answers of streams, which reach the webhook without a text", async () => {
     const headers = { authorization: `Bearer ${TOKEN}` };
     const request = { json: { messages: [{ role: "user", content: "Hi." }] }, isStreamingRequest: true };
     const response = { json: null, statusCode: 200 };

@@ -66,6 +66,15 @@ export const portkey: Dialect = {
   ],
 };
 
+/** Why streams are refused. */
+const NO_STREAMS =
+  "The request was blocked by guard: Portkey's gateway has no check for streamed answers. Ask for one without a stream.";
+
+/** Whether a request asks for a stream. */
+function isStream({ request }: Body): boolean {
+  return request.isStreamingRequest === true || request.json.stream === true;
+}
+
 function formatFor({ requestType }: Body): Format {
   const format = Object.hasOwn(PATHS, requestType) ? findFormat(PATHS[requestType] as string) : undefined;
   if (format) return format;
@@ -73,8 +82,10 @@ function formatFor({ requestType }: Body): Format {
   throw new Problem(422, "The body has the wrong shape.", { errors: [{ pointer: "/requestType", detail }] });
 }
 
-async function beforeCall(hook: Body, { call, vaults, restores }: DialectCall): Promise<DialectReply> {
+async function beforeCall(hook: Body, { call, vaults, restores, scanners }: DialectCall): Promise<DialectReply> {
   const format = formatFor(hook);
+  // The gateway ignores the verdict about the answer of a stream, so a stream must not begin.
+  if (isStream(hook) && scanners.output.length > 0) return { body: refused(NO_STREAMS) };
   // Ignore a vault field of the client.
   const { [VAULT]: clientVault, ...request } = hook.request.json;
   const before = JSON.stringify(request);
@@ -92,9 +103,7 @@ async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<Di
   // Errors of the provider are no output of a model.
   if (typeof statusCode === "number" && statusCode >= 400) return passed([]);
   if (!format.readAnswer) return passed([]);
-  if (!answer || hook.request.isStreamingRequest) {
-    return { body: refused("The answer was blocked by guard: the gateway does not pass on streams.") };
-  }
+  if (!answer || isStream(hook)) return { body: refused(NO_STREAMS) };
   const { [VAULT]: token, ...request } = hook.request.json;
   const { texts = [], chat } = readRequestParts(format, request, { unguarded: "pass" });
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
