@@ -77,7 +77,7 @@ function isFinding(text: string, finding: Finding): boolean {
     isSpanOf(text, rest) &&
     isText(type) &&
     isNumberIn(score, 0, 1) &&
-    [rest.text, rest.label, rest.service, rest.view].every((value) => value == null || isText(value))
+    [rest.text, rest.label, rest.service, rest.evidence, rest.view].every((value) => value == null || isText(value))
   );
 }
 

@@ -27,6 +27,8 @@ export interface Finding extends Span {
   label?: string;
   /** The service of a credential. */
   service?: string;
+  /** `form-only`: a number beside its own name has the right form and a wrong checksum. It is absent otherwise. */
+  evidence?: string;
   /**
    * The view that contains the finding, if the original text does not: `normalized`, `base64`, `base64>rot13`, ... The disguise that was
    * undone first comes first.

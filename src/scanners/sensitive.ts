@@ -49,7 +49,7 @@ export const Sensitive = defineScanner({
         return {
           isValid: false,
           score: detector.score(scan),
-          ...withEdits(options.redact ? await typeEdits(scan, context) : []),
+          ...withEdits(options.redact ? await typeEdits(text, scan, context) : []),
           findings: findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
@@ -59,6 +59,6 @@ export const Sensitive = defineScanner({
 });
 
 /** Returns edits that replace each finding by its type. */
-function typeEdits({ findings }: PiiScan, { signal }: Abortable): Promise<Edit[]> {
-  return editsInSlices(findings, ({ entity }) => `<${entity}>`, new TimeSlice(signal));
+function typeEdits(text: string, { findings }: PiiScan, { signal }: Abortable): Promise<Edit[]> {
+  return editsInSlices(text, findings, ({ entity }) => `<${entity}>`, new TimeSlice(signal));
 }

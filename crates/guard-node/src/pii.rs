@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use guard_core::pii::{self, CustomPattern, Detector, Finding, Lookalikes, Options};
+use guard_core::pii::{self, Checksum, CustomPattern, Detector, Finding, Lookalikes, Options};
 use guard_core::rules::placeholders::{self, Matching};
 use napi::bindgen_prelude::Float64Array;
 use napi::{Env, JsString, Result};
@@ -34,6 +34,8 @@ pub struct PiiOptions {
     pub hidden: Vec<String>,
     pub allowed: Vec<String>,
     pub threshold: f64,
+    /// Whether values must have a valid checksum, also beside their names.
+    pub is_strict: bool,
 }
 
 /// A finding of personal data.
@@ -50,8 +52,8 @@ pub struct PiiFinding {
 /// The personal data in a text. `names` are the distinct types and recognizers.
 #[napi(object)]
 pub struct PiiScan {
-    /// The findings in order, without overlaps. For each: the start, the end, the score, and the indices of the names
-    /// of its type and recognizer.
+    /// The findings in order, without overlaps. For each: the start, the end, the score, the indices of the names of its
+    /// type and recognizer, and 1 if only its form was found, with a wrong checksum.
     pub findings: Rows,
     /// The highest score before merging.
     pub highest: f64,
@@ -89,6 +91,11 @@ impl PersonalData {
             patterns: patterns.collect(),
             allowed: options.allowed,
             threshold: options.threshold,
+            checksum: if options.is_strict {
+                Checksum::Strict
+            } else {
+                Checksum::Lenient
+            },
         };
         at_once(env, || {
             Ok(Self {
@@ -156,7 +163,13 @@ fn find(
         |finding| finding.range.clone(),
         |finding| {
             let of_type = names.index(&finding.entity);
-            [finding.score, of_type, names.index(&finding.recognizer)]
+            let recognizer = names.index(&finding.recognizer);
+            [
+                finding.score,
+                of_type,
+                recognizer,
+                f64::from(u8::from(finding.is_form_only)),
+            ]
         },
     );
     let numbers: Vec<f64> = pii::numbers(text)
@@ -182,6 +195,7 @@ fn in_bytes(text: &str, findings: Vec<PiiFinding>) -> Vec<Finding> {
         entity: finding.entity.into(),
         score: finding.score,
         recognizer: finding.recognizer.into(),
+        is_form_only: false,
     };
     findings.into_iter().zip(ranges).map(finding).collect()
 }

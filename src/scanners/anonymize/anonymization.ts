@@ -63,7 +63,7 @@ async function withPlaceholders(
     entries.push([added, value]);
     return added;
   };
-  return { edits: await editsInSlices(scan.findings, replacement, slice), entries };
+  return { edits: await editsInSlices(text, scan.findings, replacement, slice), entries };
 }
 
 /** Replaces findings by fakes if possible. It returns undefined if the text could not be restored from the fakes. */
@@ -121,17 +121,18 @@ async function canRestore(
   // No other placeholder of the vault occurs in the text.
   const originals = new Map([...vault.entriesIn(rewritten), ...entries]);
   const found = await occurrences(rewritten, [...originals.keys()], "exact", context);
-  const known = scan.known.map(({ start, end }) => ({ start, end, isNew: false }));
-  const places = [...known, ...scan.findings.map(({ start, end }) => ({ start, end, isNew: true }))];
-  places.sort((one, other) => one.start - other.start);
+  const known = scan.known.map(({ start, end }) => ({ start, end, length: end - start, isNew: false }));
+  const added = edits.map(({ start, end, replacement }) => ({ start, end, length: replacement.length, isNew: true }));
+  const places = [...known, ...added].sort((one, other) => one.start - other.start);
   if (found.length !== places.length) return false;
   const restored = [...originals.values()];
   let moved = 0;
-  return places.every(({ start, end, isNew }, index) => {
+  return places.every(({ start, end, length, isNew }, index) => {
     const { start: at, end: to, rule } = found[index] as (typeof found)[number];
-    const fits = at === start + moved && (!isNew || restored[rule] === text.slice(start, end));
-    moved += to - at - (end - start);
-    return fits;
+    // A replacement of a number of JSON has quotation marks around it.
+    const isInside = start + moved <= at && to <= start + moved + length;
+    moved += length - (end - start);
+    return isInside && (!isNew || restored[rule] === text.slice(start, end));
   });
 }
 

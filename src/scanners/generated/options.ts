@@ -61,6 +61,12 @@ export interface AnonymizeOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
+  /**
+   * Whether numbers must have a valid checksum. lenient: not directly beside their own name, because people mistype
+   * numbers; such a finding has the evidence form-only, and a lower score. strict: always.
+   * @default "lenient"
+   */
+  checksum?: "lenient" | "strict" | undefined;
   /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**
@@ -2154,6 +2160,12 @@ export interface SensitiveOptions {
    * @default 0.5
    */
   threshold?: number | undefined;
+  /**
+   * Whether numbers must have a valid checksum. lenient: not directly beside their own name, because people mistype
+   * numbers; such a finding has the evidence form-only, and a lower score. strict: always.
+   * @default "lenient"
+   */
+  checksum?: "lenient" | "strict" | undefined;
   /** The longest input in tokens, if it should be shorter than the model's own limit. */
   modelMaxLength?: number | undefined;
   /**

@@ -16,6 +16,7 @@ import {
 import { languageCode } from "../../support/language-codes.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
+import { JsonNumbers } from "../../text/json-numbers.ts";
 import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import type { Difference } from "../difference.ts";
@@ -104,6 +105,13 @@ export const personalDataOptions = {
       "owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations. []: no model, so such names are not found.",
   ),
   threshold: z.number().min(0).max(1).default(0.5).describe("The least score of a finding."),
+  checksum: z
+    .enum(["lenient", "strict"])
+    .default("lenient")
+    .describe(
+      "Whether numbers must have a valid checksum. lenient: not directly beside their own name, because people mistype numbers; such a " +
+        "finding has the evidence form-only, and a lower score. strict: always.",
+    ),
   ...engineOptions("recognizerConf"),
   language: languageCode()
     .optional()
@@ -149,6 +157,7 @@ export class PersonalDataDetector {
       hidden: [...names.hidden],
       allowed: [...names.allowed],
       threshold,
+      isStrict: options.checksum === "strict",
     });
     checkExamples(options);
   }
@@ -252,10 +261,16 @@ function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOpt
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
+/** A piece of personal data. */
+export interface PersonalDataFinding extends PiiFinding {
+  /** Whether the value only has the form of its type, and a wrong checksum. */
+  isFormOnly: boolean;
+}
+
 /** The personal data of a text. */
 export interface PiiScan {
   /** In ascending order and without overlaps. */
-  findings: PiiFinding[];
+  findings: PersonalDataFinding[];
   /** The highest score, before findings were merged. */
   highest: number;
   /** The placeholders of the vault. */
@@ -269,10 +284,11 @@ async function scanOf({ findings, highest, known, numbers, names }: NativePiiSca
   return {
     findings: await mapRowsInSlices(
       findings,
-      5,
+      6,
       (column) => ({
         ...{ start: column(0), end: column(1), score: column(2) },
         ...{ entity: name(column(3)), recognizer: name(column(4)) },
+        isFormOnly: column(5) === 1,
       }),
       slice,
     ),
@@ -289,26 +305,33 @@ export function coverageOf(text: string, { findings }: PiiScan): Coverage {
 
 /** Returns the findings of a verdict. */
 export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
-  return findings.slice(0, MAX_FINDINGS).map(({ start, end, entity, score }) => ({
+  return findings.slice(0, MAX_FINDINGS).map(({ start, end, entity, score, isFormOnly }) => ({
     start,
     end,
     type: "personal_data",
     text: text.slice(start, end),
     score,
     label: entity,
+    ...(isFormOnly ? { evidence: "form-only" } : {}),
   }));
 }
 
-/** Returns an edit for each finding, in time slices: there may be a hundred thousand findings. They must be in order and must not overlap. */
+/**
+ * Returns an edit for each finding, in time slices: there may be a hundred thousand findings. They must be in order and must not overlap.
+ * In place of a number of JSON, the replacement is quoted.
+ */
 export async function editsInSlices<Found extends Span>(
+  text: string,
   findings: readonly Found[],
   replacement: (finding: Found) => string,
   slice: TimeSlice,
 ): Promise<Edit[]> {
   const edits: Edit[] = [];
+  const numbers = new JsonNumbers(text);
   for (const finding of findings) {
     if (slice.isOver) await slice.next();
-    edits.push({ start: finding.start, end: finding.end, replacement: replacement(finding) });
+    const { start, end } = finding;
+    edits.push({ start, end, replacement: numbers.quoted(finding, replacement(finding)) });
   }
   return edits;
 }
@@ -330,7 +353,15 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
   for (const [index, { name: entity, examples, ...pattern }] of regexPatterns.entries()) {
     if (examples.length === 0) continue;
     const patterns = [{ entity, ...pattern, languages: [] }];
-    const only = build({ entities: [], languages: [], patterns, hidden: [], allowed: [], threshold: 0 });
+    const only = build({
+      entities: [],
+      languages: [],
+      patterns,
+      hidden: [],
+      allowed: [],
+      threshold: 0,
+      isStrict: false,
+    });
     for (const [number, example] of examples.entries()) {
       if (native(() => only.finds(example))) continue;
       issues.push({ path: `regexPatterns.${index}.examples.${number}`, message: "no expression matches it" });

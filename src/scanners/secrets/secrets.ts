@@ -3,6 +3,7 @@ import { addon, buildNative, native, type SecretRules } from "../../native.ts";
 import { composeEdits, type Edit, EditedText } from "../../scan/edits.ts";
 import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
+import { JsonNumbers } from "../../text/json-numbers.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { ruleOptions } from "../common-options.ts";
@@ -151,12 +152,13 @@ function findingOf(text: string, { start, end }: Span, secret: SecretMatch): Fin
 function secretEdits(text: string, { secrets, rest, redacted }: SecretScan, mode: RedactMode): Edit[] {
   if (redacted == null) return [];
   const others = mapRows(rest ?? [], 2, (column): Span => ({ start: column(0), end: column(1) }));
+  const numbers = new JsonNumbers(text);
   let shift = 0;
   return [...secrets, ...others].map(({ start, end }) => {
     const length = replacementLength(text.slice(start, end), mode);
     const replacement = redacted.slice(start + shift, start + shift + length);
     shift += length - (end - start);
-    return { start, end, replacement };
+    return { start, end, replacement: numbers.quoted({ start, end }, replacement) };
   });
 }
 

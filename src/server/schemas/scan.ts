@@ -64,6 +64,10 @@ export const finding = z
     score: z.number().describe("Confidence, 0..1."),
     label: z.string().optional().describe("The label of the classifier, or the rule that matched."),
     service: z.string().optional().describe("The service of a credential."),
+    evidence: z
+      .string()
+      .optional()
+      .describe("form-only: a number beside its own name has the right form and a wrong checksum."),
     view: z.string().optional().describe("The decoded view of the text that contains it, such as base64."),
     message: z.int().optional().describe("In a conversation: the index of the message that contains it."),
     path: z

@@ -103,6 +103,7 @@ impl Detector {
             entity: Arc::clone(&entity),
             score: 1.0,
             recognizer: Arc::clone(&recognizer),
+            is_form_only: false,
         }));
         findings.extend(others);
         let is_personal = |finding: &Finding| {
@@ -245,6 +246,7 @@ mod tests {
             entity: "PERSON".into(),
             score,
             recognizer: "own".into(),
+            is_form_only: false,
         };
         let others = vec![other(0..7, 0.8), other(12..15, 0.9), other(17..20, 0.2)];
         let detection = detector.find(text, others, &[17..20]).unwrap();
@@ -265,6 +267,7 @@ mod tests {
             entity: "ALL".into(),
             score: 1.0,
             recognizer: "own".into(),
+            is_form_only: false,
         };
         let detection = detector(&[], &[]).find(text, vec![whole], &[5..8, 10..13]).unwrap();
         let found: Vec<_> = detection
@@ -309,7 +312,13 @@ mod tests {
             let floor = |at: usize| text.floor_char_boundary(at);
             let known = floor(at)..floor(at + length);
             let known = if known.is_empty() { vec![] } else { vec![known] };
-            let whole = Finding { range: 0..text.len(), entity: "ALL".into(), score: 1.0, recognizer: "own".into() };
+            let whole = Finding {
+                range: 0..text.len(),
+                entity: "ALL".into(),
+                score: 1.0,
+                recognizer: "own".into(),
+                is_form_only: false,
+            };
             let detection = ALL.with(|all| all.find(&text, vec![whole], &known)).unwrap();
             for finding in detection.findings {
                 prop_assert!(text.get(finding.range.clone()).is_some_and(|value| !value.is_empty()));

@@ -22,9 +22,10 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
 /// The invalid fields of a recognizer.
 fn problems(source: &Source) -> Vec<&'static str> {
     let scores = [Some(source.score), source.context_score];
-    let lists = [&source.context, &source.not_after, &source.not_before];
+    let lists = [&source.context, &source.names, &source.not_after, &source.not_before];
     let mut words = lists.into_iter().flat_map(|list| list.values().flatten());
     let highest = source.context_score.unwrap_or(source.score).max(source.score);
+    let has_words = !(source.context.is_empty() && source.names.is_empty());
     let checks = [
         (
             source.pattern.is_some() != source.finder.is_some(),
@@ -36,15 +37,19 @@ fn problems(source: &Source) -> Vec<&'static str> {
             "expected scores from 0 to 1",
         ),
         (
-            source.context_score.is_some() != source.context.is_empty(),
-            "context words need a context_score, and a context_score needs words",
+            source.context_score.is_some() || source.context.is_empty(),
+            "context words need a context_score",
+        ),
+        (
+            has_words || source.context_score.is_none(),
+            "a context_score needs context words or names",
         ),
         (
             words.all(|word| word.to_lowercase() == **word),
             "words must be in lower case",
         ),
         (
-            highest >= 0.5,
+            highest >= 0.5 || !source.names.is_empty(),
             "no score reaches the default threshold of 0.5, so it finds nothing",
         ),
     ];

@@ -14,4 +14,6 @@ pub struct Finding {
     pub score: f64,
     /// The id of the recognizer or model.
     pub recognizer: Arc<str>,
+    /// Whether the value only has the form of its type, and a wrong checksum.
+    pub is_form_only: bool,
 }

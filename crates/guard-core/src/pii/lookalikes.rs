@@ -34,13 +34,29 @@ struct Form {
 }
 
 impl Form {
-    fn accepts(&self, value: &str, phones: &Phones) -> bool {
+    /// Whether values with a wrong checksum are found after their names.
+    fn may_be_wrong(&self) -> bool {
+        !self.source.names.is_empty() && self.source.check.is_some_and(Check::is_checksum)
+    }
+
+    /// Whether a value has the form, and a valid checksum unless `may_be_wrong`.
+    fn accepts(&self, value: &str, phones: &Phones, may_be_wrong: bool) -> bool {
         let pattern = self.pattern.get_or_init(|| {
-            let pattern = self.source.pattern.as_ref()?;
-            Regex::new(&format!("^(?:{pattern})$")).ok()
+            let after_name = self.source.pattern_after_name();
+            let patterns: Vec<&str> = self
+                .source
+                .pattern
+                .iter()
+                .chain(after_name)
+                .map(String::as_str)
+                .collect();
+            let pattern = patterns.join("|");
+            Regex::new(&format!("^(?:{pattern})$"))
+                .ok()
+                .filter(|_| !patterns.is_empty())
         });
         pattern.as_ref().is_some_and(|pattern| pattern.is_match(value))
-            && self.source.check.is_none_or(|check| check.passes(value, phones))
+            && (may_be_wrong || self.source.check.is_none_or(|check| check.passes(value, phones)))
     }
 }
 
@@ -84,17 +100,20 @@ impl Lookalikes {
             .filter(is_movable)
             .skip(prefix_length(&form.source.entity));
         let movable: Vec<usize> = movable.collect();
-        if movable.is_empty() || !form.accepts(&original.iter().collect::<String>(), &self.phones) {
+        let plain: String = original.iter().collect();
+        // A value with a wrong checksum was found by its form, and so is its lookalike.
+        let is_wrong = !form.accepts(&plain, &self.phones, false);
+        if movable.is_empty() || is_wrong && !form.accepts(&plain, &self.phones, form.may_be_wrong()) {
             return None;
         }
         let mut random = SplitMix64(seed);
         let current = match form.source.check.and_then(Check::lookalike) {
             Some(make) => {
                 let other = make(&original.iter().collect::<String>(), &mut random)?;
-                let fits = other.len() == original.len() && form.accepts(&other, &self.phones);
+                let fits = other.len() == original.len() && form.accepts(&other, &self.phones, false);
                 fits.then(|| other.chars().collect())?
             }
-            None => self.walk(form, &original, &movable, &mut random),
+            None => self.walk((form, is_wrong), &original, &movable, &mut random),
         };
         let digits = movable
             .iter()
@@ -114,7 +133,13 @@ impl Lookalikes {
     }
 
     /// The end of a random walk from `original` that changes only the characters at the indices `movable`.
-    fn walk(&self, form: &Form, original: &[char], movable: &[usize], random: &mut SplitMix64) -> Vec<char> {
+    fn walk(
+        &self,
+        (form, is_wrong): (&Form, bool),
+        original: &[char],
+        movable: &[usize],
+        random: &mut SplitMix64,
+    ) -> Vec<char> {
         let mut current = original.to_vec();
         let mut changes = 0;
         for _ in 0..TRIES {
@@ -123,7 +148,7 @@ impl Lookalikes {
                 let index = movable[random.below(movable.len())];
                 next[index] = like(random, next[index]);
             }
-            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones) {
+            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones, is_wrong) {
                 current = next;
                 changes += 1;
                 if changes >= CHANGES * movable.len() {
@@ -203,7 +228,10 @@ mod tests {
                     .generate(id, value, seed)
                     .unwrap_or_else(|| panic!("{id}: {value}"));
                 assert_ne!(fake, value);
-                assert!(form.accepts(&fake, &lookalikes.phones), "{id}: {fake}");
+                assert!(
+                    form.accepts(&fake, &lookalikes.phones, form.may_be_wrong()),
+                    "{id}: {fake}"
+                );
                 let shape = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "0");
                 if !value.contains(|c: char| c.is_ascii_alphabetic()) {
                     assert_eq!(shape(&fake), shape(value), "{id}");

@@ -155,6 +155,7 @@ fn unite(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
             last.range.end = last.range.end.max(finding.range.end);
             if finding.score > last.score {
                 last.score = finding.score;
+                last.is_form_only = finding.is_form_only;
                 last.recognizer = finding.recognizer;
             }
         } else {
@@ -216,6 +217,7 @@ mod tests {
             entity: entity.into(),
             score,
             recognizer: "test".into(),
+            is_form_only: false,
         }
     }
 

@@ -18,6 +18,16 @@ pub struct CustomPattern {
     pub languages: Vec<String>,
 }
 
+/// Whether a value must have a valid checksum.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Checksum {
+    /// Not if it is directly beside its name: it may be mistyped.
+    #[default]
+    Lenient,
+    /// Always.
+    Strict,
+}
+
 /// Options of [`super::Recognizers`] and [`super::Detector`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -34,6 +44,8 @@ pub struct Options {
     pub allowed: Vec<String>,
     /// The least score of a finding, from 0 to 1.
     pub threshold: f64,
+    /// Whether values must have a valid checksum.
+    pub checksum: Checksum,
 }
 
 impl Default for Options {
@@ -46,6 +58,7 @@ impl Default for Options {
             patterns: Vec::new(),
             allowed: Vec::new(),
             threshold: 0.5,
+            checksum: Checksum::Lenient,
         }
     }
 }

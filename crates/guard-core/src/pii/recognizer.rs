@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 
 use super::checks::Check;
+use super::names::{LinkData, Links};
 use crate::rules::RuleErrorKind;
 use crate::rules::data::abbreviations::Abbreviations;
 use crate::rules::data::{self, DataFile};
@@ -82,7 +83,8 @@ pub struct Source {
     /// A further condition; without it there is no finding.
     #[serde(default)]
     pub check: Option<Check>,
-    /// The score without a context word nearby.
+    /// The score without a context word nearby. Without it, the format is tried only directly after a name.
+    #[serde(default)]
     pub score: f64,
     /// The score with a context word next to the finding. It falls by up to 0.1 with the distance of the word.
     #[serde(default)]
@@ -90,6 +92,18 @@ pub struct Source {
     /// Context words by language, in lower case; a final `*` stands for more letters.
     #[serde(default)]
     pub context: BTreeMap<String, Vec<String>>,
+    /// The names of the value by language, in lower case; a final `*` stands for more letters. A value directly after a
+    /// name is a finding, with a low score if its checksum is wrong. Hyphens and underscores match spaces, accents are
+    /// optional, and an English name also matches as one word. If there is a `context_score`, names are context words
+    /// as well.
+    #[serde(default)]
+    pub names: BTreeMap<String, Vec<String>>,
+    /// The format directly after a name, if it is broader than `pattern`.
+    #[serde(default)]
+    pub named_pattern: Option<String>,
+    /// Whether the format alone is evidence of the value, without its checksum.
+    #[serde(default)]
+    pub form_only: bool,
     /// Whether only a word directly before the finding counts as context.
     #[serde(default)]
     pub adjacent: bool,
@@ -116,6 +130,22 @@ pub struct Source {
     pub misses: Vec<String>,
 }
 
+impl Source {
+    /// Whether the format is tried everywhere, not only after a name.
+    pub(super) fn is_tried_everywhere(&self) -> bool {
+        self.score > 0.0 || !self.context.is_empty()
+    }
+
+    /// The format directly after a name.
+    pub(super) fn pattern_after_name(&self) -> Option<&String> {
+        let has_names = !self.names.is_empty();
+        self.named_pattern
+            .as_ref()
+            .or(self.pattern.as_ref())
+            .filter(|_| has_names)
+    }
+}
+
 /// A file of `recognizers/`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -131,6 +161,8 @@ pub(super) struct SharedData {
     priority: Vec<String>,
     /// Compounds that contain context words, but are none.
     compounds: Vec<String>,
+    /// Words between names and values.
+    links: LinkData,
     /// Named parts of patterns.
     pub abbreviations: Abbreviations,
 }
@@ -139,6 +171,7 @@ pub(super) struct SharedData {
 struct Table {
     sources: Vec<Arc<Source>>,
     compounds: Vec<String>,
+    links: Arc<Links>,
 }
 
 /// Parses the recognizers of a file, and replaces the abbreviations in their patterns.
@@ -146,7 +179,12 @@ pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Res
     let mut sources = data::parse::<File>(file, toml)?.recognizer;
     for source in &mut sources {
         let id = &source.id;
-        for pattern in [&mut source.pattern, &mut source.before, &mut source.behind] {
+        for pattern in [
+            &mut source.pattern,
+            &mut source.named_pattern,
+            &mut source.before,
+            &mut source.behind,
+        ] {
             if let Some(written) = pattern {
                 let expanded = abbreviations.expand(written).map_err(|cause| cause.of_rule(id))?;
                 *pattern = Some(expanded.replace(r"\d", "[0-9]"));
@@ -165,6 +203,7 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
         let SharedData {
             priority,
             compounds,
+            links,
             abbreviations,
         } = shared_data()?;
         let ranks: HashMap<&str, usize> = priority
@@ -188,7 +227,11 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
         // Recognizers of one type stay in the order of their files.
         ranked.sort_by_key(|(rank, _)| *rank);
         let sources = ranked.into_iter().map(|(_, source)| Arc::new(source)).collect();
-        Ok(Table { sources, compounds })
+        Ok(Table {
+            sources,
+            compounds,
+            links: Arc::new(Links::new(&links)),
+        })
     });
     TABLE.as_ref().map_err(Clone::clone)
 }
@@ -250,4 +293,13 @@ pub(super) fn priority() -> Result<Vec<String>, RuleErrorKind> {
 /// An error in the data files.
 pub(super) fn compounds() -> Result<&'static [String], RuleErrorKind> {
     table().map(|table| &*table.compounds)
+}
+
+/// Returns the words between names and values.
+///
+/// # Errors
+///
+/// An error in the data files.
+pub(super) fn links() -> Result<Arc<Links>, RuleErrorKind> {
+    table().map(|table| Arc::clone(&table.links))
 }

@@ -1,15 +1,17 @@
 //! Compiled recognizers.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::adjacent_patterns::AdjacentPatterns;
 use super::character_width::canonical_form;
+use super::checks::Check;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
-use super::options::Options;
+use super::names::{Links, spellings};
+use super::options::{Checksum, Options};
 use super::prefixes::Prefixes;
-use super::recognizer::{Source, compounds, sources};
+use super::recognizer::{Source, compounds, links, sources};
 use crate::rules::regex::Patterns;
 use crate::rules::{RuleError, RuleErrorKind};
 
@@ -22,28 +24,63 @@ pub(super) struct Recognizer {
     pub adjacent: AdjacentPatterns,
 }
 
+impl Recognizer {
+    /// Whether its values have a checksum.
+    pub fn has_checksum(&self) -> bool {
+        self.source.check.is_some_and(Check::is_checksum)
+    }
+}
+
 /// Patterns that are searched for together.
 #[derive(Debug)]
 pub(super) struct PatternGroup {
     pub prefixes: Arc<Prefixes>,
-    /// For each pattern, the index of its recognizer.
-    pub of_pattern: Vec<usize>,
+    /// For each pattern, the indices of its recognizers.
+    pub of_pattern: Vec<Vec<usize>>,
 }
 
 impl PatternGroup {
-    /// Compiles the patterns of the recognizers with this value of [`Source::of_words`]; `None` if there are none.
+    /// Compiles the patterns of the recognizers that are tried everywhere and have this value of [`Source::of_words`];
+    /// `None` if there are none.
     fn new(recognizers: &[Recognizer], of_words: bool) -> Result<Option<Self>, RuleErrorKind> {
-        let (of_pattern, patterns): (Vec<usize>, Vec<String>) = recognizers
-            .iter()
-            .enumerate()
-            .filter(|(_, recognizer)| recognizer.source.of_words == of_words)
-            .filter_map(|(index, recognizer)| Some((index, recognizer.source.pattern.clone()?)))
-            .unzip();
-        if patterns.is_empty() {
+        let wanted = recognizers.iter().enumerate().filter(|(_, recognizer)| {
+            recognizer.source.of_words == of_words && recognizer.source.is_tried_everywhere()
+        });
+        Self::of_patterns(
+            recognizers,
+            wanted.filter_map(|(index, recognizer)| Some((index, recognizer.source.pattern.clone()?))),
+        )
+    }
+
+    /// Compiles the patterns that are tried after names.
+    fn of_names(recognizers: &[Recognizer]) -> Result<Option<Self>, RuleErrorKind> {
+        let wanted = recognizers.iter().enumerate();
+        Self::of_patterns(
+            recognizers,
+            wanted.filter_map(|(index, recognizer)| Some((index, recognizer.source.pattern_after_name()?.clone()))),
+        )
+    }
+
+    fn of_patterns(
+        recognizers: &[Recognizer],
+        patterns: impl Iterator<Item = (usize, String)>,
+    ) -> Result<Option<Self>, RuleErrorKind> {
+        let mut indices: HashMap<String, usize> = HashMap::new();
+        let mut of_pattern: Vec<Vec<usize>> = Vec::new();
+        let mut distinct: Vec<String> = Vec::new();
+        for (recognizer, pattern) in patterns {
+            let index = *indices.entry(pattern).or_insert_with_key(|pattern| {
+                distinct.push(pattern.clone());
+                of_pattern.push(Vec::new());
+                distinct.len() - 1
+            });
+            of_pattern[index].push(recognizer);
+        }
+        if distinct.is_empty() {
             return Ok(None);
         }
-        let prefixes = Prefixes::shared(&patterns).map_err(|(pattern, kind)| match pattern {
-            Some(pattern) => kind.of_rule(&recognizers[of_pattern[pattern]].id),
+        let prefixes = Prefixes::shared(&distinct).map_err(|(pattern, kind)| match pattern {
+            Some(pattern) => kind.of_rule(&recognizers[of_pattern[pattern][0]].id),
             None => kind,
         })?;
         Ok(Some(Self { prefixes, of_pattern }))
@@ -131,8 +168,19 @@ fn vocabulary(
                 .flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), others + 2 * index + side)))
         })
     });
-    let words = words.chain(own_words).chain(other_words);
-    Vocabulary::new(words, compounds()?.iter().map(String::as_str))
+    let all_names = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
+        let languages = recognizer
+            .source
+            .names
+            .iter()
+            .filter(|(language, _)| options.reads(language));
+        languages.flat_map(move |(_, names)| names.iter().map(move |name| (name.as_str(), index)))
+    });
+    let is_context = |&(_, index): &(&str, usize)| recognizers[index].source.context_score.is_some();
+    let context_names = all_names.clone().filter(is_context);
+    let words = words.chain(context_names).chain(own_words).chain(other_words);
+    let names = all_names.flat_map(|(name, index)| spellings(name).into_iter().map(move |name| (name, index)));
+    Vocabulary::new(words, names, compounds()?.iter().map(String::as_str))
 }
 
 /// Recognizers that search together.
@@ -143,6 +191,11 @@ pub struct Recognizers {
     pub(super) with_digits: Option<PatternGroup>,
     /// The patterns that match without a digit.
     pub(super) of_words: Option<PatternGroup>,
+    /// The patterns after names.
+    pub(super) after_names: Option<PatternGroup>,
+    pub(super) links: Arc<Links>,
+    /// Whether a value beside its name may have a wrong checksum.
+    pub(super) is_lenient: bool,
     pub(super) custom: CustomPatterns,
     pub(super) vocabulary: Vocabulary,
     /// The first owner of negative words in the vocabulary. Context words belong to the index of their recognizer or,
@@ -162,9 +215,12 @@ impl Recognizers {
     /// The first invalid value, with its path in the options: `patterns.2.score`, `patterns.0.expressions.1`,
     /// `regions.0`.
     pub fn new(options: &Options) -> Result<Self, RuleError> {
-        let is_wanted = |source: &Source| match &options.entities {
-            Some(entities) => entities.contains(&source.entity),
-            None => !source.opt_in,
+        let is_wanted = |source: &Source| {
+            let has_type = match &options.entities {
+                Some(entities) => entities.contains(&source.entity),
+                None => !source.opt_in,
+            };
+            has_type && !(source.form_only && options.checksum == Checksum::Strict)
         };
         let wanted = sources()?
             .iter()
@@ -188,11 +244,15 @@ impl Recognizers {
         let recognizers: Vec<Recognizer> = sources.map(recognizer).collect::<Result<_, _>>()?;
         let with_digits = PatternGroup::new(&recognizers, false)?;
         let of_words = PatternGroup::new(&recognizers, true)?;
+        let after_names = PatternGroup::of_names(&recognizers)?;
         let custom = CustomPatterns::new(options)?;
         let vocabulary = vocabulary(&recognizers, &custom, options)?;
         Ok(Self {
             with_digits,
             of_words,
+            after_names,
+            links: links()?,
+            is_lenient: options.checksum == Checksum::Lenient,
             others: recognizers.len() + custom.patterns.len(),
             custom,
             vocabulary,

@@ -1,14 +1,17 @@
 //! The search of one text.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::address_extent::extend_address;
 use super::boundaries::{has_boundaries, next_digit, starts};
 use super::character_width::{NarrowText, canonical_form};
+use super::checks::digits::{digits, is_monotonous};
 use super::context::Mentions;
 use super::finding::Finding;
+use super::names::{Lead, ValueStart};
 use super::recognizer::Finder;
 use super::recognizers::{PatternGroup, Recognizer, Recognizers};
 use super::{domain, email};
@@ -22,6 +25,13 @@ const CONTEXT_LEAST: f64 = 0.4;
 /// How much the score falls with the distance of a context word, up to the limit; in another sentence it falls by 3.5
 /// times more. So if two recognizers claim a number, the one with the nearer word wins.
 const DISTANCE_TAKES: f64 = 0.1;
+/// The score of a value directly after its name, unless the recognizer has another one; how much the score falls if other
+/// words are between them; and the score of a value with a wrong checksum.
+const NAMED: f64 = 0.9;
+const APART_TAKES: f64 = 0.05;
+const FORM_ONLY: f64 = 0.7;
+/// The fewest digits of a value without checksum that has other words between its name and itself.
+const LONG: usize = 6;
 /// The highest score of a finding next to a word that makes it something else.
 const OF_OTHERS: f64 = 0.3;
 
@@ -69,12 +79,32 @@ impl Recognizers {
     }
 }
 
+/// A value after its name.
+struct NamedValue {
+    /// The index of the recognizer.
+    index: usize,
+    range: Range<usize>,
+    score: f64,
+    /// Whether it has the form of the recognizer, and a wrong checksum.
+    is_form_only: bool,
+}
+
 /// The search of one text.
 struct Search<'a> {
     of: &'a Recognizers,
     text: &'a str,
     mentions: OnceCell<Mentions<'a>>,
     pub findings: Vec<Finding>,
+}
+
+/// Drops values with a wrong checksum, and values of recognizers without a checksum at the same places.
+fn drop_wrong(named: &mut Vec<NamedValue>, has_checksum: impl Fn(usize) -> bool) {
+    let wrong: HashSet<usize> = named
+        .iter()
+        .filter(|value| value.is_form_only)
+        .map(|value| value.range.start)
+        .collect();
+    named.retain(|value| !value.is_form_only && (has_checksum(value.index) || !wrong.contains(&value.range.start)));
 }
 
 impl<'a> Search<'a> {
@@ -144,6 +174,7 @@ impl<'a> Search<'a> {
                 entity,
                 score,
                 recognizer,
+                is_form_only: false,
             });
         }
     }
@@ -173,7 +204,8 @@ impl<'a> Search<'a> {
         if next_digit(self.text, 0).is_some() || self.text.contains('#') {
             self.pattern_group(of.with_digits.as_ref(), true)?;
         }
-        self.pattern_group(of.of_words.as_ref(), false)
+        self.pattern_group(of.of_words.as_ref(), false)?;
+        self.named_values()
     }
 
     /// Adds the matches of a group of patterns.
@@ -183,31 +215,128 @@ impl<'a> Search<'a> {
         };
         let of = self.of;
         let text = self.text;
-        let mut done: Vec<bool> = vec![false; of_pattern.len()];
+        let mut done: Vec<bool> = vec![false; of.recognizers.len()];
         let seen = |start: usize, ends: &[(usize, usize)]| {
             done.fill(false);
             // Of each pattern, the longest match with boundaries and a passed check counts.
             for &(pattern, end) in ends.iter().rev() {
                 stop::point();
-                let index = of_pattern[pattern];
-                let Recognizer { source, adjacent, .. } = &of.recognizers[index];
-                if done[pattern] || !has_boundaries(text, start..end, source.boundary) {
-                    continue;
-                }
-                // Scores are cheaper than checks.
-                let score = self.score(index, &(start..end));
-                if score >= of.threshold
-                    && source
-                        .check
-                        .is_none_or(|check| check.passes(&text[start..end], &of.phones))
-                    && adjacent.match_around(text, &(start..end))
-                {
-                    done[pattern] = true;
-                    self.add(index, start..end, score);
+                for &index in &of_pattern[pattern] {
+                    let Recognizer { source, adjacent, .. } = &of.recognizers[index];
+                    if done[index] || !has_boundaries(text, start..end, source.boundary) {
+                        continue;
+                    }
+                    // Scores are cheaper than checks.
+                    let score = self.score(index, &(start..end));
+                    if score >= of.threshold
+                        && source
+                            .check
+                            .is_none_or(|check| check.passes(&text[start..end], &of.phones))
+                        && adjacent.match_around(text, &(start..end))
+                    {
+                        done[index] = true;
+                        self.add(index, start..end, score);
+                    }
                 }
             }
         };
         Ok(prefixes.search(text, starts(text, has_digit), seen)?)
+    }
+
+    /// Adds the values directly after their names.
+    fn named_values(&mut self) -> Result<(), RuleError> {
+        let (of, text) = (self.of, self.text);
+        let Some(PatternGroup { prefixes, of_pattern }) = &of.after_names else {
+            return Ok(());
+        };
+        let mut places: Vec<(ValueStart, usize)> = Vec::new();
+        for (end, may_go_on, named) in self.mentions().names() {
+            stop::point();
+            for start in of.links.value_starts(text, end, may_go_on) {
+                places.extend(named.iter().map(|&recognizer| (start, recognizer)));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        let mut starts: Vec<usize> = places.iter().map(|(start, _)| start.at).collect();
+        starts.dedup();
+        let mut named: Vec<NamedValue> = Vec::new();
+        let seen = |start: usize, ends: &[(usize, usize)]| {
+            let from = places.partition_point(|(place, _)| place.at < start);
+            let here = places[from..].iter().take_while(|(place, _)| place.at == start);
+            for &(ValueStart { lead, .. }, index) in here {
+                let own = ends
+                    .iter()
+                    .rev()
+                    .filter(|(pattern, _)| of_pattern[*pattern].contains(&index));
+                named.extend(self.named_value(index, start, own.map(|(_, end)| *end), lead));
+            }
+        };
+        prefixes.search(text, starts.into_iter(), seen)?;
+        if !of.is_lenient {
+            drop_wrong(&mut named, |index| of.recognizers[index].has_checksum());
+        }
+        for NamedValue {
+            index,
+            range,
+            score,
+            is_form_only,
+        } in named
+        {
+            stop::point();
+            let count = self.findings.len();
+            self.add(index, range, score);
+            if let Some(last) = self.findings[count..].last_mut() {
+                last.is_form_only = is_form_only;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of recognizer `index` after its name, with one of `ends`, the longest first.
+    fn named_value(
+        &self,
+        index: usize,
+        start: usize,
+        ends: impl Iterator<Item = usize>,
+        lead: Lead,
+    ) -> Option<NamedValue> {
+        let (of, text) = (self.of, self.text);
+        let Recognizer { source, adjacent, .. } = &of.recognizers[index];
+        let proven = source.context_score.unwrap_or(NAMED);
+        let mut form = None;
+        for end in ends {
+            stop::point();
+            let range = start..end;
+            let value = &text[range.clone()];
+            if !has_boundaries(text, range.clone(), source.boundary)
+                || !adjacent.match_around(text, &range)
+                || self.is_other(index, &range)
+            {
+                continue;
+            }
+            let named = |score: f64, is_form_only: bool| NamedValue {
+                index,
+                range: range.clone(),
+                score,
+                is_form_only,
+            };
+            match source.check {
+                Some(check) if !check.passes(value, &of.phones) => {
+                    let may_be_wrong = check.is_checksum() && lead == Lead::Direct;
+                    if form.is_none() && may_be_wrong && !is_monotonous(&digits(value)) {
+                        form = Some(named(FORM_ONLY, true));
+                    }
+                }
+                Some(check) if check.is_checksum() => return Some(named(proven, false)),
+                _ if lead == Lead::Direct => return Some(named(proven, false)),
+                _ if lead == Lead::Verb && digits(value).len() >= LONG => {
+                    return Some(named(proven - APART_TAKES, false));
+                }
+                _ => {}
+            }
+        }
+        form
     }
 
     /// Adds the matches of the user's patterns.

@@ -71,6 +71,39 @@ pub fn is_br_cnpj(value: &str) -> bool {
         && br_check(&values[..13], &WEIGHTS) == values[13]
 }
 
+/// An American National Provider Identifier: Luhn's check digit with 80840 before the ten digits (45 CFR 162.406; CMS, "NPI
+/// check digit").
+pub fn is_us_npi(value: &str) -> bool {
+    let mut digits = digits(value);
+    if digits.len() != 10 || !matches!(digits[0], 1 | 2) {
+        return false;
+    }
+    digits.splice(..0, [8, 0, 8, 4, 0]);
+    is_luhn(&digits)
+}
+
+/// A Canadian business number: nine digits with Luhn's check digit, perhaps with a program and four digits (Canada
+/// Revenue Agency, RC2).
+pub fn is_ca_business(value: &str) -> bool {
+    let digits = digits(value);
+    matches!(digits.len(), 9 | 13) && is_luhn(&digits[..9]) && !is_monotonous(&digits[..9])
+}
+
+/// An Ontario health number: ten digits with Luhn's check digit (Ministry of Health, Health number validation).
+pub fn is_ca_ohip(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 10 && digits[0] > 0 && is_luhn(&digits) && !is_monotonous(&digits)
+}
+
+/// A personal health number of British Columbia: 9 and modulus 11 (Ministry of Health, "PHN validation").
+pub fn is_ca_bc_phn(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 10
+        && digits[0] == 9
+        && !is_monotonous(&digits)
+        && 11 - weighted_sum(&digits[1..], &[2, 4, 8, 5, 10, 9, 7, 3]) % 11 == digits[9]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +127,18 @@ mod tests {
         assert!(!is_us_itin("912-93-1234"));
         assert!(is_dea("AB1234563"));
         assert!(!is_dea("AB1234564"));
+    }
+
+    #[test]
+    fn health() {
+        assert!(is_us_npi("1234567893"));
+        assert!(!is_us_npi("1234567894"));
+        assert!(is_ca_business("123456782RT0001"));
+        assert!(!is_ca_business("123456783RT0001"));
+        assert!(is_ca_ohip("9876 543 217"));
+        assert!(!is_ca_ohip("9876 543 218"));
+        assert!(is_ca_bc_phn("9698658215"));
+        assert!(!is_ca_bc_phn("9698658216"));
     }
 
     #[test]

@@ -50,6 +50,38 @@ pub fn is_date(value: &str) -> bool {
     day(third, second, first) || day(third, first, second)
 }
 
+/// Whether a value after a word such as "born" can be a date: with a name of a month or an era, or numbers of a day, a
+/// month and a year. Years of the Buddhist (2443 to 2643) and of the Solar Hijri calendar (1280 to 1479) count too.
+pub fn is_birth_date(value: &str) -> bool {
+    let numbers: Vec<&str> = value
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .collect();
+    let number = |part: &str| part.parse::<u32>().unwrap_or(u32::MAX);
+    let is_year = |part: &str| match part.len() {
+        4 => matches!(number(part), 1850..=2100 | 2443..=2643 | 1280..=1479),
+        2 => true,
+        _ => false,
+    };
+    let is_month = |part: &str| (1..=12).contains(&number(part));
+    let is_day_of_month = |part: &str| (1..=31).contains(&number(part));
+    match numbers.as_slice() {
+        [compact] if compact.len() == 8 => !is_undated(compact),
+        [first, second, third] => {
+            let is_date = |year: &str, month: &str, day: &str| is_year(year) && is_month(month) && is_day_of_month(day);
+            let is_year_first = first.len() == 4 || value.contains(['年', '년']);
+            match is_year_first {
+                true => is_date(first, second, third),
+                false => is_date(third, second, first) || is_date(third, first, second),
+            }
+        }
+        [day, year] | [year, day] if value.chars().any(char::is_alphabetic) && year.len() == 4 => {
+            is_year(year) && is_day_of_month(day)
+        }
+        _ => false,
+    }
+}
+
 /// Whether a value is not a day as one number, such as 20240131 (ISO 8601, basic format).
 pub fn is_undated(value: &str) -> bool {
     let is_number = value.len() == 8 && value.bytes().all(|byte| byte.is_ascii_digit());
@@ -69,6 +101,27 @@ mod tests {
         }
         for number in ["20241331", "20240230", "17000101", "202401310", "A20240131", "90210034"] {
             assert!(is_undated(number), "{number}");
+        }
+    }
+
+    #[test]
+    fn days_of_birth() {
+        for date in [
+            "1988年5月12日",
+            "昭和63年5月12日",
+            "1988. 5. 12",
+            "12.05.88",
+            "12 maja 1988",
+            "1988. május 12",
+            "May 12, 1988",
+            "12/05/2531",
+            "1367/02/22",
+            "19880512",
+        ] {
+            assert!(is_birth_date(date), "{date}");
+        }
+        for none in ["1988-13-32", "12 apples", "19881332", "1.2.3000", "5"] {
+            assert!(!is_birth_date(none), "{none}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Arithmetic on the digits of a value, for checksums.
 
 /// The values of the ASCII digits in `value`, in order.
-pub(super) fn digits(value: &str) -> Vec<u32> {
+pub(in crate::pii) fn digits(value: &str) -> Vec<u32> {
     let mut digits = Vec::with_capacity(value.len());
     let found = value.bytes().filter(u8::is_ascii_digit);
     digits.extend(found.map(|byte| u32::from(byte - b'0')));
@@ -9,7 +9,7 @@ pub(super) fn digits(value: &str) -> Vec<u32> {
 }
 
 /// The ASCII letters and digits in `value`, in upper case.
-pub(super) fn alphanumerics(value: &str) -> Vec<u8> {
+pub(in crate::pii) fn alphanumerics(value: &str) -> Vec<u8> {
     value
         .bytes()
         .filter(u8::is_ascii_alphanumeric)
@@ -18,7 +18,7 @@ pub(super) fn alphanumerics(value: &str) -> Vec<u8> {
 }
 
 /// Letters and digits as numbers from 0 to 35: `A` is 10.
-pub(super) fn base36(byte: u8) -> u32 {
+pub(in crate::pii) fn base36(byte: u8) -> u32 {
     match byte {
         b'0'..=b'9' => u32::from(byte - b'0'),
         b'A'..=b'Z' => u32::from(byte - b'A') + 10,
@@ -27,16 +27,30 @@ pub(super) fn base36(byte: u8) -> u32 {
 }
 
 /// The sum of the digits, each times the weight at the same index.
-pub(super) fn weighted_sum(digits: &[u32], weights: &[u32]) -> u32 {
+pub(in crate::pii) fn weighted_sum(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
 }
 
 /// The digits as one number.
-pub(super) fn number(digits: &[u32]) -> u64 {
+pub(in crate::pii) fn number(digits: &[u32]) -> u64 {
     digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit))
 }
 
 /// Whether all digits are the same, as in a made-up number.
-pub(super) fn is_monotonous(digits: &[u32]) -> bool {
+pub(in crate::pii) fn is_monotonous(digits: &[u32]) -> bool {
     digits.iter().all(|digit| Some(digit) == digits.first())
+}
+
+/// Whether a value has a digit for each weight and then its check digit, which `check` makes from the weighted sum. The
+/// digits must not be all the same.
+pub(in crate::pii) fn has_check_digit(value: &str, weights: &[u32], check: fn(u32) -> u32) -> bool {
+    let digits = digits(value);
+    digits.len() == weights.len() + 1
+        && !is_monotonous(&digits)
+        && check(weighted_sum(&digits, weights)) == digits[weights.len()]
+}
+
+/// The number that the digits from `at` on have, two of them.
+pub(in crate::pii) fn pair(digits: &[u32], at: usize) -> u32 {
+    digits[at] * 10 + digits[at + 1]
 }

@@ -5,19 +5,26 @@
 pub mod address;
 pub mod africa;
 pub mod americas;
+pub mod asia;
 pub mod asia_pacific;
 pub mod bank;
 pub mod calendar;
 pub mod cards;
 pub mod china;
 pub mod crypto;
-mod digits;
+pub(super) mod digits;
+pub mod eastern_europe;
 pub mod europe;
+pub mod identity;
+pub mod latin_america;
+pub mod middle_east;
 pub mod network;
+pub mod northern_europe;
 pub mod phone;
 pub mod russia;
 pub mod vehicle;
 pub mod verhoeff;
+pub mod western_europe;
 
 use serde::{Deserialize, Deserializer, de};
 
@@ -30,6 +37,7 @@ pub struct Check {
     name: &'static str,
     test: Test,
     lookalike: Option<Lookalike>,
+    is_checksum: bool,
 }
 
 /// The function of a check.
@@ -46,60 +54,172 @@ pub(super) type Lookalike = fn(&str, &mut SplitMix64) -> Option<String>;
 /// All checks by name. To add one, write a function in the module of its country or kind, and a row here.
 const CHECKS: &[Check] = &[
     Check::new("aba", bank::is_aba),
-    Check::new("address", address::is_address),
-    Check::new("address-en", address::is_address_en),
-    Check::new("address-en-doubtful", address::is_address_en_doubtful),
-    Check::new("address-es", address::is_address_es),
+    Check::new("account", identity::is_account).of_form(),
+    Check::new("address", address::is_address).of_form(),
+    Check::new("address-en", address::is_address_en).of_form(),
+    Check::new("address-en-doubtful", address::is_address_en_doubtful).of_form(),
+    Check::new("address-es", address::is_address_es).of_form(),
+    Check::new("ae-id", middle_east::is_ae_id),
+    Check::new("ar-cbu", latin_america::is_ar_cbu),
+    Check::new("ar-cuit", latin_america::is_ar_cuit),
+    Check::new("at-svnr", western_europe::is_at_svnr),
+    Check::new("at-vat", western_europe::is_at_vat),
     Check::new("au-abn", asia_pacific::is_au_abn),
     Check::new("au-acn", asia_pacific::is_au_acn),
     Check::new("au-medicare", asia_pacific::is_au_medicare),
     Check::new("au-tfn", asia_pacific::is_au_tfn),
+    Check::new("baltic-id", northern_europe::is_baltic_id),
     Check::new("base58check", crypto::is_base58check).with_lookalikes(crypto::like_base58check),
+    Check::new("be-enterprise", western_europe::is_be_enterprise),
+    Check::new("be-national-number", western_europe::is_be_national_number),
     Check::new("bech32", crypto::is_bech32).with_lookalikes(crypto::like_bech32),
+    Check::new("bg-egn", eastern_europe::is_bg_egn),
+    Check::new("bg-eik", eastern_europe::is_bg_eik),
+    Check::new("bg-lnch", eastern_europe::is_bg_lnch),
+    Check::new("bic", bank::is_bic).of_form(),
+    Check::new("birth-date", calendar::is_birth_date).of_form(),
+    Check::new("br-cnh", latin_america::is_br_cnh),
     Check::new("br-cnpj", americas::is_br_cnpj),
+    Check::new("br-cns", latin_america::is_br_cns),
     Check::new("br-cpf", americas::is_br_cpf),
+    Check::new("br-pis", latin_america::is_br_pis),
+    Check::new("br-voter", latin_america::is_br_voter),
+    Check::new("ca-bc-phn", americas::is_ca_bc_phn),
+    Check::new("ca-business", americas::is_ca_business),
+    Check::new("ca-ohip", americas::is_ca_ohip),
     Check::new("ca-sin", americas::is_ca_sin),
+    Check::new("ch-ahv", western_europe::is_ch_ahv),
+    Check::new("ch-uid", western_europe::is_ch_uid),
+    Check::new("cl-rut", latin_america::is_cl_rut),
+    Check::new("co-nit", latin_america::is_co_nit),
     Check::new("credit-card", cards::is_card),
     Check::new("credit-card-apart", cards::is_card_apart),
-    Check::new("credit-card-form", cards::is_issued),
-    Check::new("date", calendar::is_date),
+    Check::new("credit-card-form", cards::is_issued).of_form(),
+    Check::new("cu-id", latin_america::is_cu_id).of_form(),
+    Check::new("cz-account", eastern_europe::is_cz_account),
+    Check::new("cz-birth-number", eastern_europe::is_cz_birth_number),
+    Check::new("cz-company", eastern_europe::is_cz_company),
+    Check::new("date", calendar::is_date).of_form(),
+    Check::new("de-health", western_europe::is_de_health),
     Check::new("de-id-card", europe::is_de_id_card),
+    Check::new("de-pension", western_europe::is_de_pension),
     Check::new("de-tax-id", europe::is_de_tax_id),
+    Check::new("de-vat", western_europe::is_de_vat),
     Check::new("dea", americas::is_dea),
+    Check::new("dk-cpr", northern_europe::is_dk_cpr).of_form(),
+    Check::new("dk-cvr", northern_europe::is_dk_cvr),
+    Check::new("do-cedula", latin_america::is_do_cedula),
+    Check::new("do-rnc", latin_america::is_do_rnc),
+    Check::new("ec-cedula", latin_america::is_ec_cedula),
+    Check::new("eg-id", middle_east::is_eg_id).of_form(),
+    Check::new("es-cif", western_europe::is_es_cif),
     Check::new("es-nie", europe::is_es_nie),
     Check::new("es-nif", europe::is_es_nif),
+    Check::new("es-nss", western_europe::is_es_nss),
     Check::new("ethereum", crypto::is_ethereum).with_lookalikes(crypto::like_ethereum),
+    Check::new("fi-business-id", northern_europe::is_fi_business_id),
     Check::new("fi-hetu", europe::is_fi_hetu),
     Check::new("fr-nir", europe::is_fr_nir),
+    Check::new("fr-rib", western_europe::is_fr_rib),
+    Check::new("fr-siren", western_europe::is_fr_siren),
+    Check::new("fr-tax-number", western_europe::is_fr_tax_number),
+    Check::new("gr-afm", western_europe::is_gr_afm),
+    Check::new("gr-amka", western_europe::is_gr_amka),
+    Check::new("gt-cui", latin_america::is_gt_cui),
+    Check::new("gt-nit", latin_america::is_gt_nit),
+    Check::new("hk-id", asia::is_hk_id),
+    Check::new("hr-oib", eastern_europe::is_hr_oib),
+    Check::new("hu-company-tax", eastern_europe::is_hu_company_tax),
+    Check::new("hu-taj", eastern_europe::is_hu_taj),
+    Check::new("hu-tax-id", eastern_europe::is_hu_tax_id),
     Check::new("iban", bank::is_iban),
+    Check::new("id-nik", asia::is_id_nik).of_form(),
+    Check::new("identifier", identity::is_identifier).of_form(),
+    Check::new("ie-pps", northern_europe::is_ie_pps),
+    Check::new("il-id", middle_east::is_il_id),
     Check::new("imei", cards::is_imei),
     Check::new("in-aadhaar", asia_pacific::is_in_aadhaar),
-    Check::new("ip", network::is_ip),
+    Check::new("in-gstin", asia::is_in_gstin),
+    Check::new("in-vehicle", asia::is_in_vehicle).of_form(),
+    Check::new("ip", network::is_ip).of_form(),
+    Check::new("ir-code", middle_east::is_ir_code),
+    Check::new("is-kennitala", northern_europe::is_is_kennitala),
     Check::new("it-fiscal-code", europe::is_it_fiscal_code),
     Check::new("it-vat", europe::is_it_vat),
-    Check::new("known-ending", network::has_known_ending),
+    Check::new("jmbg", eastern_europe::is_jmbg),
+    Check::new("jp-corporate", asia::is_jp_corporate),
+    Check::new("jp-my-number", asia::is_jp_my_number),
+    Check::new("known-ending", network::has_known_ending).of_form(),
+    Check::new("kr-business", asia::is_kr_business),
     Check::new("kr-rrn", asia_pacific::is_kr_rrn),
+    Check::new("kw-id", middle_east::is_kw_id),
+    Check::new("kz-bin", eastern_europe::is_kz_bin),
+    Check::new("kz-iin", eastern_europe::is_kz_iin),
+    Check::new("lk-nic", asia::is_lk_nic).of_form(),
+    Check::new("lt-company", eastern_europe::is_lt_company),
+    Check::new("lu-matricule", western_europe::is_lu_matricule),
+    Check::new("lv-personal-code", northern_europe::is_lv_personal_code),
+    Check::new("md-idnp", eastern_europe::is_md_idnp),
+    Check::new("mx-clabe", latin_america::is_mx_clabe),
+    Check::new("mx-curp", latin_america::is_mx_curp),
+    Check::new("mx-nss", latin_america::is_mx_nss),
+    Check::new("mx-rfc", latin_america::is_mx_rfc),
+    Check::new("my-kad", asia::is_my_kad).of_form(),
     Check::new("nl-bsn", europe::is_nl_bsn),
-    Check::new("phone-exit", phone::is_valid_behind_exit),
-    Check::new("phone-international", phone::is_valid_international),
+    Check::new("no-fnr", northern_europe::is_no_fnr),
+    Check::new("no-orgnr", northern_europe::is_no_orgnr),
+    Check::new("nz-ird", asia::is_nz_ird),
+    Check::new("pe-ruc", latin_america::is_pe_ruc),
+    Check::new("phone-exit", phone::is_valid_behind_exit).of_form(),
+    Check::new("phone-international", phone::is_valid_international).of_form(),
     Check::of_phones("phone-national", Phones::is_valid_national),
-    Check::new("phone-possible", phone::is_possible_international),
+    Check::new("phone-possible", phone::is_possible_international).of_form(),
+    Check::new("pk-cnic", asia::is_pk_cnic).of_form(),
+    Check::new("pl-account", eastern_europe::is_pl_account),
+    Check::new("pl-id-card", eastern_europe::is_pl_id_card),
+    Check::new("pl-nip", eastern_europe::is_pl_nip),
     Check::new("pl-pesel", europe::is_pl_pesel),
-    Check::new("postal-code", address::is_postal_code),
+    Check::new("pl-regon", eastern_europe::is_pl_regon),
+    Check::new("plate", identity::is_plate).of_form(),
+    Check::new("postal-code", address::is_postal_code).of_form(),
+    Check::new("pt-citizen-card", western_europe::is_pt_citizen_card),
+    Check::new("pt-nif", western_europe::is_pt_nif),
+    Check::new("pt-niss", western_europe::is_pt_niss),
+    Check::new("py-ruc", latin_america::is_py_ruc),
+    Check::new("ro-cnp", eastern_europe::is_ro_cnp),
+    Check::new("ro-cui", eastern_europe::is_ro_cui),
+    Check::new("rs-pib", eastern_europe::is_rs_pib),
     Check::new("ru-inn", russia::is_inn),
     Check::new("ru-ogrn", russia::is_ogrn),
     Check::new("ru-snils", russia::is_snils),
+    Check::new("sa-id", middle_east::is_sa_id),
+    Check::new("se-orgnr", northern_europe::is_se_orgnr),
     Check::new("se-personnummer", europe::is_se_personnummer),
     Check::new("sg-nric", asia_pacific::is_sg_nric),
+    Check::new("sg-uen", asia::is_sg_uen),
+    Check::new("si-tax", eastern_europe::is_si_tax),
+    Check::new("sk-vat", eastern_europe::is_sk_vat),
+    Check::new("sv-dui", latin_america::is_sv_dui),
     Check::new("th-tnin", asia_pacific::is_th_tnin),
     Check::new("tr-tckn", europe::is_tr_tckn),
+    Check::new("tr-vkn", middle_east::is_tr_vkn),
+    Check::new("tw-company", asia::is_tw_company),
+    Check::new("tw-id", asia::is_tw_id),
+    Check::new("ua-company", eastern_europe::is_ua_company),
+    Check::new("ua-tax", eastern_europe::is_ua_tax),
     Check::new("uk-nhs", europe::is_uk_nhs),
-    Check::new("uk-nino", europe::is_uk_nino),
-    Check::new("undated", calendar::is_undated),
-    Check::new("us-itin", americas::is_us_itin),
-    Check::new("us-ssn", americas::is_us_ssn),
+    Check::new("uk-nino", europe::is_uk_nino).of_form(),
+    Check::new("uk-utr", northern_europe::is_uk_utr),
+    Check::new("uk-vat", northern_europe::is_uk_vat),
+    Check::new("undated", calendar::is_undated).of_form(),
+    Check::new("us-itin", americas::is_us_itin).of_form(),
+    Check::new("us-npi", americas::is_us_npi),
+    Check::new("us-ssn", americas::is_us_ssn).of_form(),
+    Check::new("uy-ci", latin_america::is_uy_ci),
+    Check::new("ve-rif", latin_america::is_ve_rif),
     Check::new("vin", vehicle::is_vin),
-    Check::new("vin-elsewhere", vehicle::is_vin_elsewhere),
+    Check::new("vin-elsewhere", vehicle::is_vin_elsewhere).of_form(),
+    Check::new("vn-tax", asia::is_vn_tax),
     Check::new("za-id", africa::is_za_id),
     Check::new("zh-id", china::is_resident_id),
     Check::new("zh-uscc", china::is_uscc),
@@ -111,6 +231,7 @@ impl Check {
             name,
             test: Test::Value(test),
             lookalike: None,
+            is_checksum: true,
         }
     }
 
@@ -119,7 +240,21 @@ impl Check {
             name,
             test: Test::Phone(test),
             lookalike: None,
+            is_checksum: false,
         }
+    }
+
+    /// Marks a check of a form without a checksum: a value that fails is certainly something else.
+    const fn of_form(self) -> Self {
+        Self {
+            is_checksum: false,
+            ..self
+        }
+    }
+
+    /// Whether the check is a checksum, so that a mistyped value fails it.
+    pub(super) fn is_checksum(self) -> bool {
+        self.is_checksum
     }
 
     /// Adds a generator of lookalikes, for values whose checksum is a hash: random changes hardly ever lead to another

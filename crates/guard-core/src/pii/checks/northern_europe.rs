@@ -1,0 +1,159 @@
+//! Numbers of people and companies in Denmark, Norway, Iceland, Finland, the Baltic states, Ireland and Britain.
+
+use super::calendar::is_day_of_any_century;
+use super::cards::is_luhn;
+use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+
+/// A Danish CPR number: a day and a serial number. Its former modulus 11 is no longer kept since 2007 (CPR-kontoret,
+/// "Personnummeret i CPR-systemet").
+pub fn is_dk_cpr(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 10 && is_day_of_any_century(pair(&digits, 4), pair(&digits, 2), pair(&digits, 0))
+}
+
+/// A Danish CVR number: modulus 11 (Erhvervsstyrelsen, "Modulus 11-kontrol").
+pub fn is_dk_cvr(value: &str) -> bool {
+    let digits = digits(value);
+    let sum = weighted_sum(&digits, &[2, 7, 6, 5, 4, 3, 2, 1]);
+    digits.len() == 8 && digits[0] > 0 && !is_monotonous(&digits) && sum.is_multiple_of(11)
+}
+
+/// A Norwegian fødselsnummer or D-nummer: two check digits modulo 11 (Skatteetaten, "Fødselsnummer"; 40 is added to the
+/// day of the latter, and 40 or 80 to the month of synthetic and of interim numbers).
+pub fn is_no_fnr(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 {
+        return false;
+    }
+    let day = pair(&digits, 0) % 40;
+    let month = pair(&digits, 2) % 40;
+    let first = weighted_sum(&digits, &[3, 7, 6, 1, 8, 9, 4, 5, 2, 1]);
+    let second = weighted_sum(&digits, &[5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1]);
+    is_day_of_any_century(pair(&digits, 4), month, day) && first.is_multiple_of(11) && second.is_multiple_of(11)
+}
+
+/// A Norwegian organisasjonsnummer: modulus 11 (Brønnøysundregistrene, "Om organisasjonsnummeret").
+pub fn is_no_orgnr(value: &str) -> bool {
+    has_check_digit(value, &[3, 2, 7, 6, 5, 4, 3, 2], |sum| (11 - sum % 11) % 11)
+}
+
+/// An Icelandic kennitala: a day, to which 40 is added for companies, and a check digit modulo 11 (Þjóðskrá Íslands,
+/// "Um kennitölur").
+pub fn is_is_kennitala(value: &str) -> bool {
+    let digits = digits(value);
+    let day = |digits: &[u32]| {
+        if digits[0] > 3 {
+            pair(digits, 0) - 40
+        } else {
+            pair(digits, 0)
+        }
+    };
+    digits.len() == 10
+        && is_day_of_any_century(pair(&digits, 4), pair(&digits, 2), day(&digits))
+        && matches!(digits[9], 0 | 8 | 9)
+        && (11 - weighted_sum(&digits, &[3, 2, 7, 6, 5, 4, 3, 2]) % 11) % 11 == digits[8]
+}
+
+/// A Finnish Y-tunnus: modulus 11 (Patentti- ja rekisterihallitus, "Y-tunnus").
+pub fn is_fi_business_id(value: &str) -> bool {
+    has_check_digit(value, &[7, 9, 10, 5, 8, 4, 2], |sum| (11 - sum % 11) % 11)
+}
+
+/// A Swedish organisationsnummer: Luhn's check digit, and a third digit of at least 2 (Skatteverket SKV 709).
+pub fn is_se_orgnr(value: &str) -> bool {
+    let digits = digits(value);
+    let ten = &digits[digits.len().saturating_sub(10)..];
+    ten.len() == 10 && matches!(digits.len(), 10 | 12) && is_luhn(ten)
+}
+
+/// The check digit of Estonia and Lithuania: modulo 11 with the weights 1 to 9 and 1, or if that gives 10, with 3 to 9
+/// and 1 to 3 (EVS 585:2007; Lietuvos Respublikos gyventojų registro įstatymas).
+pub fn is_baltic_id(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 || digits[0] == 0 || digits[0] > 8 {
+        return false;
+    }
+    let first = weighted_sum(&digits, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
+    let second = weighted_sum(&digits, &[3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
+    let check = if first < 10 { first } else { second % 10 };
+    is_day_of_any_century(pair(&digits, 1), pair(&digits, 3), pair(&digits, 5)) && check == digits[10]
+}
+
+/// A Latvian personas kods: a day or, since 2017, 32 to 39, and a check digit modulo 11 (Pilsonības un migrācijas lietu
+/// pārvalde). New numbers have no check digit.
+pub fn is_lv_personal_code(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 || is_monotonous(&digits) {
+        return false;
+    }
+    let sum = weighted_sum(&digits, &[1, 6, 3, 7, 9, 10, 5, 8, 4, 2]);
+    matches!(pair(&digits, 0), 32..=39)
+        || is_day_of_any_century(pair(&digits, 4), pair(&digits, 2), pair(&digits, 0))
+            && (1101 - sum) % 11 % 10 == digits[10]
+}
+
+/// An Irish PPS number: seven digits, a check letter modulo 23, and perhaps a letter that counts nine times (Revenue
+/// Commissioners, "Details of PPS number checks").
+pub fn is_ie_pps(value: &str) -> bool {
+    let characters = alphanumerics(value);
+    let digits = digits(value);
+    if digits.len() != 7 || !(8..=9).contains(&characters.len()) || is_monotonous(&digits) {
+        return false;
+    }
+    let second = characters.get(8).map_or(0, |&letter| match letter {
+        b'W' => 0,
+        letter => base36(letter) - 9,
+    });
+    let sum = weighted_sum(&digits, &[8, 7, 6, 5, 4, 3, 2]) + 9 * second;
+    b"WABCDEFGHIJKLMNOPQRSTUV"[(sum % 23) as usize] == characters[7]
+}
+
+/// A British unique taxpayer reference: the first digit checks the other nine modulo 11 (HMRC, "Specification of UTR
+/// validation").
+pub fn is_uk_utr(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 10
+        && !is_monotonous(&digits)
+        && [2, 1, 9, 8, 7, 6, 5, 4, 3, 2, 1][(weighted_sum(&digits[1..], &[6, 7, 8, 9, 10, 5, 4, 3, 2]) % 11) as usize]
+            == digits[0]
+}
+
+/// A British VAT number: nine digits modulo 97, without or with 55 added (HMRC, VAT Notice 700/21 and its algorithm).
+pub fn is_uk_vat(value: &str) -> bool {
+    let digits = digits(value);
+    if !matches!(digits.len(), 9 | 12) || is_monotonous(&digits) {
+        return false;
+    }
+    let sum = weighted_sum(&digits[..7], &[8, 7, 6, 5, 4, 3, 2]) + number(&digits[7..9]) as u32;
+    sum.is_multiple_of(97) || (sum + 55).is_multiple_of(97)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::accepts as check;
+    use super::*;
+
+    #[test]
+    fn nordic() {
+        check(is_dk_cpr, &["140285-1003"], &["321385-1003"]);
+        check(is_dk_cvr, &["13585628"], &["13585627"]);
+        check(is_no_fnr, &["151086 95088"], &["151086 95089"]);
+        check(is_no_orgnr, &["988 077 917"], &["988 077 918"]);
+        check(is_is_kennitala, &["450401-3150"], &["450401-3140"]);
+        check(is_fi_business_id, &["2077474-0"], &["2077474-1"]);
+        check(is_se_orgnr, &["212000-0142"], &["212000-0143"]);
+    }
+
+    #[test]
+    fn baltic_and_british() {
+        check(is_baltic_id, &["37605030299", "33309240064"], &["37605030298"]);
+        check(
+            is_lv_personal_code,
+            &["161175-19997", "327654-32109"],
+            &["161175-19998"],
+        );
+        check(is_ie_pps, &["6433435F", "6433435OA"], &["6433435E"]);
+        check(is_uk_utr, &["1955839661"], &["2955839661"]);
+        check(is_uk_vat, &["GB 980 7806 84"], &["GB 802311781"]);
+    }
+}
