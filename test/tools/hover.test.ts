@@ -98,6 +98,6 @@ describe("the hover text of an editor", () => {
   });
 
   it("explains an option of a scan", async () => {
-    expect(await hover(4, "failFast")).toContain("Whether the scan stops after the first scanner that fails");
+    expect(await hover(4, "failFast")).toContain("Whether to stop after the first failing scanner");
   });
 });
