@@ -420,7 +420,6 @@ export const profile = z.strictObject({
     .optional()
     .describe("The settings of app that a profile may override."),
 });
-export type ProfileSettings = z.output<typeof profile>;
 
 /** The configuration file, in camelCase. */
 export const configSchema = z.strictObject({

@@ -71,13 +71,3 @@ function pieceOf({ pieces }: MessageText, { start, end }: Span): MessageText["pi
   const piece = pieces[low - 1];
   return piece && end <= piece.end ? piece : undefined;
 }
-
-/** Converts findings of a text to the unit of the caller; see {@link Locator.located}. */
-export function locatedFindings(
-  findings: readonly Finding[],
-  text: string,
-  place: MessageText | undefined,
-  unit: OffsetUnit,
-): Finding[] {
-  return new Locator(text, place, unit).located(findings);
-}

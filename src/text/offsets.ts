@@ -29,16 +29,6 @@ function isLow(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** Returns the UTF-16 offset of an offset that is counted in another unit. */
-export function utf16Offset(unit: OffsetUnit, text: string, offset: number): number {
-  if (unit === "utf16" || !PAIR.test(text)) return offset;
-  let at = 0;
-  for (let points = 0; points < offset && at < text.length; points++) {
-    at += (text.codePointAt(at) as number) > 0xffff ? 2 : 1;
-  }
-  return at;
-}
-
 /**
  * Translates offsets in UTF-16 code units into offsets in code points: {0: 0, 3: 2} for the offsets 0 and 3 of "😀b". It takes one
  * pass over the text, however many offsets there are.

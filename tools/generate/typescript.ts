@@ -103,8 +103,10 @@ function fieldsOf(schema: z.ZodObject): Field[] {
 /** Exports the scanner classes of a side. */
 export function scannerIndex(side: Side): string {
   const scanners = SCANNERS.filter(({ classes }) => classes[side]);
-  const names = [...new Set(scanners.map((scanner) => optionsName(scanner, side)))].sort();
-  const exported = scanners.map((scanner) => {
+  const isOfInput = ({ classes }: DefinedScanner) => side === "output" && classes.input === classes.output;
+  const own = scanners.filter((scanner) => !isOfInput(scanner));
+  const names = [...new Set(own.map((scanner) => optionsName(scanner, side)))].sort();
+  const exported = own.map((scanner) => {
     const { definition, classes } = scanner;
     const { type } = definition;
     const options = optionsName(scanner, side);
@@ -119,10 +121,14 @@ export function scannerIndex(side: Side): string {
       (name === type ? "" : `export { ${name} as ${type} };\n`)
     );
   });
+  const same = scanners
+    .filter(isOfInput)
+    .map(({ definition }) => registryName(definition))
+    .join(", ");
   return (
     `${HEADER}import type { ConfiguredScannerClass, InstanceOf, ScannerClass } from "../definition.ts";\n` +
     `import * as registry from "../registry.ts";\n` +
-    `import type { ${names.join(", ")} } from "./options.ts";\n\nexport type * from "./options.ts";\n\n${exported.join("\n")}`
+    `import type { ${names.join(", ")} } from "./options.ts";\n\nexport type * from "./options.ts";\n${same && `export { ${same} } from "./input-scanners.ts";\n`}\n${exported.join("\n")}`
   );
 }
 

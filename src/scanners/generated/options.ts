@@ -7,22 +7,72 @@ import type { Recognizer } from "../../scanners/parts/recognizers.ts";
 import type { PinStore } from "../../scanners/parts/tool-pins.ts";
 import type { InjectionClassifier } from "../../scanners/prompt-injection/custom-classifier.ts";
 
-/** The options of Anonymize. */
-export interface AnonymizeOptions {
+interface CommonOptions {
   /** Name in results, for a scanner that is listed more than once. */
   name?: string | undefined;
-  /** Where originals are kept, for Deanonymize. Default: the vault of the call. Only a program can give one. */
-  vault?: Vault | undefined;
+}
+
+interface ModelOptions {
+  /** The longest input in tokens, if it should be shorter than the model's own limit. */
+  modelMaxLength?: number | undefined;
   /**
-   * Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1].
-   * @default []
+   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
-  hiddenNames?: string[] | undefined;
+  modelBatchSize?: number | undefined;
   /**
-   * Values that are never replaced, in any case.
-   * @default []
+   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
+   * @deprecated Files of llm-guard have this option; it has no effect.
    */
-  allowedNames?: string[] | undefined;
+  lowCpuMemUsage?: boolean | undefined;
+  /**
+   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  torchDtype?: string | undefined;
+  /**
+   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  device?: string | number | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  kwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  tokenizerKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  pipelineKwargs?: Record<string, unknown> | undefined;
+  /**
+   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  modelPath?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  modelOnnxFileName?: string | null | undefined;
+  /**
+   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  onnxFilename?: string | null | undefined;
+  /**
+   * Of llm-guard; here models always run on ONNX Runtime.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  useOnnx?: boolean | undefined;
+}
+
+interface PersonalDataOptions extends ModelOptions {
   /**
    * Types to look for, or all. Default: people, contact data and identifying numbers, but not LOCATION, ORGANIZATION,
    * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and types of patterns such as PRICE_RE. Your own types are always
@@ -67,43 +117,6 @@ export interface AnonymizeOptions {
    * @default "lenient"
    */
   checksum?: "lenient" | "strict" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
   /**
    * Of llm-guard: a folder or a model of the hub. Here this option is called recognizer_conf.
    * @deprecated Files of llm-guard have this option; it has no effect.
@@ -121,13 +134,196 @@ export interface AnonymizeOptions {
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
+}
+
+interface BanCodeOptions extends CommonOptions, ModelOptions {
+  /**
+   * A classifier of code and prose, with the label CODE. A linear model needs the label none. embedded:<name>, a folder
+   * with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging
+   * Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also
+   * have the model.bin of a linear model.
+   * @default "embedded:code"
+   */
+  model?: string | undefined;
+  /**
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
+   */
+  modelMaxLength?: number | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+}
+
+interface BanTopicsOptions extends CommonOptions, ModelOptions {
+  /**
+   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more
+   * reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.
+   */
+  topics: (string | { name: string; phrases: string[] })[];
+  /**
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
+   */
+  model?: string | undefined;
+  /**
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
+   * @default "windows"
+   */
+  matchType?:
+    | "windows"
+    | "full"
+    | "sentence"
+    | "truncate_token_head_tail"
+    | "truncate_head_tail"
+    | "chunks"
+    | undefined;
+  /**
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
+   * @default true
+   */
+  deobfuscate?: boolean | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+}
+
+interface GibberishOptions extends CommonOptions, ModelOptions {
+  /**
+   * A classifier of gibberish. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX
+   * file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads: owner/name,
+   * owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear model.
+   * @default "embedded:gibberish"
+   */
+  model?: string | undefined;
+  /**
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
+   * @default "full"
+   */
+  matchType?: "full" | "sentence" | undefined;
+  /**
+   * Labels of the model that mean gibberish. Their probabilities are added up.
+   * @default ["word salad","noise","mild gibberish"]
+   */
+  labels?: string[] | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+  /**
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
+   */
+  modelMaxLength?: number | undefined;
+}
+
+interface LanguageOptions extends CommonOptions, ModelOptions {
+  /** Languages that pass, by their ISO 639-1 codes. */
+  validLanguages: string[];
+  /**
+   * full: the text as a whole. sentence: each sentence. The worst one decides.
+   * @default "full"
+   */
+  matchType?: "full" | "sentence" | undefined;
+  /**
+   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
+   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
+   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
+   * model.bin of a linear model.
+   * @default "embedded:language"
+   */
+  model?: string | undefined;
+  /**
+   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
+   * text.
+   */
+  modelMaxLength?: number | undefined;
+}
+
+interface SentimentOptions extends CommonOptions {
+  /**
+   * Of llm-guard, which has only this lexicon.
+   * @deprecated Files of llm-guard have this option; it has no effect.
+   */
+  lexicon?: "vader_lexicon" | undefined;
+}
+
+interface ToxicityOptions extends CommonOptions, ModelOptions {
+  /**
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
+   * @default "embedded:multitask"
+   */
+  model?: string | undefined;
+  /**
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
+   * @default "windows"
+   */
+  matchType?:
+    | "windows"
+    | "full"
+    | "sentence"
+    | "truncate_token_head_tail"
+    | "truncate_head_tail"
+    | "chunks"
+    | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+  /**
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
+   * @default true
+   */
+  deobfuscate?: boolean | undefined;
+}
+
+export interface AnonymizeOptions extends CommonOptions, PersonalDataOptions {
+  /** Where originals are kept, for Deanonymize. Default: the vault of the call. Only a program can give one. */
+  vault?: Vault | undefined;
+  /**
+   * Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1].
+   * @default []
+   */
+  hiddenNames?: string[] | undefined;
+  /**
+   * Values that are never replaced, in any case.
+   * @default []
+   */
+  allowedNames?: string[] | undefined;
   /**
    * Text that is inserted before a text with replaced values.
    * @default ""
@@ -141,18 +337,7 @@ export interface AnonymizeOptions {
   useFaker?: boolean | undefined;
 }
 
-/** The options of BanCode. */
-export interface BanCodeInputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * A classifier of code and prose, with the label CODE. A linear model needs the label none. embedded:<name>, a folder
-   * with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging
-   * Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also
-   * have the model.bin of a linear model.
-   * @default "embedded:code"
-   */
-  model?: string | undefined;
+export interface BanCodeInputOptions extends BanCodeOptions {
   /**
    * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the false
    * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
@@ -160,88 +345,9 @@ export interface BanCodeInputOptions {
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
 }
 
-/** The options of BanCode. */
-export interface BanCodeOutputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * A classifier of code and prose, with the label CODE. A linear model needs the label none. embedded:<name>, a folder
-   * with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging
-   * Face hub, which load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also
-   * have the model.bin of a linear model.
-   * @default "embedded:code"
-   */
-  model?: string | undefined;
+export interface BanCodeOutputOptions extends BanCodeOptions {
   /**
    * A text fails when the probability of a piece of it is above this. A probability from 0 to 1, or fpr: the false
    * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
@@ -249,82 +355,11 @@ export interface BanCodeOutputOptions {
    * @default 0.9
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
 }
 
-/** The options of BanCompetitors. */
-export interface BanCompetitorsOptions {
+export interface BanCompetitorsOptions extends CommonOptions, ModelOptions {
   /** Names of competitors. Russian names are found in any grammatical case. */
   competitors: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
@@ -368,71 +403,11 @@ export interface BanCompetitorsOptions {
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   chunkOverlapSize?: number | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of BanSubstrings. */
-export interface BanSubstringsOptions {
+export interface BanSubstringsOptions extends CommonOptions {
   /** Texts to look for, matched literally. */
   substrings: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
@@ -467,22 +442,7 @@ export interface BanSubstringsOptions {
   containsAll?: boolean | undefined;
 }
 
-/** The options of BanTopics. */
-export interface BanTopicsInputOptions {
-  /**
-   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more
-   * reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.
-   */
-  topics: (string | { name: string; phrases: string[] })[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
-   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
-   * owner/name:folder/model.onnx.
-   * @default "embedded:multitask"
-   */
-  model?: string | undefined;
+export interface BanTopicsInputOptions extends BanTopicsOptions {
   /**
    * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the false
    * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
@@ -490,111 +450,9 @@ export interface BanTopicsInputOptions {
    * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
-   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
-   * characters. The worst piece decides.
-   * @default "windows"
-   */
-  matchType?:
-    | "windows"
-    | "full"
-    | "sentence"
-    | "truncate_token_head_tail"
-    | "truncate_head_tail"
-    | "chunks"
-    | undefined;
-  /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
-   * @default true
-   */
-  deobfuscate?: boolean | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of BanTopics. */
-export interface BanTopicsOutputOptions {
-  /**
-   * Topics, in any words and in any language of the model: politics, adult content, 医疗建议. A wide topic is found more
-   * reliably by its parts: {name: work, phrases: [salary, leave, meetings]}.
-   */
-  topics: (string | { name: string; phrases: string[] })[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
-   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
-   * owner/name:folder/model.onnx.
-   * @default "embedded:multitask"
-   */
-  model?: string | undefined;
+export interface BanTopicsOutputOptions extends BanTopicsOptions {
   /**
    * A text fails when the probability of one of the topics is above this. A probability from 0 to 1, or fpr: the false
    * positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in the
@@ -602,99 +460,9 @@ export interface BanTopicsOutputOptions {
    * @default 0.75
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
-   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
-   * characters. The worst piece decides.
-   * @default "windows"
-   */
-  matchType?:
-    | "windows"
-    | "full"
-    | "sentence"
-    | "truncate_token_head_tail"
-    | "truncate_head_tail"
-    | "chunks"
-    | undefined;
-  /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
-   * @default true
-   */
-  deobfuscate?: boolean | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of Bias. */
-export interface BiasOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface BiasOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -730,63 +498,6 @@ export interface BiasOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean bias. The likeliest one counts, or their sum if they exclude each other. Default:
    * biased.
@@ -800,10 +511,7 @@ export interface BiasOptions {
   usePrompt?: boolean | undefined;
 }
 
-/** The options of Canary. */
-export interface CanaryOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface CanaryOptions extends CommonOptions {
   /**
    * Canaries, for texts that are scanned without their conversation. They are looked for in addition to those of the
    * conversation.
@@ -817,12 +525,9 @@ export interface CanaryOptions {
   redact?: boolean | undefined;
 }
 
-/** The options of Code. */
-export interface CodeOptions {
+export interface CodeOptions extends CommonOptions, ModelOptions {
   /** Programming languages by name or alias, in any case, such as Python, C++ or js. */
   languages: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
   /**
    * A classifier of programming languages. A linear model needs the label none. embedded:<name>, a folder with
    * config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face
@@ -844,71 +549,13 @@ export interface CodeOptions {
    */
   modelMaxLength?: number | undefined;
   /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /**
    * true: code in these languages fails. false: code in any other language fails.
    * @default true
    */
   isBlocked?: boolean | undefined;
 }
 
-/** The options of DataExfiltration. */
-export interface DataExfiltrationOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface DataExfiltrationOptions extends CommonOptions {
   /**
    * Hosts that may receive data, with all their subdomains.
    * @default []
@@ -921,10 +568,7 @@ export interface DataExfiltrationOptions {
   redact?: boolean | undefined;
 }
 
-/** The options of Deanonymize. */
-export interface DeanonymizeOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface DeanonymizeOptions extends CommonOptions {
   /**
    * The Vault that Anonymize filled, read at every scan. Default: the vault of the call. Only a program can give one.
    */
@@ -937,10 +581,7 @@ export interface DeanonymizeOptions {
   matchingStrategy?: "exact" | "case_insensitive" | "fuzzy" | "combined_exact_fuzzy" | undefined;
 }
 
-/** The options of EmotionDetection. */
-export interface EmotionDetectionOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface EmotionDetectionOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -977,63 +618,6 @@ export interface EmotionDetectionOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
   /**
    * Emotions that make a text fail, of the 28 labels of GoEmotions. With an empty list, every text passes. Default: the
    * negative emotions.
@@ -1048,10 +632,7 @@ export interface EmotionDetectionOptions {
   returnFullOutput?: boolean | undefined;
 }
 
-/** The options of FactualConsistency. */
-export interface FactualConsistencyOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface FactualConsistencyOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -1074,76 +655,9 @@ export interface FactualConsistencyOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of Gibberish. */
-export interface GibberishInputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * A classifier of gibberish. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX
-   * file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads: owner/name,
-   * owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear model.
-   * @default "embedded:gibberish"
-   */
-  model?: string | undefined;
+export interface GibberishInputOptions extends GibberishOptions {
   /**
    * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the false positive
    * rate that it should have on the harmless texts that the model was measured on (evaluation.json in the model's
@@ -1151,97 +665,9 @@ export interface GibberishInputOptions {
    * @default 0.97
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * full: the text as a whole. sentence: each sentence. The worst one decides.
-   * @default "full"
-   */
-  matchType?: "full" | "sentence" | undefined;
-  /**
-   * Labels of the model that mean gibberish. Their probabilities are added up.
-   * @default ["word salad","noise","mild gibberish"]
-   */
-  labels?: string[] | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of Gibberish. */
-export interface GibberishOutputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * A classifier of gibberish. embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX
-   * file in one, folder:file.onnx, or a model of the Hugging Face hub, which load() downloads: owner/name,
-   * owner/name@revision, owner/name:folder/model.onnx. A folder may also have the model.bin of a linear model.
-   * @default "embedded:gibberish"
-   */
-  model?: string | undefined;
+export interface GibberishOutputOptions extends GibberishOptions {
   /**
    * A text fails when the probability of gibberish is above this. A probability from 0 to 1, or fpr: the false positive
    * rate that it should have on the harmless texts that the model was measured on (evaluation.json in the model's
@@ -1249,90 +675,9 @@ export interface GibberishOutputOptions {
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * full: the text as a whole. sentence: each sentence. The worst one decides.
-   * @default "full"
-   */
-  matchType?: "full" | "sentence" | undefined;
-  /**
-   * Labels of the model that mean gibberish. Their probabilities are added up.
-   * @default ["word salad","noise","mild gibberish"]
-   */
-  labels?: string[] | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of InvisibleText. */
-export interface InvisibleTextOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface InvisibleTextOptions extends CommonOptions {
   /**
    * Kinds that are allowed anywhere. private_use are icons of fonts and bullets of word processors. zero_width_spaces
    * come with text from web pages. joiners, tags and variation_selectors can carry whole messages.
@@ -1355,10 +700,7 @@ export interface InvisibleTextOptions {
     | undefined;
 }
 
-/** The options of JSON. */
-export interface JSONOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface JSONOptions extends CommonOptions {
   /**
    * The fewest valid objects and arrays that an output must contain.
    * @default 0
@@ -1376,12 +718,7 @@ export interface JSONOptions {
   schema?: Record<string, unknown> | boolean | undefined;
 }
 
-/** The options of Language. */
-export interface LanguageInputOptions {
-  /** Languages that pass, by their ISO 639-1 codes. */
-  validLanguages: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface LanguageInputOptions extends LanguageOptions {
   /**
    * A language counts as found when its probability is above this. A text without any found language passes. A
    * probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model
@@ -1389,87 +726,9 @@ export interface LanguageInputOptions {
    * @default 0.6
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * full: the text as a whole. sentence: each sentence. The worst one decides.
-   * @default "full"
-   */
-  matchType?: "full" | "sentence" | undefined;
-  /**
-   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
-   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
-   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
-   * model.bin of a linear model.
-   * @default "embedded:language"
-   */
-  model?: string | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of Language. */
-export interface LanguageOutputOptions {
-  /** Languages that pass, by their ISO 639-1 codes. */
-  validLanguages: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface LanguageOutputOptions extends LanguageOptions {
   /**
    * A language counts as found when its probability is above this. A text without any found language passes. A
    * probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model
@@ -1477,85 +736,9 @@ export interface LanguageOutputOptions {
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
-  /**
-   * full: the text as a whole. sentence: each sentence. The worst one decides.
-   * @default "full"
-   */
-  matchType?: "full" | "sentence" | undefined;
-  /**
-   * A classifier of languages, whose labels are ISO 639-1 codes. embedded:<name>, a folder with config.json,
-   * tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx, or a model of the Hugging Face hub, which
-   * load() downloads: owner/name, owner/name@revision, owner/name:folder/model.onnx. A folder may also have the
-   * model.bin of a linear model.
-   * @default "embedded:language"
-   */
-  model?: string | undefined;
-  /**
-   * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
-   * text.
-   */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of LanguageSame. */
-export interface LanguageSameOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface LanguageSameOptions extends CommonOptions, ModelOptions {
   /**
    * A language counts as found in a text when its probability is above this.
    * @default 0.1
@@ -1574,67 +757,9 @@ export interface LanguageSameOptions {
    * text.
    */
   modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of MaliciousURLs. */
-export interface MaliciousURLsOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface MaliciousURLsOptions extends CommonOptions, ModelOptions {
   /**
    * A text fails when the probability that one of its URLs is malicious is above this. A probability from 0 to 1, or
    * fpr: the false positive rate that it should have on the harmless texts that the model was measured on
@@ -1660,67 +785,9 @@ export interface MaliciousURLsOptions {
    * text.
    */
   modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of NoRefusal. */
-export interface NoRefusalOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface NoRefusalOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -1758,63 +825,6 @@ export interface NoRefusalOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean a refusal. The likeliest one counts, or their sum if they exclude each other.
    * Default: refusal or rejection.
@@ -1822,16 +832,9 @@ export interface NoRefusalOptions {
   labels?: string[] | undefined;
 }
 
-/** The options of NoRefusalLight. */
-export interface NoRefusalLightOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-}
+export interface NoRefusalLightOptions extends CommonOptions {}
 
-/** The options of PromptInjection. */
-export interface PromptInjectionOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface PromptInjectionOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -1859,63 +862,6 @@ export interface PromptInjectionOptions {
     | "truncate_head_tail"
     | "chunks"
     | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
   /**
    * Labels of the model that mean an injection. Their probabilities are added up.
    * @default ["INJECTION"]
@@ -1944,12 +890,9 @@ export interface PromptInjectionOptions {
   classifier?: InjectionClassifier | undefined;
 }
 
-/** The options of ReadingTime. */
-export interface ReadingTimeOptions {
+export interface ReadingTimeOptions extends CommonOptions {
   /** The most minutes of reading time. */
   maxTime: number;
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
   /**
    * Truncates longer texts after the last word that fits.
    * @default false
@@ -1957,12 +900,9 @@ export interface ReadingTimeOptions {
   truncate?: boolean | undefined;
 }
 
-/** The options of Regex. */
-export interface RegexOptions {
+export interface RegexOptions extends CommonOptions {
   /** Regular expressions, in the syntax of Rust's regex crate and Python's re. */
   patterns: string[];
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
@@ -1987,10 +927,7 @@ export interface RegexOptions {
   redact?: boolean | undefined;
 }
 
-/** The options of Relevance. */
-export interface RelevanceOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface RelevanceOptions extends CommonOptions, ModelOptions {
   /**
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
@@ -2026,69 +963,9 @@ export interface RelevanceOptions {
    * @default "score"
    */
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
 }
 
-/** The options of Secrets. */
-export interface SecretsOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface SecretsOptions extends CommonOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
@@ -2118,115 +995,7 @@ export interface SecretsOptions {
   allow?: string[] | undefined;
 }
 
-/** The options of Sensitive. */
-export interface SensitiveOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * Types to look for, or all. Default: people, contact data and identifying numbers, but not LOCATION, ORGANIZATION,
-   * NRP, AGE, ZIP_CODE, DOMAIN_NAME, URL, DATE_TIME and types of patterns such as PRICE_RE. Your own types are always
-   * looked for.
-   * @default []
-   */
-  entityTypes?: "all" | string[] | undefined;
-  /**
-   * Your own patterns, in addition to the embedded ones.
-   * @default []
-   */
-  regexPatterns?:
-    | {
-        name: string;
-        expressions: string[];
-        examples?: string[];
-        context?: string[];
-        score?: number;
-        languages?: string[];
-      }[]
-    | undefined;
-  /**
-   * Functions (text) => [{ start, end, type, score }] that find more. In a file: plugins that export such a function.
-   * @default []
-   */
-  recognizers?: readonly Recognizer[] | undefined;
-  /**
-   * Models that find names of people, places and organisations: one or several of embedded:<name>, a folder, an ONNX
-   * file, owner/name of the Hugging Face hub, a plugin, or an object with the keys of llm-guard's NER configurations.
-   * []: no model, so such names are not found.
-   * @default "embedded:ner"
-   */
-  recognizerConf?: NerModelConf | readonly NerModelConf[] | undefined;
-  /**
-   * The least score of a finding.
-   * @default 0.5
-   */
-  threshold?: number | undefined;
-  /**
-   * Whether numbers must have a valid checksum. lenient: not directly beside their own name, because people mistype
-   * numbers; such a finding has the evidence form-only, and a lower score. strict: always.
-   * @default "lenient"
-   */
-  checksum?: "lenient" | "strict" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called recognizer_conf.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
-   * onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or recognizer_conf names, such as
-   * onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
-  language?: string | undefined;
+export interface SensitiveOptions extends CommonOptions, PersonalDataOptions {
   /**
    * Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>.
    * @default false
@@ -2234,42 +1003,23 @@ export interface SensitiveOptions {
   redact?: boolean | undefined;
 }
 
-/** The options of Sentiment. */
-export interface SentimentInputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface SentimentInputOptions extends SentimentOptions {
   /**
    * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
    * @default -0.3
    */
   threshold?: number | undefined;
-  /**
-   * Of llm-guard, which has only this lexicon.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lexicon?: "vader_lexicon" | undefined;
 }
 
-/** The options of Sentiment. */
-export interface SentimentOutputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface SentimentOutputOptions extends SentimentOptions {
   /**
    * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
    * @default -0.1
    */
   threshold?: number | undefined;
-  /**
-   * Of llm-guard, which has only this lexicon.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lexicon?: "vader_lexicon" | undefined;
 }
 
-/** The options of SystemPromptLeak. */
-export interface SystemPromptLeakOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface SystemPromptLeakOptions extends CommonOptions {
   /**
    * A system prompt, for texts that are scanned without their conversation. It is used in addition to those of the
    * conversation.
@@ -2287,10 +1037,7 @@ export interface SystemPromptLeakOptions {
   redact?: boolean | undefined;
 }
 
-/** The options of TokenLimit. */
-export interface TokenLimitOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface TokenLimitOptions extends CommonOptions {
   /**
    * The most tokens of a text that passes.
    * @default 4096
@@ -2307,10 +1054,7 @@ export interface TokenLimitOptions {
   tokenizer?: string | undefined;
 }
 
-/** The options of ToolDefinitions. */
-export interface ToolDefinitionsOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface ToolDefinitionsOptions extends CommonOptions {
   /**
    * Pins of definitions that somebody has read, by the names of the tools.
    * @default {}
@@ -2332,10 +1076,7 @@ export interface ToolDefinitionsOptions {
   pinStore?: PinStore | undefined;
 }
 
-/** The options of ToolPolicy. */
-export interface ToolPolicyOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface ToolPolicyOptions extends CommonOptions {
   /** The only tools that may be called. * stands for any characters. */
   allowedTools?: string[] | undefined;
   /**
@@ -2379,17 +1120,7 @@ export interface ToolPolicyOptions {
   trustedTools?: string[] | undefined;
 }
 
-/** The options of Toxicity. */
-export interface ToxicityInputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
-   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
-   * owner/name:folder/model.onnx.
-   * @default "embedded:multitask"
-   */
-  model?: string | undefined;
+export interface ToxicityInputOptions extends ToxicityOptions {
   /**
    * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the
    * false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in
@@ -2398,110 +1129,13 @@ export interface ToxicityInputOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
-   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
-   * characters. The worst piece decides.
-   * @default "windows"
-   */
-  matchType?:
-    | "windows"
-    | "full"
-    | "sentence"
-    | "truncate_token_head_tail"
-    | "truncate_head_tail"
-    | "chunks"
-    | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /**
    * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, threat, insult,
    * identity_attack, sexual_explicit, if the model has them.
    */
   labels?: string[] | undefined;
-  /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
-   * @default true
-   */
-  deobfuscate?: boolean | undefined;
 }
 
-/** The options of Toxicity. */
-export interface ToxicityOutputOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
-  /**
-   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
-   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
-   * owner/name:folder/model.onnx.
-   * @default "embedded:multitask"
-   */
-  model?: string | undefined;
+export interface ToxicityOutputOptions extends ToxicityOptions {
   /**
    * A text fails when the probability of the likeliest label is above this. A probability from 0 to 1, or fpr: the
    * false positive rate that it should have on the harmless texts that the model was measured on (evaluation.json in
@@ -2510,103 +1144,13 @@ export interface ToxicityOutputOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
-   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
-   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
-   * characters. The worst piece decides.
-   * @default "windows"
-   */
-  matchType?:
-    | "windows"
-    | "full"
-    | "sentence"
-    | "truncate_token_head_tail"
-    | "truncate_head_tail"
-    | "chunks"
-    | undefined;
-  /**
-   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
-   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
-   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
-   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
-   * @default "score"
-   */
-  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
-  /** The longest input in tokens, if it should be shorter than the model's own limit. */
-  modelMaxLength?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: texts and windows that wait at the same time are batched automatically.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelBatchSize?: number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: scanners that use the same model share one copy of it in memory.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  lowCpuMemUsage?: boolean | undefined;
-  /**
-   * Of llm-guard; it does nothing here: the ONNX file determines the precision.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  torchDtype?: string | undefined;
-  /**
-   * Of llm-guard; it does nothing here: GUARD_ONNX_PROVIDERS chooses the device for all models.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  device?: string | number | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers for loading a model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  kwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: tokenizer.json configures the tokenizer.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  tokenizerKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard; it does nothing here: they are arguments of transformers; use model_max_length for a shorter input.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  pipelineKwargs?: Record<string, unknown> | undefined;
-  /**
-   * Of llm-guard: a folder or a model of the hub. Here this option is called model.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelPath?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  modelOnnxFileName?: string | null | undefined;
-  /**
-   * Of llm-guard: the ONNX file in the folder or repository that model_path or model names, such as onnx/model.onnx.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  onnxFilename?: string | null | undefined;
-  /**
-   * Of llm-guard; here models always run on ONNX Runtime.
-   * @deprecated Files of llm-guard have this option; it has no effect.
-   */
-  useOnnx?: boolean | undefined;
-  /**
    * Labels of the model that count, such as threat and insult. Default: toxicity, severe_toxicity, obscene, threat,
    * insult, identity_attack, sexual_explicit, if the model has them.
    */
   labels?: string[] | undefined;
-  /**
-   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
-   * @default true
-   */
-  deobfuscate?: boolean | undefined;
 }
 
-/** The options of URLReachability. */
-export interface URLReachabilityOptions {
-  /** Name in results, for a scanner that is listed more than once. */
-  name?: string | undefined;
+export interface URLReachabilityOptions extends CommonOptions {
   /**
    * Statuses that count as reached.
    * @default [200,201,202]

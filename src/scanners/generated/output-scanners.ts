@@ -3,35 +3,37 @@ import type { ConfiguredScannerClass, InstanceOf, ScannerClass } from "../defini
 import * as registry from "../registry.ts";
 import type {
   BanCodeOutputOptions,
-  BanCompetitorsOptions,
-  BanSubstringsOptions,
   BanTopicsOutputOptions,
-  BiasOptions,
-  CanaryOptions,
-  CodeOptions,
-  DataExfiltrationOptions,
   DeanonymizeOptions,
-  EmotionDetectionOptions,
   FactualConsistencyOptions,
   GibberishOutputOptions,
-  InvisibleTextOptions,
   JSONOptions,
   LanguageOutputOptions,
   LanguageSameOptions,
-  MaliciousURLsOptions,
   NoRefusalLightOptions,
   NoRefusalOptions,
   ReadingTimeOptions,
-  RegexOptions,
   RelevanceOptions,
-  SecretsOptions,
   SensitiveOptions,
   SentimentOutputOptions,
-  SystemPromptLeakOptions,
   ToxicityOutputOptions,
   URLReachabilityOptions,
 } from "./options.ts";
 
+export {
+  BanCompetitors,
+  BanSubstrings,
+  Bias,
+  Canary,
+  Code,
+  DataExfiltration,
+  EmotionDetection,
+  InvisibleText,
+  MaliciousURLs,
+  Regex,
+  Secrets,
+  SystemPromptLeak,
+} from "./input-scanners.ts";
 export type * from "./options.ts";
 
 /**
@@ -48,34 +50,6 @@ export const BanCode = registry.BanCode.classes.output as unknown as ScannerClas
 export type BanCode = InstanceType<typeof BanCode>;
 
 /**
- * Blocks texts that name a competitor: whole words in any letter case, and Russian names in any grammatical case.
- *
- * llm-guard asks a model for all organisations of a text and compares them with the list letter by letter. It requires
- * the model, and misses names that the model does not find.
- *
- * A space in a name matches any white space and a hyphen: Acme Corp is found in `Acme  Corp`, over a line break, and in
- * `Acme-Corp`. A hyphen in a name matches only a hyphen.
- */
-export const BanCompetitors = registry.BanCompetitors.classes.output as unknown as ConfiguredScannerClass<
-  BanCompetitorsOptions,
-  InstanceOf<typeof registry.BanCompetitors>
->;
-export type BanCompetitors = InstanceType<typeof BanCompetitors>;
-
-/**
- * Blocks texts that contain one of the substrings, or all of them.
- *
- * With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of
- * base64. The first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may
- * be in the text or in a decoded view.
- */
-export const BanSubstrings = registry.BanSubstrings.classes.output as unknown as ConfiguredScannerClass<
-  BanSubstringsOptions,
-  InstanceOf<typeof registry.BanSubstrings>
->;
-export type BanSubstrings = InstanceType<typeof BanSubstrings>;
-
-/**
  * Blocks texts on certain topics.
  *
  * A finding names the topic, its probability and the window or sentence.
@@ -88,85 +62,6 @@ export const BanTopics = registry.BanTopics.classes.output as unknown as Configu
   InstanceOf<typeof registry.BanTopics>
 >;
 export type BanTopics = InstanceType<typeof BanTopics>;
-
-/**
- * Blocks biased texts: slanted wording, and sweeping judgements about groups of people.
- *
- * llm-guard has this scanner for outputs only, and reads prompt and output as one text, so a neutral answer to a
- * slanted prompt fails. Here an output is read by itself. With `use_prompt`, its window contains the end of the prompt
- * too, and parts without any of the output do not count. The whole text is read (`windows`). llm-guard's default was
- * `full`.
- */
-export const Bias = registry.Bias.classes.output as unknown as ScannerClass<
-  BiasOptions,
-  InstanceOf<typeof registry.Bias>
->;
-export type Bias = InstanceType<typeof Bias>;
-
-/**
- * Fails texts that leak a canary: a random token that was planted in the system prompt.
- *
- * `plantCanary` adds a canary to a system prompt: `guard-canary-` and 16 random characters (80 bits), with the
- * instruction never to repeat it. An answer or a tool call that contains it shows that the system prompt leaks.
- *
- * A text fails if it contains at least 10 consecutive characters of the 16, in any case and with anything between them.
- * Base64, hexadecimal digits, percent-encoding, rot13, reversed writing, look-alike letters and the other disguises
- * that guard undoes count too, and so do character codes: decimal, hexadecimal, octal and binary. The marker alone is
- * no leak. A text of a million random characters fails by chance with a probability of about 2^-25, and each decoded
- * view adds as much.
- *
- * Canaries come from the system and developer messages of the conversation, where their marker identifies them, and
- * from `canaries`. Without canaries, a text passes, and its coverage says that nothing was scanned. As an input
- * scanner, it reads the arguments of tool calls.
- */
-export const Canary = registry.Canary.classes.output as unknown as ScannerClass<
-  CanaryOptions,
-  InstanceOf<typeof registry.Canary>
->;
-export type Canary = InstanceType<typeof Canary>;
-
-/**
- * Blocks code in certain programming languages, or in all but certain ones.
- *
- * The probabilities of the listed languages are added up: code that may be C or C++ is found if both are listed. With
- * `is_blocked: false`, llm-guard 0.3.16 passes a text if its first piece is in an allowed language, and fails texts
- * without code. Here every piece must be allowed, and a text without code passes.
- */
-export const Code = registry.Code.classes.output as unknown as ConfiguredScannerClass<
-  CodeOptions,
-  InstanceOf<typeof registry.Code>
->;
-export type Code = InstanceType<typeof Code>;
-
-/**
- * Fails texts whose images, links or invisible characters carry data out of the conversation.
- *
- * An injected instruction makes the model write an image whose URL contains data of the conversation. Whoever shows the
- * answer sends that data. The scanner reads images, links and other elements of Markdown, HTML and CSS, and URLs in
- * plain text. The path, query, fragment, user name and subdomain of a URL on another host must not contain:
- *
- * - words of the conversation, or its secrets and e-mail addresses, as written or encoded (percent-encoding, base64,
- *   base32, hexadecimal digits);
- * - placeholders for them, such as `{DATA}`;
- * - in URLs that load by themselves: readable encoded texts, and long texts.
- *
- * Links are checked less strictly, because somebody has to follow them: they may contain words of the user, and URLs of
- * the conversation. `javascript:`, `vbscript:` and `data:` targets fail, except for pictures. Code loads nothing and
- * passes, except for HTML in blocks marked as HTML. Texts in Unicode tags, variation selectors and zero-width
- * characters fail.
- *
- * Encrypted data, signatures, hashes and ids cannot be read and pass: list the hosts of your images in
- * `allowed_domains`, and show no others. As an input scanner, it reads the arguments of tool calls. Their URLs must not
- * repeat the system prompt, nor secrets and addresses that only tools returned.
- *
- * The attack is known from ChatGPT and Bing Chat (Johann Rehberger, 2023), Slack AI (2024) and Microsoft 365 Copilot
- * (EchoLeak, CVE-2025-32711). OWASP lists it under LLM02:2025 and LLM05:2025.
- */
-export const DataExfiltration = registry.DataExfiltration.classes.output as unknown as ScannerClass<
-  DataExfiltrationOptions,
-  InstanceOf<typeof registry.DataExfiltration>
->;
-export type DataExfiltration = InstanceType<typeof DataExfiltration>;
 
 /**
  * Replaces placeholders by their originals from a vault. Every text passes.
@@ -195,18 +90,6 @@ export const Deanonymize = registry.Deanonymize.classes.output as unknown as Sca
   InstanceOf<typeof registry.Deanonymize>
 >;
 export type Deanonymize = InstanceType<typeof Deanonymize>;
-
-/**
- * Blocks texts that show certain emotions.
- *
- * A finding names the emotion and its probability. llm-guard has this scanner in its repository, with the same emotions
- * and a threshold of 0.5, but in no release.
- */
-export const EmotionDetection = registry.EmotionDetection.classes.output as unknown as ScannerClass<
-  EmotionDetectionOptions,
-  InstanceOf<typeof registry.EmotionDetection>
->;
-export type EmotionDetection = InstanceType<typeof EmotionDetection>;
 
 /**
  * Fails outputs with sentences that do not follow from the prompt, by natural language inference.
@@ -241,22 +124,6 @@ export const Gibberish = registry.Gibberish.classes.output as unknown as Scanner
   InstanceOf<typeof registry.Gibberish>
 >;
 export type Gibberish = InstanceType<typeof Gibberish>;
-
-/**
- * Finds and removes characters that readers cannot see but models read.
- *
- * These are Unicode tags, zero-width characters, bidirectional controls, private use and unassigned code points, blank
- * letters, and runs of variation selectors.
- *
- * Characters that a script needs are kept: joiners in emoji and in words of scripts whose letters join, such as Persian
- * and Hindi; the tags of flags; marks and closed isolates in texts with right-to-left letters, but no overrides; soft
- * hyphens within words; zero-width spaces in scripts without spaces, such as Thai; a byte order mark at the start.
- */
-export const InvisibleText = registry.InvisibleText.classes.output as unknown as ScannerClass<
-  InvisibleTextOptions,
-  InstanceOf<typeof registry.InvisibleText>
->;
-export type InvisibleText = InstanceType<typeof InvisibleText>;
 
 /**
  * Fails outputs with broken JSON that cannot be repaired, with less JSON than required, or with JSON that violates a
@@ -312,23 +179,6 @@ export const LanguageSame = registry.LanguageSame.classes.output as unknown as S
 export type LanguageSame = InstanceType<typeof LanguageSame>;
 
 /**
- * Blocks texts with URLs that look like phishing, malware or defaced sites.
- *
- * URLs are scored by their spelling and never fetched. Defanged URLs (`hxxp`, `[.]`) are read as the URLs that they
- * stand for.
- *
- * Hosts of the local machine or network (loopback and private addresses, names of a single label, names such as
- * `x.local`) never fail, and neither does a public IP address without a path. The model does not know international
- * names: such a name counts only if it spells a brand or a word of phishing without its accents, and otherwise the rest
- * of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
- */
-export const MaliciousURLs = registry.MaliciousURLs.classes.output as unknown as ScannerClass<
-  MaliciousURLsOptions,
-  InstanceOf<typeof registry.MaliciousURLs>
->;
-export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
-
-/**
  * Fails outputs in which the model refuses to answer, by a classifier.
  *
  * NoRefusalLight decides by phrases instead. A refusal is often followed by advice: `sentence` finds it among other
@@ -371,27 +221,6 @@ export const ReadingTime = registry.ReadingTime.classes.output as unknown as Con
 export type ReadingTime = InstanceType<typeof ReadingTime>;
 
 /**
- * Blocks texts that match a pattern, or passes only texts that match one.
- *
- * Patterns have the syntax and meaning of Python's `re`. Unsupported syntax, such as `\N{BULLET}` and `(?a)`, is an
- * error at start, and so is syntax that Python does not know and others read differently, such as `\h`.
- *
- * Patterns run in linear time. A pattern with look-around or back-references runs under a step limit. Reaching the
- * limit is an error, never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves matches of
- * later patterns in the text. Here all patterns are applied.
- *
- * With `deobfuscate`, a match in a decoded view redacts the whole encoded piece, such as a run of base64. With `search`
- * and `fullmatch`, a match in the text itself comes first. With `all`, matches in views that repeat a match in the text
- * are skipped. Redacting a text again leaves [REDACTED] unchanged, even if a pattern such as `[A-Z]+` matches a part of
- * it, but the text still fails.
- */
-export const Regex = registry.Regex.classes.output as unknown as ConfiguredScannerClass<
-  RegexOptions,
-  InstanceOf<typeof registry.Regex>
->;
-export type Regex = InstanceType<typeof Regex>;
-
-/**
  * Fails outputs that do not answer their prompt.
  *
  * An embedding model compares the windows of the prompt with those of the output, and the two nearest windows count:
@@ -407,19 +236,6 @@ export const Relevance = registry.Relevance.classes.output as unknown as Scanner
   InstanceOf<typeof registry.Relevance>
 >;
 export type Relevance = InstanceType<typeof Relevance>;
-
-/**
- * Finds credentials: tokens of more than 1,400 services, private keys, passwords in URLs, connection strings,
- * configuration and prose, and random strings in quotes.
- *
- * Placeholders such as `<your-key>`, `${TOKEN}` or `AKIA...EXAMPLE` are ignored. llm-guard 0.3.16 replaces only the
- * first occurrence of a secret. Here every occurrence is replaced.
- */
-export const Secrets = registry.Secrets.classes.output as unknown as ScannerClass<
-  SecretsOptions,
-  InstanceOf<typeof registry.Secrets>
->;
-export type Secrets = InstanceType<typeof Secrets>;
 
 /**
  * Fails answers with personal data, and can redact it.
@@ -448,27 +264,6 @@ export const Sentiment = registry.Sentiment.classes.output as unknown as Scanner
   InstanceOf<typeof registry.Sentiment>
 >;
 export type Sentiment = InstanceType<typeof Sentiment>;
-
-/**
- * Fails texts that repeat passages of the system prompt.
- *
- * A text fails if it repeats `minimum_words` consecutive words of a system prompt, twice as many words in passages of
- * at least 8 words, in any order, or the whole of a shorter system prompt with at least 8 words. Case, accents,
- * punctuation and white space are ignored, and a character of a script without spaces counts as half a word. Decoded
- * views count too: base64, rot13, reversed writing and other disguises. Translations and summaries are not found.
- *
- * Words of users are no leak, even if the system prompt contains them. Facts for users in a system prompt, such as
- * opening hours, are found if an answer repeats them word by word: raise `minimum_words` if answers have to do so.
- *
- * System prompts come from the system and developer messages of the conversation, and from `system_prompt`. Without a
- * system prompt, a text passes, and its coverage says that nothing was scanned. As an input scanner, it reads the
- * arguments of tool calls.
- */
-export const SystemPromptLeak = registry.SystemPromptLeak.classes.output as unknown as ScannerClass<
-  SystemPromptLeakOptions,
-  InstanceOf<typeof registry.SystemPromptLeak>
->;
-export type SystemPromptLeak = InstanceType<typeof SystemPromptLeak>;
 
 /**
  * Blocks texts that insult, threaten, attack people for what they are, or are obscene.
