@@ -22,6 +22,11 @@ const options = {
     help: "forward this path unchecked, such as /v1/files, or /v1/files/* for all paths below; may be repeated",
   },
   "max-body": { type: "string", value: "BYTES", help: "maximum size of a request body; default: 33554432" },
+  "max-bodies": {
+    type: "string",
+    value: "BYTES",
+    help: "maximum size of the bodies of all requests in progress; default: 67108864, and at least two of --max-body",
+  },
   "max-answer": { type: "string", value: "BYTES", help: "maximum size of a response; default: 268435456" },
   "max-calls": { type: "string", value: "NUMBER", help: "maximum number of concurrent calls; default: 256" },
   "idle-timeout": {
@@ -52,6 +57,7 @@ export const proxy: Command = {
     if (port !== undefined && port > 65535)
       throw new UsageError(`--port: expected a number from 0 to 65535, got ${port}`);
     const maxBodySize = numberOf("--max-body", values["max-body"]);
+    const maxOpenBodies = numberOf("--max-bodies", values["max-bodies"]);
     const maxAnswerSize = numberOf("--max-answer", values["max-answer"]);
     const maxCalls = numberOf("--max-calls", values["max-calls"]);
     const idleTimeout = numberOf("--idle-timeout", values["idle-timeout"]);
@@ -69,6 +75,7 @@ export const proxy: Command = {
       ...(values.host === undefined ? {} : { host: values.host }),
       ...(port === undefined ? {} : { port }),
       ...(maxBodySize === undefined ? {} : { maxBodySize }),
+      ...(maxOpenBodies === undefined ? {} : { maxOpenBodies }),
       ...(maxAnswerSize === undefined ? {} : { maxAnswerSize }),
       ...(maxCalls === undefined ? {} : { maxCalls }),
       ...(idleTimeout === undefined ? {} : { idleTimeout }),

@@ -32,7 +32,7 @@ export function risksOf(config: Config, context: RiskContext): Risk[] {
 
 type PossibleRisk = [applies: boolean, about: string, text: string, advice: string];
 
-function appRisks({ app, rateLimit }: Config): PossibleRisk[] {
+function appRisks({ app }: Config): PossibleRisk[] {
   return [
     [
       app.logContent,

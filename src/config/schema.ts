@@ -123,6 +123,14 @@ const app = z.strictObject({
     .min(1024)
     .default(16_777_216)
     .describe("Maximum size of a request that streams an output, in bytes. Each line is limited by max_body_size."),
+  maxOpenBodies: z
+    .number()
+    .int()
+    .min(1024)
+    .optional()
+    .describe(
+      "Maximum size of the bodies of all requests in progress, in bytes. Further requests get 503. Default: 64 MiB, and at least two of max_body_size.",
+    ),
   streamIdleTimeout: seconds
     .default(120)
     .describe("Seconds after which a stream ends if its client sends no line or reads nothing."),

@@ -6,6 +6,8 @@ import { addon } from "../native.ts";
 
 /** How many processors share a heap of the C library. */
 const PROCESSORS_PER_HEAP = 4;
+/** How long after a collection the memory of buffers is surely freed, in milliseconds. */
+const SWEEP_MS = 200;
 /** How often the event loop's utilization is sampled, in milliseconds. */
 const SAMPLE_EVERY = 5000;
 /** From this utilization on, the event loop counts as busy. */
@@ -19,8 +21,8 @@ const IDLE = 0.02;
  *
  * - The young generation of V8's heap keeps its initial size. Otherwise it grows to two or three times 16 MB while modules load, and never
  *   shrinks. A process that sets its size on the command line or in `NODE_OPTIONS` keeps that setting.
- * - When the event loop becomes idle after a burst, the garbage is collected once, which takes 15 to 30 ms. V8 postpones a collection in a
- *   process that does little.
+ * - When the event loop becomes idle after a burst, the garbage is collected once, which takes 15 to 30 ms, and the C library returns the
+ *   memory of bodies and texts. V8 postpones a collection in a process that does little.
  * - Threads share heaps of the C library. Otherwise each thread has its own heap with its own fragmentation. A process with
  *   `MALLOC_ARENA_MAX` keeps that setting.
  */
@@ -44,6 +46,8 @@ function collectAfterBursts(): void {
     if (!wasBusy || utilization > IDLE) return;
     wasBusy = false;
     collectGarbage();
+    // V8 frees the memory of buffers on threads of its own, after the collection.
+    setTimeout(() => addon.releaseMemory(), SWEEP_MS).unref();
   };
   setInterval(sample, SAMPLE_EVERY).unref();
 }

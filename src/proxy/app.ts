@@ -4,12 +4,15 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { AuthEntry, Config } from "../config/index.ts";
 import { guardedFetch } from "../http-formats/guarded-fetch.ts";
+import { BodyBudget, defaultBodyBudget } from "../http-server/body-budget.ts";
+import { addressOf } from "../http-server/callers/address.ts";
 import { auth } from "../http-server/callers/auth.ts";
 import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
 import { type LogStream, loggerOptions } from "../http-server/log.ts";
 import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
 import { lifecycle } from "../http-server/plugins/lifecycle.ts";
+import { openBodies, readBody } from "../http-server/plugins/open-bodies.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
@@ -63,6 +66,10 @@ export async function buildProxy(options: ProxyAppOptions): Promise<FastifyInsta
   await app.register(lifecycle, { graceMs, onClosed });
   await app.register(headerChecks);
   await app.register(auth, { entries });
+  await app.register(openBodies, {
+    budget: new BodyBudget(settings.maxOpenBodies ?? defaultBodyBudget(settings.maxBodySize), "--max-bodies"),
+    callerOf: (request) => request.credential?.id ?? addressOf(request),
+  });
   await app.register(ownRoutes, { guard, paths: ownPaths });
   app.addHook("onRequest", async (request) => {
     if (!isOwnRoute(request)) request.proxied = admitCall(request, options, running.size);
@@ -93,7 +100,9 @@ function createApp({ settings, config, logger }: ProxyAppOptions, ownPaths: read
   }) as unknown as FastifyInstance;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (request: FastifyRequest, payload: IncomingMessage) =>
-    request.proxied?.plan.kind === "guarded" ? readBody(payload, settings.maxBodySize) : Promise.resolve(payload),
+    request.proxied?.plan.kind === "guarded"
+      ? readBody(request, payload, { bytes: settings.maxBodySize, setting: "--max-body" })
+      : Promise.resolve(payload),
   );
   return app;
 }
@@ -152,21 +161,4 @@ function sendStream(reply: FastifyReply, response: Readable, proxied: ProxiedCal
     proxied.isBroken = !reply.raw.destroyed;
   });
   return reply.send(response);
-}
-
-/**
- * Reads a whole body.
- *
- * @throws Problem 413 for a body above the limit in bytes. No more than that is held in memory.
- */
-async function readBody(payload: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // Leaving the loop must not destroy the connection, or the response would be lost.
-  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw new Problem(413, "The body is too large.", { headers: { connection: "close" } });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
 }

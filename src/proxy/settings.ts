@@ -11,6 +11,8 @@ const schema = z.strictObject({
   pass: z.array(z.string().regex(/^\/[^?#]*$/, "expected a path such as /v1/files or /v1/files/*")).default([]),
   /** Bytes. Anthropic accepts requests of up to 32 MB, OpenAI audio files of 25 MB. */
   maxBodySize: z.number().int().min(1024).default(33_554_432),
+  /** Bytes of all bodies in progress. */
+  maxOpenBodies: z.number().int().min(1024).optional(),
   /** Bytes. A stream of 128,000 tokens has about 40 MB. */
   maxAnswerSize: z.number().int().min(1024).default(268_435_456),
   maxCalls: z.number().int().min(1).default(256),

@@ -7,12 +7,15 @@ import fastify, {
   LogController,
 } from "fastify";
 import type { Config } from "../config/index.ts";
+import { shareOf } from "../config/workers.ts";
+import { BodyBudget, defaultBodyBudget } from "../http-server/body-budget.ts";
 import { auth } from "../http-server/callers/auth.ts";
 import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
 import { type LogStream, loggerOptions } from "../http-server/log.ts";
 import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
 import { lifecycle } from "../http-server/plugins/lifecycle.ts";
+import { openBodies } from "../http-server/plugins/open-bodies.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import type { Engine } from "../models/engine.ts";
@@ -20,6 +23,7 @@ import { OPENTELEMETRY, requirePackages } from "../support/optional-packages.ts"
 import { version } from "../support/version.ts";
 import { type CacheOptions, createResultCache } from "./cache/create-cache.ts";
 import type { ResultCache } from "./cache/result-cache.ts";
+import { callerOf } from "./callers/caller.ts";
 import { type Profiles, profilesPlugin } from "./callers/profiles.ts";
 import { openAudit } from "./decisions/audit.ts";
 import { Decisions } from "./decisions/decisions.ts";
@@ -117,7 +121,8 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     const { telemetry } = await import("./telemetry/plugin.ts");
     await app.register(telemetry, { config, metrics, graceMs });
   }
-  await app.register(jsonBody);
+  const { maxBodySize, maxOpenBodies = defaultBodyBudget(maxBodySize) } = config.app;
+  await app.register(jsonBody, { limit: { bytes: maxBodySize, setting: "app.max_body_size" } });
   await app.register(errors);
   await app.register(bodyTimeout, { timeoutMs: REQUEST_TIMEOUT_MS });
   await app.register(requestLog, { decisions, logContent: config.app.logContent });
@@ -135,6 +140,11 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await registerCallers(app, config, context, links);
   await registerAudit(app, config, dependencies, decisions);
   await app.register(unknownRoutes);
+  const openBytes = Math.max(maxBodySize, shareOf(maxOpenBodies, context.pool?.size ?? 1));
+  await app.register(openBodies, {
+    budget: new BodyBudget(openBytes, "app.max_open_bodies"),
+    callerOf: (request) => callerOf(request).turn ?? "",
+  });
   await app.register(profilesPlugin, { profiles });
   // A cached result costs nothing, and only the body tells whether there is one.
   if (!cache) await app.register(earlyLoadShedding);

@@ -387,7 +387,7 @@ export class ScanService {
   checkCount(texts: readonly unknown[], what: string): void {
     const { maxMessages } = this.#options;
     if (texts.length <= maxMessages) return;
-    throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} ${what} at most.`);
+    throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} ${what} at most (app.max_messages).`);
   }
 
   /**
@@ -406,7 +406,10 @@ export class ScanService {
     const { maxMessages } = this.#options;
     // A value that is no list has no length, and is refused where it is read.
     if (!(messages?.length > maxMessages)) return;
-    throw new GuardError("GUARD_TOO_LARGE", `A conversation may have ${maxMessages} messages at most.`);
+    throw new GuardError(
+      "GUARD_TOO_LARGE",
+      `A conversation may have ${maxMessages} messages at most (app.max_messages).`,
+    );
   }
 
   /** Runs a scan when its turn has come, and decides about its texts. */

@@ -225,7 +225,7 @@ describe("ScanService", () => {
     for (const messages of [[message, message, message], [results]]) {
       await expect(service.conversation({ messages } as never, request())).rejects.toMatchObject({
         code: "GUARD_TOO_LARGE",
-        message: "A conversation may have 2 messages at most.",
+        message: "A conversation may have 2 messages at most (app.max_messages).",
       });
     }
   });

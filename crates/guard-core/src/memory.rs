@@ -4,7 +4,7 @@
 ///
 /// ONNX Runtime allocates with `malloc`, and glibc holds most freed blocks below blocks that are still in use
 /// (`malloc_trim`, <https://man7.org/linux/man-pages/man3/malloc_trim.3.html>). Other systems are left alone.
-pub(crate) fn give_back() {
+pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: `malloc_trim` may be called at any time, from any thread.
     unsafe {

@@ -475,3 +475,10 @@ pub fn is_musl() -> bool {
 pub fn limit_heaps(most: u16) {
     guard_core::memory::limit_heaps(most);
 }
+
+/// Returns memory that was freed to the system, which glibc's allocator otherwise keeps. Takes milliseconds. Does nothing
+/// with other C libraries.
+#[napi]
+pub fn release_memory() {
+    guard_core::memory::give_back();
+}

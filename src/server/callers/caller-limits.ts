@@ -15,6 +15,8 @@ import type { RedisLink } from "../redis/redis-link.ts";
 /** The counted units, which error messages name, and the prefixes of their counters in Redis. */
 const UNITS = { requests: "rate", characters: "characters" } as const;
 type Unit = keyof typeof UNITS;
+/** The settings of the limits, for errors. */
+const SETTINGS = { requests: "rate_limit.limit", characters: "rate_limit.characters" } as const;
 
 /**
  * Enforces the limits of each caller, a credential or an address: rates of requests and characters, and concurrent requests.
@@ -110,7 +112,7 @@ export class CallerLimits {
     const counters = this.#counters[unit];
     if (counters.length === 0) return;
     const max = Math.min(...counters.map(({ rate }) => rate.max));
-    if (amount > max) throw new Problem(413, `A request may have at most ${max} ${unit}.`);
+    if (amount > max) throw new Problem(413, `A request may have at most ${max} ${unit} (${SETTINGS[unit]}).`);
     const caller = this.#callerOf(request);
     const take = () => Promise.all(counters.map((counter) => counter.take(caller, amount, countsRefused)));
     const taken = this.#link ? await this.#link.use("rate_limit", take) : { value: await take() };

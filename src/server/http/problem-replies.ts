@@ -54,7 +54,10 @@ export const scanProblems: ProblemReplies = {
     description: "No right to use a profile, to set thresholds, or to suppress scanners",
     example: new Problem(403, "This credential may not use that profile."),
   },
-  413: { description: "Body, conversation or vault too large", example: new Problem(413, "The body is too large.") },
+  413: {
+    description: "Body, conversation or vault too large",
+    example: new Problem(413, "The body has more than 1048576 bytes (app.max_body_size)."),
+  },
   415: {
     description: "Not uncompressed application/json in UTF-8",
     example: new Problem(415, "The body must be application/json."),

@@ -123,7 +123,7 @@ async function handleStream(app: FastifyInstance, call: StreamCall): Promise<Fas
   const { request, reply, limits } = call;
   const format = formatFor(request.headers.accept);
   const { body } = request;
-  const lines = body instanceof Readable ? new JsonLines(body, limits) : undefined;
+  const lines = body instanceof Readable ? new JsonLines(body, limits, request.openBody) : undefined;
   try {
     const take = (count: number) => app.callerLimits.takeCharacters(request, reply, count);
     const start = lines ? await readStart(request, lines) : wholeBody(request);

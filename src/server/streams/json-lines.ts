@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import type { OpenBody } from "../../http-server/body-budget.ts";
 import { Problem } from "../../http-server/problem.ts";
 import { GuardError } from "../../support/errors.ts";
 import { readJson } from "../http/read-json.ts";
@@ -20,6 +21,7 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 export class JsonLines {
   readonly #body: Readable;
   readonly #limits: LineLimits;
+  readonly #openBody: OpenBody | undefined;
   /** Complete lines of the last chunk. */
   readonly #lines: Buffer[] = [];
   /** The start of an incomplete line. */
@@ -29,9 +31,11 @@ export class JsonLines {
   #end: "open" | "ended" | Error = "open";
   #wake: () => void = () => {};
 
-  constructor(body: Readable, limits: LineLimits) {
+  /** @param openBody counts the bytes in the budget of the server. */
+  constructor(body: Readable, limits: LineLimits, openBody?: OpenBody) {
     this.#body = body;
     this.#limits = limits;
+    this.#openBody = openBody;
     body.on("data", this.#onData).once("end", this.#onEnd).once("close", this.#onClose).once("error", this.#onClose);
     body.pause();
   }
@@ -80,15 +84,20 @@ export class JsonLines {
   readonly #onData = (chunk: Buffer) => {
     if (this.#end !== "open") return;
     const { lineBytes, totalBytes } = this.#limits;
+    try {
+      this.#openBody?.add(chunk.length);
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
     for (let start = 0; start < chunk.length; ) {
       const found = chunk.indexOf(NEWLINE, start);
       const end = found < 0 ? chunk.length : found;
       this.#partialBytes += end - start;
       this.#bytes += end + 1 - start;
       if (this.#bytes > totalBytes)
-        return this.#fail(new Problem(413, `A stream may have at most ${totalBytes} bytes.`));
+        return this.#fail(new Problem(413, `A stream may have at most ${totalBytes} bytes (app.max_stream_size).`));
       if (this.#partialBytes > lineBytes)
-        return this.#fail(new Problem(413, `A line may have at most ${lineBytes} bytes.`));
+        return this.#fail(new Problem(413, `A line may have at most ${lineBytes} bytes (app.max_body_size).`));
       this.#partial.push(chunk.subarray(start, end));
       if (found >= 0) this.#endLine();
       start = end + 1;

@@ -173,7 +173,10 @@ describe("texts of the FMS detectors API", () => {
     expect(await inTexts(few, ["a", "b"], detector)).toEqual([[], []]);
     const reply = await few.post(CONTENTS, { contents: ["a", "b", "c"] }, { "detector-id": detector });
     expect(reply.statusCode).toBe(413);
-    expect(reply.json()).toEqual({ code: 413, message: expect.stringMatching(/^A call may have 2 \w+ at most\.$/) });
+    expect(reply.json()).toEqual({
+      code: 413,
+      message: expect.stringMatching(/^A call may have 2 \w+ at most \(app\.max_messages\)\.$/),
+    });
   });
 
   it("reports an incompletely scanned text if full coverage is required", async () => {

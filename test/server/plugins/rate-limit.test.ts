@@ -111,7 +111,10 @@ describe("rate limits", () => {
       expect(await status(100)).toBe(200);
       // No later retry could succeed.
       const never = await post("/scan/prompt", prompt(101));
-      expect([never.statusCode, never.json().detail]).toEqual([413, "A request may have at most 100 characters."]);
+      expect([never.statusCode, never.json().detail]).toEqual([
+        413,
+        "A request may have at most 100 characters (rate_limit.characters).",
+      ]);
     });
 
     it.each<[string, object, number]>([

@@ -96,7 +96,10 @@ describe("documents", () => {
   it("allows as many documents as messages of a conversation", async () => {
     const { post } = await testServer({}, { app: { maxMessages: 2 } });
     const reply = await post("/scan/documents", { documents: ["a", "b", "c"] });
-    expect([reply.statusCode, reply.json().detail]).toEqual([413, "A call may have 2 documents at most."]);
+    expect([reply.statusCode, reply.json().detail]).toEqual([
+      413,
+      "A call may have 2 documents at most (app.max_messages).",
+    ]);
   });
 
   it("counts each document, and logs which scanners failed one", async () => {
