@@ -130,6 +130,12 @@ export class Server {
     }
   }
 
+  /** The process ids of its workers. */
+  children() {
+    const path = `/proc/${this.pid}/task/${this.pid}/children`;
+    return readFileSync(path, "utf8").trim().split(" ").map(Number);
+  }
+
   /** The number of open files and sockets. */
   descriptors() {
     return readdirSync(`/proc/${this.pid}/fd`).length;

@@ -18,7 +18,7 @@ export async function play(scenario) {
     const socket = connect(server.port, "127.0.0.1");
     socket.on("error", () => {});
     socket.write(
-      `POST /analyze/output HTTP/1.1\r\nHost: guard\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      `POST /analyze/output HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
     socket.resume();
     sockets.push(socket);

@@ -6,7 +6,7 @@ export const summary = "clients that send nothing, half a body or a byte at a ti
 export const durationMs = { full: 90_000, quick: 8000 };
 
 const BODY = JSON.stringify({ prompt: "Could you tell me how long potatoes have to boil?" });
-const HEAD = "POST /analyze/prompt HTTP/1.1\r\nHost: guard\r\nContent-Type: application/json\r\n";
+const HEAD = "POST /analyze/prompt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
 /** Connections of each kind. */
 const CONNECTIONS = 60;
 

@@ -10,10 +10,10 @@ const CREDENTIALS = ["first", "second"].map((name) => ({ type: "http_bearer", na
 
 export async function play(scenario) {
   const { input_scanners: scanners, ...others } = settings();
-  // Toxicity reads a megabyte for many seconds.
+  // The model of Anonymize reads a megabyte for many seconds.
   const server = await scenario.serve({
     ...others,
-    input_scanners: [...scanners, { type: "Toxicity" }],
+    input_scanners: [...scanners, { type: "Anonymize" }],
     auth: CREDENTIALS,
   });
   const [first, second] = CREDENTIALS.map(({ token }) => ({ authorization: `Bearer ${token}` }));

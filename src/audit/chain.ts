@@ -70,6 +70,13 @@ export interface ChainCheck {
   lost: number;
 }
 
+export interface ChainOptions {
+  /** The number that the first record must have. Default: 1. */
+  first?: number;
+  /** Whether there may be other lines, as on standard output, where log lines are between the records. Default: no. */
+  allowsOtherLines?: boolean;
+}
+
 /** Further faults are not reported. */
 const MAX_FAULTS = 100;
 
@@ -80,6 +87,7 @@ const MAX_FAULTS = 100;
 export async function checkChain(
   lines: AsyncIterable<string> | Iterable<string>,
   key: Uint8Array | undefined,
+  { first = 1, allowsOtherLines = false }: ChainOptions = {},
 ): Promise<ChainCheck> {
   const check: ChainCheck = { records: 0, faults: [], lost: 0 };
   let number = 0;
@@ -89,8 +97,10 @@ export async function checkChain(
   };
   for await (const line of lines) {
     number += 1;
-    // On standard output, log lines are between the records.
-    if (!line.startsWith(RECORD_START)) continue;
+    if (!line.startsWith(RECORD_START)) {
+      if (!allowsOtherLines && line.trim() !== "") fault("is not a record");
+      continue;
+    }
     const [, body, hash] = HASH.exec(line) ?? [];
     const record = body === undefined ? undefined : parseRecord(`${body}}`);
     if (body === undefined || hash === undefined || !record) {
@@ -101,6 +111,10 @@ export async function checkChain(
     const { seq, prev, lost } = record;
     if (head && seq !== head.seq + 1) fault(`has the number ${seq} after ${head.seq}: ${missing(seq - head.seq - 1)}`);
     else if (head && prev !== head.hash) fault(`does not follow the record ${head.seq}, which was replaced or changed`);
+    else if (!head && seq !== first)
+      fault(
+        `has the number ${seq}, not ${first}: ${missing(seq - first)} before it; if older files were deleted, pass --first ${seq}`,
+      );
     else if (!head && seq === 1 && prev !== START.hash) fault("is the first one, but has the hash of a previous one");
     head = { seq, hash };
     check.records += 1;

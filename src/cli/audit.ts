@@ -1,9 +1,15 @@
 import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { GuardError } from "../support/errors.ts";
-import { type Command, parse, print, UsageError } from "./command.ts";
+import { type Command, numberOf, parse, print, UsageError } from "./command.ts";
 
 const options = {
+  first: {
+    type: "string",
+    value: "NUMBER",
+    help: "number of the first record, if older files were deleted; default: 1",
+  },
+  "other-lines": { type: "boolean", help: "ignore other lines, such as log lines on standard output" },
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
 
@@ -11,18 +17,20 @@ const options = {
 export const audit: Command = {
   name: "audit",
   summary: "Checks the files of an audit log.",
-  usage: "guard-scan audit verify FILE... [--json]",
+  usage: "guard-scan audit verify FILE... [--first NUMBER] [--other-lines] [--json]",
   options,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [verb, ...given] = positionals;
     if (verb !== "verify" || given.length === 0) throw new UsageError("expected: verify FILE");
+    const first = numberOf("--first", values.first) ?? 1;
+    const allowsOtherLines = values["other-lines"] ?? false;
     const [{ checkChain }, { readAuditKey }] = await Promise.all([
       import("../audit/chain.ts"),
       import("../audit/keys.ts"),
     ]);
     const files = given.length === 1 ? withRotated(given[0] as string) : given;
-    const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain);
+    const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain, { first, allowsOtherLines });
     if (values.json) {
       await print(`${JSON.stringify({ files, ...check })}\n`);
     } else {

@@ -97,3 +97,14 @@ export function print(text: string): Promise<void> {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
   });
 }
+
+/**
+ * Reads the value of an option as a whole number.
+ *
+ * @throws UsageError for anything else.
+ */
+export function numberOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return;
+  if (!/^\d+$/.test(text)) throw new UsageError(`${option}: expected a number, got ${text}`);
+  return Number(text);
+}

@@ -229,9 +229,14 @@ async function checkConfig(path: string): Promise<string> {
   const { buildScanners, loadConfig, pluginsOf, profilesOf } = await import("../config/index.ts");
   const { assertSafeToListen } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
+  const { checkMasking } = await import("../service/decision.ts");
+  const { nameScanners } = await import("../scan/named-scanners.ts");
   const { input, output } = buildScanners(config);
-  const profiles = profilesOf(config).slice(1);
-  for (const { config: own } of profiles) buildScanners(own);
+  const profiles = profilesOf(config);
+  for (const { config: own } of profiles) {
+    const lists = buildScanners(own);
+    checkMasking(new Set(own.app.masking), [...nameScanners(lists.input), ...nameScanners(lists.output)]);
+  }
   assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
   const { threadsOf, workersOf } = await import("../config/workers.ts");
@@ -240,7 +245,14 @@ async function checkConfig(path: string): Promise<string> {
   return [
     `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`,
     ...(workers > 1 ? [`processes: ${workers}, each with ${threadsOf(workers)} threads for models`] : []),
-    ...(profiles.length > 0 ? [`profiles: ${profiles.map(({ name }) => name).join(", ")}`] : []),
+    ...(profiles.length > 1
+      ? [
+          `profiles: ${profiles
+            .slice(1)
+            .map(({ name }) => name)
+            .join(", ")}`,
+        ]
+      : []),
     ...(plugins.length > 0 ? [`plugins: ${plugins.join(", ")}`] : []),
   ].join("\n");
 }

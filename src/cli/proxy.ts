@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { ProxyOptions } from "../proxy/index.ts";
-import { type Command, parse, UsageError } from "./command.ts";
+import { type Command, numberOf, parse, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 
 const options = {
@@ -93,10 +93,4 @@ async function scannersOf(option: string | undefined): Promise<Pick<ProxyOptions
   ]);
   const config = await loadConfig(file.path);
   return { config, guard: () => localGuard(config, { file: resolve(file.path), from: file.from }) };
-}
-
-function numberOf(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return;
-  if (!/^\d+$/.test(text)) throw new UsageError(`${option}: expected a number, got ${text}`);
-  return Number(text);
 }

@@ -3,7 +3,7 @@ import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { parseOptions, toSnakeCase } from "../support/options.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
-import { profilesOf } from "./profiles.ts";
+import { hasScanner, profilesOf } from "./profiles.ts";
 import { type Config, type ConfigInput, configSchema, type ScannerEntry } from "./schema.ts";
 
 /**
@@ -21,6 +21,7 @@ export function checkConfig(config: ConfigInput): Config {
 /** Checks rules that concern several sections. */
 export function checkSections(config: Config): void {
   const issues = profileIssues(config).map(({ path, message }) => ({ path: toSnakeCase(path), message }));
+  issues.push(...maskingIssues(config));
   for (const { name, config: own } of profilesOf(config)) {
     const prefix = name === MAIN_PROFILE ? "" : `profiles.${name}.`;
     issues.push(...scannerIssues(own).map(({ path, message }) => ({ path: prefix + path, message })));
@@ -41,6 +42,22 @@ function profileIssues({ auth = [], profiles }: Config): ValidationIssue[] {
       names.includes(name) ? [] : [{ path: `auth.${index}.${path}`, message: unknown(name) }],
     ),
   );
+}
+
+/** Finds names in `app.masking` that no scanner has. */
+function maskingIssues(config: Config): ValidationIssue[] {
+  const profiles = profilesOf(config);
+  const issuesOf = (prefix: string, masking: readonly string[], among: readonly Config[]) =>
+    masking.flatMap((name, index) => {
+      if (among.some((own) => hasScanner(own, name))) return [];
+      return [{ path: `${prefix}app.masking.${index}`, message: `there is no scanner ${name}` }];
+    });
+  const own = Object.entries(config.profiles).flatMap(([name, { app }]) => {
+    const among = profiles.filter((profile) => profile.name === name).map((profile) => profile.config);
+    return issuesOf(`profiles.${name}.`, app?.masking ?? [], among);
+  });
+  const all = profiles.map((profile) => profile.config);
+  return [...issuesOf("", config.app.masking, all), ...own];
 }
 
 function scannerIssues(config: Config): ValidationIssue[] {

@@ -47,6 +47,12 @@ const app = z.strictObject({
     .min(1)
     .default("127.0.0.1")
     .describe("Address to listen on. Addresses other than loopback require auth."),
+  allowedHosts: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      "Names that requests may have as Host besides those of this machine, without ports. Only a server without auth checks Host and Origin.",
+    ),
   port: z.number().int().min(0).max(65535).default(8000).describe("Port to listen on; 0 takes a free one."),
   workers: z
     .union([z.number().int().min(1).max(MAX_WORKERS), z.literal("auto")])

@@ -1,5 +1,7 @@
+import { createServer } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
+import { watchDescriptors } from "./descriptor-watch.ts";
 
 /** A server that listens. */
 export interface RunningServer {
@@ -19,6 +21,19 @@ export interface RunningOptions {
   onClosed?(): void;
 }
 
+/**
+ * Tries to listen on an address, before models are loaded for a server that could not start.
+ *
+ * @throws the error of the system, such as `EADDRINUSE`.
+ */
+export async function assertCanListen({ host, port }: { host: string; port: number }): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once("error", reject).listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });
+}
+
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /**
  * Milliseconds that the process may live after a signal has closed its server: for the last log lines and for work that was told to stop.
@@ -36,10 +51,12 @@ export async function listenUntilClosed(
   { graceMs, signal, onListening, onClosed }: RunningOptions,
 ): Promise<RunningServer> {
   let closed: Promise<void> | undefined;
+  let unwatch = () => {};
   const close = (): Promise<void> => {
     closed ??= (async () => {
       for (const name of SIGNALS) process.off(name, onSignal);
       signal?.removeEventListener("abort", onAbort);
+      unwatch();
       app.log.info("closing");
       // Closing a connection with unread bytes resets it, so bytes that have arrived count as a request in progress.
       for (let turns = 0; turns < 2; turns++) await setImmediate();
@@ -72,6 +89,7 @@ export async function listenUntilClosed(
     signal?.throwIfAborted();
     const url = await app.listen({ ...at, listenTextResolver: (address) => `listening on ${address}` });
     for (const name of SIGNALS) process.on(name, onSignal);
+    unwatch = watchDescriptors(app.log);
     signal?.addEventListener("abort", onAbort, { once: true });
     onListening?.(url, close);
     return { url, close };

@@ -13,6 +13,7 @@ import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
 import { lifecycle } from "../http-server/plugins/lifecycle.ts";
 import { openBodies, readBody } from "../http-server/plugins/open-bodies.ts";
+import { sameOrigin } from "../http-server/plugins/same-origin.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
@@ -29,7 +30,7 @@ import { findTarget } from "./upstreams.ts";
 
 /** The part of a configuration that the proxy itself uses. */
 export interface ProxyConfig {
-  app: Pick<Config["app"], "logLevel" | "logJson" | "logContent">;
+  app: Pick<Config["app"], "logLevel" | "logJson" | "logContent"> & Partial<Pick<Config["app"], "allowedHosts">>;
   /** Credentials of guard, which clients send besides those of the upstream. */
   auth?: readonly AuthEntry[] | undefined;
 }
@@ -65,6 +66,9 @@ export async function buildProxy(options: ProxyAppOptions): Promise<FastifyInsta
   };
   await app.register(lifecycle, { graceMs, onClosed });
   await app.register(headerChecks);
+  if (entries.length === 0 && !settings.isPublic) {
+    await app.register(sameOrigin, { allowedHosts: config.app.allowedHosts ?? [] });
+  }
   await app.register(auth, { entries });
   await app.register(openBodies, {
     budget: new BodyBudget(settings.maxOpenBodies ?? defaultBodyBudget(settings.maxBodySize), "--max-bodies"),

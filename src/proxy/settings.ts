@@ -7,6 +7,8 @@ import { parseOptions } from "../support/options.ts";
 import { normalPath, readUpstreams, type Upstream } from "./upstreams.ts";
 
 const schema = z.strictObject({
+  /** Whether other machines may call without a credential of guard. */
+  isPublic: z.boolean().default(false),
   upstreams: z.array(z.string()).default([]),
   pass: z.array(z.string().regex(/^\/[^?#]*$/, "expected a path such as /v1/files or /v1/files/*")).default([]),
   /** Bytes. Anthropic accepts requests of up to 32 MB, OpenAI audio files of 25 MB. */

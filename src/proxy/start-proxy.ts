@@ -41,7 +41,7 @@ export async function startProxy({
   signal,
   ...limits
 }: ProxyOptions): Promise<RunningServer> {
-  const settings = checkSettings(limits);
+  const settings = checkSettings({ ...limits, isPublic });
   if (!isPublic && (config.auth?.length ?? 0) === 0 && !isLoopback(host)) {
     const message =
       `other machines could use the upstreams on ${host}. Allow it with --public, or add the section auth to the configuration, ` +

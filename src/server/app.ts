@@ -16,6 +16,7 @@ import { httpMetrics } from "../http-server/metrics/http-metrics.ts";
 import { headerChecks } from "../http-server/plugins/header-checks.ts";
 import { lifecycle } from "../http-server/plugins/lifecycle.ts";
 import { openBodies } from "../http-server/plugins/open-bodies.ts";
+import { sameOrigin } from "../http-server/plugins/same-origin.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
 import type { Engine } from "../models/engine.ts";
@@ -197,6 +198,7 @@ async function registerCallers(
   const { rateLimit: settings, auth: entries = [] } = config;
   const { counters } = state.shared;
   const link = settings.enabled ? await links.link(settings.redis) : undefined;
+  if (entries.length === 0) await app.register(sameOrigin, { allowedHosts: config.app.allowedHosts });
   if (settings.key === "ip") await app.register(rateLimit, { settings, link, counters });
   await app.register(auth, { entries, failures: settings.failures, counters });
   if (settings.key === "credential") await app.register(rateLimit, { settings, link, counters });

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { GuardError } from "../../support/errors.ts";
 import type { BodyBudget, OpenBody } from "../body-budget.ts";
 import { Problem } from "../problem.ts";
 
@@ -43,7 +44,7 @@ export interface BodyLimit {
 /**
  * Reads a whole body. A body that announces a length beyond the limit is refused before it is read.
  *
- * @throws Problem 413 for a body above the limit, and 503 beyond the budget of all bodies. No more than that is held in memory.
+ * @throws GuardError `GUARD_ABORTED` if the client leaves, Problem 413 for a body above the limit, and 503 beyond the budget of all bodies. No more than that is held in memory.
  */
 export function readBody(request: FastifyRequest, payload: Readable, limit: BodyLimit): Promise<Buffer> {
   const { openBody, headers } = request;
@@ -51,7 +52,7 @@ export function readBody(request: FastifyRequest, payload: Readable, limit: Body
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const stop = () => payload.off("data", onData).off("end", onEnd).off("error", fail);
+    const stop = () => payload.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
     const fail = (error: Error) => {
       stop();
       chunks.length = 0;
@@ -71,7 +72,8 @@ export function readBody(request: FastifyRequest, payload: Readable, limit: Body
       stop();
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size));
     };
-    payload.on("data", onData).once("end", onEnd).once("error", fail);
+    const onClose = () => fail(new GuardError("GUARD_ABORTED", "The client closed the connection."));
+    payload.on("data", onData).once("end", onEnd).once("error", onClose).once("close", onClose);
   });
 }
 

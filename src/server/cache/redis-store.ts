@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { RedisLink } from "../redis/redis-link.ts";
+import { type RedisLink, UnexpectedReplyError } from "../redis/redis-link.ts";
 import { openText, sealText } from "../vault/sealed-text.ts";
 import type { CacheStore } from "./result-cache.ts";
 
@@ -31,7 +31,11 @@ export class RedisStore implements CacheStore {
 
   /** Returns the values of several keys with one command. */
   async getAll(keys: readonly string[]): Promise<(string | undefined)[]> {
-    const reply = await this.#link.use("cache", (client) => client.mgetBuffer(keys.map((key) => this.#nameOf(key))));
+    const reply = await this.#link.use("cache", async (client) => {
+      const values: unknown = await client.mgetBuffer(keys.map((key) => this.#nameOf(key)));
+      if (!areValues(values, keys.length)) throw new UnexpectedReplyError("MGET");
+      return values;
+    });
     return keys.map((key, index) => {
       const value = reply?.value[index];
       const opened = value ? openText(this.#bindingOf(key), value) : undefined;
@@ -54,4 +58,11 @@ export class RedisStore implements CacheStore {
   #nameOf(key: string): string {
     return `${this.#kind}:${key}`;
   }
+}
+
+/** Whether a reply has a value or null for each key. */
+function areValues(reply: unknown, count: number): reply is (Buffer | null)[] {
+  return (
+    Array.isArray(reply) && reply.length === count && reply.every((value) => value === null || Buffer.isBuffer(value))
+  );
 }

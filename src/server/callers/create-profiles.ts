@@ -1,12 +1,13 @@
 import type { KeyObject } from "node:crypto";
 import { randomUUID } from "node:crypto";
-import { type Config, MAIN_PROFILE, profilesOf } from "../../config/index.ts";
+import { type Config, MAIN_PROFILE, type ProfileConfig, profilesOf } from "../../config/index.ts";
 import type { Engine } from "../../models/engine.ts";
 import type { ScannerLists } from "../../scan/scanner.ts";
 import { VerdictCache } from "../../scan/verdict-cache.ts";
 import type { ToolPins } from "../../scanners/parts/tool-pins.ts";
 import type { Admission } from "../../service/admission/admission.ts";
 import { createService } from "../../service/create-service.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import { fingerprintOf } from "../cache/fingerprint.ts";
 import { RedisVerdicts } from "../cache/redis-verdicts.ts";
 import type { Profile } from "./profiles.ts";
@@ -45,17 +46,32 @@ export function createProfiles(config: Config, options: ProfilesOptions): Create
     const environment = pins ? { rememberedPins: pins } : {};
     const fingerprint = () => fingerprintOf(profile.config, engine) + programId;
     let verdicts: RedisVerdicts | undefined;
-    const service = createService(profile.config, {
-      ...{ engine, environment, admission, paths: profile.paths },
-      scanners: profile.name === MAIN_PROFILE ? scanners : undefined,
-      createVerdictCache: ({ input }) => {
-        verdicts = cacheSecret && new RedisVerdicts(cacheSecret, input, fingerprint);
-        return new VerdictCache({}, verdicts);
-      },
-    });
+    const service = withProfileName(profile, () =>
+      createService(profile.config, {
+        ...{ engine, environment, admission, paths: profile.paths },
+        scanners: profile.name === MAIN_PROFILE ? scanners : undefined,
+        createVerdictCache: ({ input }) => {
+          verdicts = cacheSecret && new RedisVerdicts(cacheSecret, input, fingerprint);
+          return new VerdictCache({}, verdicts);
+        },
+      }),
+    );
     const variants = profile.config.app.allowThresholds
       ? new ThresholdVariants(service, profile.config, { engine, ...environment })
       : undefined;
     return { profile: { name: profile.name, service, variants }, fingerprint, verdicts };
   });
+}
+
+/** Puts the name of a profile before the paths of errors in its settings. The paths of its scanners have it already. */
+function withProfileName<T>({ name }: ProfileConfig, create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    if (!(error instanceof GuardValidationError) || name === MAIN_PROFILE) throw error;
+    const issues = error.issues.map(({ path, message }) =>
+      path.startsWith("app.") ? { path: `profiles.${name}.${path}`, message } : { path, message },
+    );
+    throw new GuardValidationError(issues, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { type Config, type ConfigInput, checkConfig } from "../../config/index.ts";
 import { assertSafeToListen, isLoopback } from "../../config/safe-address.ts";
-import { listenUntilClosed, type RunningServer } from "../../http-server/listen-until-closed.ts";
+import { assertCanListen, listenUntilClosed, type RunningServer } from "../../http-server/listen-until-closed.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { gracePeriodMs } from "../app.ts";
 import { prepareServer, type ServerOptions } from "../create-server.ts";
@@ -73,6 +73,11 @@ async function start(listenOptions: ListenOptions, worker?: WorkerContext): Prom
   const createGeneration = (config: Config, isReload: boolean) =>
     prepareGeneration({ ...options, config }, { state, at, isReload, reload, worker });
 
+  // A worker listens through its supervisor, which has tried before.
+  if (!worker) {
+    assertSafeToListen(config, at.host);
+    await assertCanListen(at);
+  }
   const generations = new Generations(await createGeneration(config, false));
   const reloads = new Reloads({
     generations,

@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import type { Rate } from "../../config/index.ts";
 import { type LimitStatus, limitStatus, type RateCounter } from "../../http-server/callers/counter.ts";
+import { UnexpectedReplyError } from "./redis-link.ts";
 
 /**
  * Redis runs a script atomically. `KEYS[1]` is the counter. `ARGV` is the amount, the maximum, whether refused amounts count (`1`), and
@@ -19,7 +20,13 @@ return {used, ttl, fits and 1 or 0}
 `;
 
 /** A client with the script as a command. */
-type CountingClient = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<[number, number, number]>>;
+type CountingClient = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<unknown>>;
+
+/** Whether a reply is that of the script: the use, the milliseconds until the window ends, and whether the amount fits. */
+function isTaken(reply: unknown): reply is [number, number, 0 | 1] {
+  if (!Array.isArray(reply) || reply.length !== 3) return false;
+  return reply.every((number) => Number.isSafeInteger(number) && number >= 0) && reply[2] <= 1;
+}
 
 /** Counts in Redis, which several servers share. */
 export class RedisCounter implements RateCounter {
@@ -38,7 +45,9 @@ export class RedisCounter implements RateCounter {
   async take(key: string, amount: number, countsRefused: boolean): Promise<LimitStatus> {
     const { max, milliseconds } = this.rate;
     const name = this.#prefix + key;
-    const [used, resetMs, fits] = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
-    return limitStatus(this.rate, used, resetMs, fits === 1);
+    const reply: unknown = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
+    if (!isTaken(reply)) throw new UnexpectedReplyError("guardTake");
+    const [used, resetMs, fits] = reply;
+    return limitStatus(this.rate, used, Math.min(resetMs, milliseconds), fits === 1);
   }
 }

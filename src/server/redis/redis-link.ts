@@ -180,6 +180,16 @@ export class RedisLinks {
   }
 }
 
+/** Redis, or a proxy in front of it, sent a reply of another type than the command has. It counts as an error reply. */
+export class UnexpectedReplyError extends Error {
+  override readonly name = "ReplyError";
+  readonly code = "unexpected_reply";
+
+  constructor(command: string) {
+    super(`the reply to ${command} has another type`);
+  }
+}
+
 class TimeoutError extends Error {
   readonly code = "timeout";
 }

@@ -2,7 +2,7 @@ import { GuardError } from "../../support/errors.ts";
 import { type Machine, thisMachine } from "../../support/machine.ts";
 import { withoutStack } from "../../support/without-stack.ts";
 import { CostEstimates } from "./cost-estimates.ts";
-import { FairQueue, type QueueItem } from "./fair-queue.ts";
+import { FairQueue, type QueueItem, type WorkAhead } from "./fair-queue.ts";
 
 /** Why a scan was rejected. */
 export const SHED_REASONS = ["queue_time", "deadline", "queue_size"] as const;
@@ -264,13 +264,16 @@ export class Admission {
   /** Whether a scan may run beside those that run. If none runs, it always may. */
   #canRun({ caller, isLong }: ScanCandidate): boolean {
     let [short, long, own] = [0, 0, 0];
+    const callers = new Set<string>();
     for (const scan of this.#running) {
       if (scan.isStep) continue;
       if (scan.isLong) long++;
       else short++;
+      callers.add(scan.caller);
       if (scan.caller === caller && scan.isLong === isLong) own++;
     }
-    if (short + long === 0) return true;
+    // A caller without a running scan does not wait for the scans of a caller with many.
+    if (!callers.has(caller) && callers.size < this.#maxRunning) return true;
     const half = Math.ceil(this.#maxRunning / 2);
     // Long scans that were admitted as short ones do not reduce the room of short ones.
     const hasRoom = isLong
@@ -283,7 +286,8 @@ export class Admission {
     const now = this.#advance();
     this.#markLongScans();
     const cost = this.#estimates.expected(kind, chars);
-    const guess = this.#estimates.knows(kind) ? cost : (chars * ASSUMED_COST) / this.#machine.processors;
+    const assumed = (chars * ASSUMED_COST) / this.#machine.processors;
+    const guess = this.#estimates.isMeasured(kind) ? cost : Math.max(cost, assumed);
     const isLong = guess > LONG_SCAN_SHARE * this.#limits.maxQueueTime;
     return {
       ...{ kind, chars, caller, cost, charge: guess, since: now, deadline: now + timeout, isLong },
@@ -328,11 +332,19 @@ export class Admission {
     return Math.max(cost - used, MIN_REMAINING_SHARE * used);
   }
 
-  /** The seconds until a scan starts, with `ahead` seconds of work before it in the queue of its length. */
-  #expectedWaitOf({ isLong }: ScanCandidate, ahead: number): number {
+  /** The seconds until a scan starts, with the work `ahead` before it in the queue of its length. */
+  #expectedWaitOf({ isLong, caller }: ScanCandidate, ahead: WorkAhead): number {
     const others = this.#remainingWork(!isLong) + this.#queue.work(!isLong);
     // Long and short scans each get half of the machine.
-    return (this.#remainingWork(isLong) + ahead) * (others > 0 ? 2 : 1);
+    const inQueue = (this.#remainingWork(isLong) + ahead.all) * (others > 0 ? 2 : 1);
+    // A caller without a running scan starts immediately, and shares the machine with the other callers.
+    const callers = new Set([caller]);
+    let own = ahead.own;
+    for (const scan of this.#running) {
+      callers.add(scan.caller);
+      if (scan.caller === caller) own += this.#remainingOf(scan);
+    }
+    return callers.size > this.#maxRunning ? inQueue : Math.min(inQueue, own * callers.size);
   }
 
   /** The seconds that a scan will run beside those that run now. */
@@ -417,9 +429,9 @@ export class Admission {
     const late: [QueuedScan, ShedReason, number][] = [];
     // Dropped scans shorten the wait of those behind them.
     const dropped = { long: 0, short: 0 };
-    for (const [scan, ahead] of this.#queue.entries()) {
+    for (const [scan, { all, own }] of this.#queue.entries()) {
       const length = scan.isLong ? "long" : "short";
-      const wait = this.#expectedWaitOf(scan, Math.max(0, ahead - dropped[length]));
+      const wait = this.#expectedWaitOf(scan, { all: Math.max(0, all - dropped[length]), own });
       const isLate = now - scan.since + wait > QUEUE_TIME_TOLERANCE * this.#limits.maxQueueTime;
       if (!isLate && !this.#missesDeadline(scan, wait)) continue;
       dropped[length] += scan.cost;

@@ -43,8 +43,10 @@ export class CostEstimates {
   }
 
   /** Tells whether any scan of a kind has ended. */
-  knows(kind: string): boolean {
-    return this.#kinds.has(kind);
+  isMeasured(kind: string): boolean {
+    for (const { fastest } of this.#kinds.get(kind)?.values() ?? [])
+      if (fastest < Number.POSITIVE_INFINITY) return true;
+    return false;
   }
 
   /** Tells whether scans of about this length have ended. Otherwise the estimate is a guess. */

@@ -12,6 +12,13 @@ export interface QueueItem {
   readonly charge: number;
 }
 
+/** The work ahead of an item, in seconds of the machine. */
+export interface WorkAhead {
+  all: number;
+  /** The work of its own caller. */
+  own: number;
+}
+
 /** The queue of one caller. */
 interface Caller<Item> {
   /** Its items, in the order in which they run. */
@@ -82,19 +89,20 @@ export class FairQueue<Item extends QueueItem> {
    * Returns the work ahead of a new item, in seconds of the machine: all items of its caller, and at most as much of every other caller,
    * because callers take turns.
    */
-  workAhead({ caller, isLong, cost }: Pick<Item, "caller" | "isLong" | "cost">): number {
+  workAhead({ caller, isLong, cost }: Pick<Item, "caller" | "isLong" | "cost">): WorkAhead {
     const kind = isLong ? "long" : "short";
     const own = this.#callers.get(caller)?.work[kind] ?? 0;
-    return own + this.#workOfOthers(caller, kind, own + cost);
+    return { all: own + this.#workOfOthers(caller, kind, own + cost), own };
   }
 
   /** Iterates over all items, in the order of each caller, with the work ahead of each as in {@link workAhead}. */
-  *entries(): Generator<[item: Item, ahead: number]> {
+  *entries(): Generator<[item: Item, ahead: WorkAhead]> {
     for (const [name, { items }] of this.#callers) {
       const own = { long: 0, short: 0 };
       for (const item of items) {
         const kind = lengthOf(item);
-        yield [item, own[kind] + this.#workOfOthers(name, kind, own[kind] + item.cost)];
+        const all = own[kind] + this.#workOfOthers(name, kind, own[kind] + item.cost);
+        yield [item, { all, own: own[kind] }];
         own[kind] += item.cost;
       }
     }

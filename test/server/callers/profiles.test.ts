@@ -39,6 +39,34 @@ describe("profiles", () => {
     expect(await scanners("strict")).toEqual({});
   });
 
+  it("inherit the masking of scanners that they have", async () => {
+    const config = {
+      inputScanners: [{ type: "BanSubstrings", params: { substrings: ["red"], redact: true, redactAll: true } }],
+      profiles: { plain: { inputScanners: [{ type: "InvisibleText" }], outputScanners: [] } },
+      app: { masking: ["BanSubstrings"] },
+    };
+    const { post } = await testServer({}, config);
+    const reply = await post("/analyze/prompt", { prompt: "a red fox", details: true });
+    expect(reply.json().outcome).toBe("masked");
+    expect((await post("/scan/prompt", { prompt: "x", profile: "plain" })).statusCode).toBe(200);
+  });
+
+  it("name themselves and the line in errors about masking", () => {
+    const text = [
+      "app: { masking: [Secrets] }",
+      "input_scanners: [{ type: Secrets }]",
+      "profiles:",
+      "  plain:",
+      "    input_scanners: [{ type: InvisibleText }]",
+      "    app: { masking: [Anonymise] }",
+    ];
+    const message = /^profiles\.plain\.app\.masking\.0: there is no scanner Anonymise \(.*:6\)$/;
+    expect(() => parseConfig(text.join("\n"))).toThrow(message);
+    expect(() => parseConfig([...text.slice(0, 5), "    app: {}"].join("\n"))).not.toThrow();
+    const unknown = "app: { masking: [Nothing] }\ninput_scanners: [{ type: InvisibleText }]";
+    expect(() => parseConfig(unknown)).toThrow(/^app\.masking\.0: there is no scanner Nothing \(.*:1\)$/);
+  });
+
   it("are limited to those of the credential", async () => {
     const { post } = await testServer({}, { ...CONFIG, auth: AUTH });
     const ask = (token: string, headers: Record<string, string> = {}, body: object = {}) =>

@@ -86,7 +86,9 @@ describe("the audit log of a server", () => {
     const { post, log } = await testServer({ input: [wordScanner("x")] }, { audit: { to: "stdout" } });
     await post("/scan/prompt", { prompt: "a" });
     await post("/scan/prompt", { prompt: "b" });
-    expect(await checkChain(log.join("").split("\n"), key)).toMatchObject({ records: 2, faults: [] });
+    const lines = log.join("").split("\n");
+    expect(await checkChain(lines, key, { allowsOtherLines: true })).toMatchObject({ records: 2, faults: [] });
+    expect((await checkChain(lines, key)).faults.map(({ message }) => message)).toContain("is not a record");
   });
 
   it.each([
@@ -112,6 +114,26 @@ describe("a chain of records", () => {
     return new AuditLog({ sink, key: undefined });
   }
   const check = async (file: string) => checkChain((await readFile(file, "utf8")).split("\n"), undefined);
+  it("is faulty if its first records are missing, unless they were deleted on purpose", async () => {
+    const lines = (await readFile(await written(5), "utf8")).split("\n").slice(2);
+    expect((await checkChain(lines, undefined)).faults).toEqual([
+      {
+        line: 1,
+        message:
+          "has the number 3, not 1: 2 records are missing before it; if older files were deleted, pass --first 3",
+      },
+    ]);
+    expect((await checkChain(lines, undefined, { first: 3 })).faults).toEqual([]);
+  });
+
+  it("is faulty if another line is in its file", async () => {
+    const lines = (await readFile(await written(2), "utf8")).split("\n");
+    for (const line of ['{"msg": "nothing happened"}', '{"index":1,"seq":2}', "x"]) {
+      const { faults, records } = await checkChain([lines[0] as string, line, ...lines.slice(1)], undefined);
+      expect([records, faults]).toEqual([2, [{ line: 2, message: "is not a record" }]]);
+    }
+  });
+
   const edit = async (file: string, change: (lines: string[]) => string[]) =>
     writeFile(file, change((await readFile(file, "utf8")).split("\n")).join("\n"));
 
@@ -150,10 +172,11 @@ describe("a chain of records", () => {
     expect(files).toEqual(["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2", "audit.jsonl.3"]);
     const texts = await Promise.all([3, 2, 1].map((number) => readFile(`${file}.${number}`, "utf8")));
     const lines = [...texts, await readFile(file, "utf8")].join("").split("\n");
-    expect(await checkChain(lines, undefined)).toMatchObject({ faults: [], last: 200 });
-    const { stdout } = await promisify(execFile)(process.execPath, ["dist/cli/main.js", "audit", "verify", file], {
-      env: { ...process.env, GUARD_AUDIT_KEY: "" },
-    });
+    const first = JSON.parse(lines[0] as string).seq;
+    expect(await checkChain(lines, undefined, { first })).toMatchObject({ faults: [], last: 200 });
+    const verify = ["dist/cli/main.js", "audit", "verify", file, "--first", String(first)];
+    const env = { ...process.env, GUARD_AUDIT_KEY: "" };
+    const { stdout } = await promisify(execFile)(process.execPath, verify, { env });
     expect(stdout).toMatch(/^\d+ records \(\d+ to 200\) in 4 files: whole\n$/);
   });
 

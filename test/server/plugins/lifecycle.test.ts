@@ -246,6 +246,34 @@ describe("startServer", () => {
     expect((await post(`${url}/scan/prompt`, { prompt: "x" }).answer).status).toBe(200);
   });
 
+  it("logs one line without a stack for a client that leaves while it sends a body", async () => {
+    const { url, log } = await listening({ scanners: {} });
+    const head =
+      "POST /scan/prompt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n";
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write(`${head}{"prompt": "x`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    await expect.poll(() => log.filter((line) => line.includes('"route":"/scan/prompt"')).length).toBe(1);
+    expect(log.join("")).toContain("client disconnected");
+    expect(log.join("")).not.toMatch(/stack|request failed/);
+  });
+
+  it("fails before it loads a model if it cannot listen, and says why once", async () => {
+    const { url } = await listening({ scanners: {} });
+    const load = vi.fn(async () => {});
+    const log: string[] = [];
+    const started = startServer({
+      config: {},
+      port: Number(new URL(url).port),
+      scanners: { input: [wordScanner("x", { load })] },
+      logger: { write: (line) => log.push(line) },
+    });
+    await expect(started).rejects.toMatchObject({ code: "EADDRINUSE" });
+    expect(load).not.toHaveBeenCalled();
+    expect(log.join("")).not.toMatch(/stack|could not be loaded/);
+  });
+
   it("answers bytes that are not HTTP with a problem", async () => {
     const { url, log } = await listening({ scanners: {} });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");

@@ -194,7 +194,8 @@ describe("rate limits", () => {
         { rateLimit: { enabled: true, maxConcurrent: 1 } },
       );
       const { port } = new URL(await app.listen({ host: "127.0.0.1", port: 0 }));
-      const headers = "POST /scan/prompt HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 14";
+      const headers =
+        "POST /scan/prompt HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 14";
       const socket = connect(Number(port), "127.0.0.1");
       socket.write(`${headers}\r\n\r\n{"prompt":"a"}`);
       await waiting.started;

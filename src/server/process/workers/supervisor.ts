@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import fastify, { type FastifyBaseLogger } from "fastify";
 import { type Config, readConfig } from "../../../config/index.ts";
 import { threadsOf } from "../../../config/workers.ts";
-import { EXIT_DELAY_MS } from "../../../http-server/listen-until-closed.ts";
+import { assertCanListen, EXIT_DELAY_MS } from "../../../http-server/listen-until-closed.ts";
 import { loggerOptions } from "../../../http-server/log.ts";
 import type { ConfigSource } from "../../../http-server/start-log.ts";
 import { ownFile } from "../../../own-files.ts";
@@ -12,6 +12,7 @@ import { CoalescedTask } from "../coalesced-task.ts";
 import type { ProcessMetrics } from "../process-state.ts";
 import { watchFile } from "../watch-file.ts";
 import { copyLines } from "./copy-lines.ts";
+import { trackHandoffs } from "./handoffs.ts";
 import { RpcChannel } from "./rpc-channel.ts";
 import { type SharedKeys, SharedStateOwner } from "./shared-state.ts";
 import { WorkerMetrics } from "./worker-metrics.ts";
@@ -97,7 +98,8 @@ class Supervisor {
   }
 
   async start(): Promise<void> {
-    const { workers, source, watches } = this.#options;
+    const { workers, source, watches, at, config } = this.#options;
+    await assertCanListen({ host: at.host ?? config.app.host, port: at.port ?? config.app.port });
     const threads = threadsOf(workers);
     cluster.setupPrimary({ exec: ownFile("dist/server/process/workers/worker.js"), args: [], silent: true });
     process.env.GUARD_ONNX_THREADS = String(threads);
@@ -144,6 +146,7 @@ class Supervisor {
   /** Creates a worker process. `isReady` resolves when it accepts calls, or has ended. */
   #forkWorker(index: number): { handle: WorkerHandle; isReady: Promise<void> } {
     const worker = cluster.fork();
+    const closeHandoffs = trackHandoffs(worker);
     const { methods, release } = this.#shared.forWorker();
     let onHello = () => {};
     const isReady = new Promise<void>((resolve) => {
@@ -169,6 +172,7 @@ class Supervisor {
     if (stdout) copyLines(stdout, process.stdout);
     if (stderr) copyLines(stderr, process.stderr);
     worker.once("exit", (code, signal) => {
+      closeHandoffs();
       release();
       onHello();
       const how = signal ? `by ${signal}` : `with code ${code}`;
