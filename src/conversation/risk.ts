@@ -104,7 +104,7 @@ export class ConversationRisk {
   ): ConversationRisk {
     if (typeof scanner?.detect !== "function") {
       throw new GuardValidationError([
-        { path: "scanner", message: "expected a scanner with detect(), which tells the probability of an attack" },
+        { path: "scanner", message: "expected a scanner with detect(), which returns the probability of an attack" },
       ]);
     }
     return new ConversationRisk(
@@ -170,7 +170,7 @@ export class ConversationRisk {
       const returned = typeof score === "number" ? score : describeKind(score);
       throw new GuardError(
         "GUARD_SCANNER",
-        `the scoring function returned ${returned} where a number from 0 on was due`,
+        `the scoring function returned ${returned} instead of a number of at least 0`,
       );
     }
     this.#cache?.set(key, score);

@@ -144,7 +144,7 @@ function bodyOf(reply: IncomingMessage, limit: number): ReadableStream<Uint8Arra
         } catch (error) {
           throw error instanceof GuardError
             ? error
-            : new GuardError("GUARD_UPSTREAM", "The upstream has broken off its response.", { cause: error });
+            : new GuardError("GUARD_UPSTREAM", "The upstream broke off its response.", { cause: error });
         }
       },
       cancel: () => void reply.destroy(),

@@ -387,7 +387,7 @@ export class ScanService {
   checkCount(texts: readonly unknown[], what: string): void {
     const { maxMessages } = this.#options;
     if (texts.length <= maxMessages) return;
-    throw new GuardError("GUARD_TOO_LARGE", `A call may have ${maxMessages} ${what} at most (app.max_messages).`);
+    throw new GuardError("GUARD_TOO_LARGE", `A call may have at most ${maxMessages} ${what} (app.max_messages).`);
   }
 
   /**
@@ -408,7 +408,7 @@ export class ScanService {
     if (!(messages?.length > maxMessages)) return;
     throw new GuardError(
       "GUARD_TOO_LARGE",
-      `A conversation may have ${maxMessages} messages at most (app.max_messages).`,
+      `A conversation may have at most ${maxMessages} messages (app.max_messages).`,
     );
   }
 

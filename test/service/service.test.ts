@@ -142,8 +142,8 @@ describe("ScanService", () => {
     answer = new GuardError("GUARD_OVERLOADED", "The queue is full.");
     await service.selfTest();
     expect(service.notReady).toBeUndefined();
-    answer = new Error("0.01 where 0.99 was due");
-    await expect(service.selfTest()).rejects.toThrow("a self-test failed: 0.01 where 0.99 was due");
+    answer = new Error("got 0.01, expected 0.99");
+    await expect(service.selfTest()).rejects.toThrow("a self-test failed: got 0.01, expected 0.99");
     expect(told).toEqual([answer]);
     answer = undefined;
     await service.selfTest();
@@ -225,7 +225,7 @@ describe("ScanService", () => {
     for (const messages of [[message, message, message], [results]]) {
       await expect(service.conversation({ messages } as never, request())).rejects.toMatchObject({
         code: "GUARD_TOO_LARGE",
-        message: "A conversation may have 2 messages at most (app.max_messages).",
+        message: "A conversation may have at most 2 messages (app.max_messages).",
       });
     }
   });

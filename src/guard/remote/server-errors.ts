@@ -26,10 +26,10 @@ export function unreachableError(reason: string, cause?: unknown): GuardError {
  */
 export function problemError(status: number, body: unknown): GuardError {
   if (status === 401 || status === 403) return unreachableError(`does not accept the credential (${status})`);
-  if (!isRecord(body)) return unreachableError(`answered ${status}`);
+  if (!isRecord(body)) return unreachableError(`answered with status ${status}`);
   if (status === 422) return toValidationError(body);
   const known = CODES[status];
-  return known ? new GuardError(known.code, `${known.message} (${status}).`) : unreachableError(`answered ${status}`);
+  return known ? new GuardError(known.code, `${known.message} (${status}).`) : unreachableError(`answered with status ${status}`);
 }
 
 function toValidationError({ errors }: Record<string, unknown>): GuardError {

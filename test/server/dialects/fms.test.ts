@@ -175,7 +175,7 @@ describe("texts of the FMS detectors API", () => {
     expect(reply.statusCode).toBe(413);
     expect(reply.json()).toEqual({
       code: 413,
-      message: expect.stringMatching(/^A call may have 2 \w+ at most \(app\.max_messages\)\.$/),
+      message: expect.stringMatching(/^A call may have at most 2 \w+ \(app\.max_messages\)\.$/),
     });
   });
 

@@ -98,7 +98,7 @@ describe("documents", () => {
     const reply = await post("/scan/documents", { documents: ["a", "b", "c"] });
     expect([reply.statusCode, reply.json().detail]).toEqual([
       413,
-      "A call may have 2 documents at most (app.max_messages).",
+      "A call may have at most 2 documents (app.max_messages).",
     ]);
   });
 
