@@ -29,7 +29,9 @@ export function problemError(status: number, body: unknown): GuardError {
   if (!isRecord(body)) return unreachableError(`answered with status ${status}`);
   if (status === 422) return toValidationError(body);
   const known = CODES[status];
-  return known ? new GuardError(known.code, `${known.message} (${status}).`) : unreachableError(`answered with status ${status}`);
+  return known
+    ? new GuardError(known.code, `${known.message} (${status}).`)
+    : unreachableError(`answered with status ${status}`);
 }
 
 function toValidationError({ errors }: Record<string, unknown>): GuardError {
