@@ -105,7 +105,7 @@ impl NativeLinear {
         })
     }
 
-    /// Finds pieces of code in a text. `listed` are the indices of the wanted labels. For each piece: the start; the
+    /// Finds pieces of code in a text. `listed` are the indices of the wanted labels. Each row has the start; the
     /// end; the probability of code; the probability of code in a listed language; the index of the most probable of
     /// these, and that of the most probable other label; -1 if there is none.
     #[napi]

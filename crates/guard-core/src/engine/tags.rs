@@ -273,7 +273,7 @@ mod tests {
             &[0.9, 0.02, 0.04, 0.02, 0.02],
         ];
         assert_eq!(spans(&bio, &row(3), &tokens), named(&[("X", 0..2)]));
-        // A span of X does not become one of Y.
+        // The label I-Y does not continue a span of X.
         let tokens: [&[f32]; 2] = [&[0.01, 0.9, 0.01, 0.07, 0.01], &[0.2, 0.01, 0.09, 0.05, 0.65]];
         assert_eq!(spans(&bio, &row(2), &tokens), named(&[("X", 0..1)]));
     }

@@ -15,9 +15,10 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 /// The weight of a line that is almost surely code.
 const SIGN: f32 = 1.0;
-/// The weight of a line of which two make a sign.
+/// The weight of a line with weak evidence: two such lines count as one line of code.
 const HINT: f32 = 0.5;
-/// The weight of a line of which three make a sign. An assignment of a number (`x = 5`) may also be mathematics.
+/// The weight of a line with weaker evidence, such as an assignment of a number (`x = 5`), which may be mathematics.
+/// Three such lines count as one line of code.
 const TRACE: f32 = 0.34;
 /// The share of lines with signs that makes a long piece code.
 const SHARE: f32 = 0.08;

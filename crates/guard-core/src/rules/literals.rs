@@ -8,7 +8,7 @@ use super::folding::{FoldedText, Folding, continues_word, is_word};
 use super::view_search::RuleMatch;
 use crate::stop;
 
-/// Bytes of a text that are lower-cased at a time, and that the automaton reads where a literal may begin.
+/// Bytes of a text that are lower-cased together, and that the automaton reads from a possible start of a literal.
 pub(super) const BLOCK: usize = 4096;
 
 /// Bytes of a literal that count as its beginning: enough to be rare, few enough to be compared at once.

@@ -250,7 +250,7 @@ fn share(text: &str, count: Count, passages: &[Passage]) -> f64 {
             covered += usize::from(unit.weight);
         }
     }
-    // Invisible characters cover no unit.
+    // A range of invisible characters contains no unit.
     if all == 0 { 1.0 } else { covered as f64 / all as f64 }
 }
 

@@ -192,7 +192,7 @@ fn find_near(text: &str, literals: &[&str], exact: &[Occurrence]) -> Result<(Vec
     Ok((chosen.collect(), searched))
 }
 
-/// The pieces of all placeholders, of which one occurs wherever a placeholder does.
+/// The pieces of all placeholders. Every occurrence of a placeholder contains one of its pieces.
 struct Seeds {
     automaton: AhoCorasick,
     pieces: Vec<String>,

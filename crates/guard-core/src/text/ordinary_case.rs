@@ -170,7 +170,7 @@ fn odd_words(text: &str, style: &Style) -> Vec<Range<usize>> {
     odd
 }
 
-/// Whether a text may have cased letters outside ASCII, by a look at its bytes.
+/// Whether the bytes of a text may contain cased letters outside ASCII.
 fn may_have_other_letters(text: &str) -> bool {
     text.bytes()
         .any(|byte| matches!(byte, 0xC3..=0xD6 | 0xE1 | 0xE2 | 0xEA | 0xEF | 0xF0))

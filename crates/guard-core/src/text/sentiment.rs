@@ -78,7 +78,7 @@ static BOOSTER_VALUES: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
     boosters.chain(DAMPENERS.iter().map(|&word| (word, -BOOST))).collect()
 });
 
-/// A word, as it is written and in lower case.
+/// A word in its original form and in lower case.
 struct Word<'a> {
     text: &'a str,
     lower: String,

@@ -15,7 +15,7 @@ const CHUNK_OVERLAP: usize = 25;
 /// is shorter than a quarter of a window.
 pub(super) const WINDOW_OVERLAP_DIVISOR: usize = 4;
 
-/// Cuts `count` tokens into pieces of at most `room`, each of which repeats the last `overlap` of the one before.
+/// Cuts `count` tokens into pieces of at most `room`. Each piece repeats the last `overlap` tokens of the previous one.
 pub(super) fn cuts(count: usize, room: usize, overlap: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -67,8 +67,8 @@ pub(super) fn visible(text: &str, (start, end): (usize, usize)) -> Range<usize> 
     start..start + shown.len()
 }
 
-/// Pieces of [`CHUNK_CHARS`] characters, each of which begins [`CHUNK_OVERLAP`] characters before the end of the
-/// previous one.
+/// Cuts a text into pieces of [`CHUNK_CHARS`] characters. Each piece starts [`CHUNK_OVERLAP`] characters before the end
+/// of the previous one.
 pub(super) fn chunks(text: &str) -> Vec<Range<usize>> {
     let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
     let count = starts.len() - 1;

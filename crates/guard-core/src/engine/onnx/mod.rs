@@ -109,7 +109,7 @@ impl Model {
             path: graph_path.clone(),
             message,
         };
-        // Both take about as long, and the first answer needs both.
+        // Both loads take about the same time, and the first answer needs both, so they run in parallel.
         let (reader, session) = std::thread::scope(|scope| {
             let reader = scope.spawn(|| reader(&folder, &config, tokenizers));
             let session = session(&folder, &config, runtime, threads);

@@ -23,7 +23,7 @@ pub(crate) struct Abbreviations(BTreeMap<String, Part>);
 #[serde(untagged)]
 enum Part {
     Pattern(String),
-    /// Patterns of which one must match; earlier ones are preferred.
+    /// Alternatives: one of these patterns must match. Earlier ones are preferred.
     Alternatives(Vec<String>),
 }
 

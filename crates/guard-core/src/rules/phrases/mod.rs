@@ -120,7 +120,7 @@ struct File {
     phrase: Vec<Phrase>,
 }
 
-/// A phrase as it is written in a file.
+/// A phrase in a file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Phrase {

@@ -188,7 +188,7 @@ fn letter(class: &ClassUnicode) -> Option<char> {
 struct Needs {
     /// All texts, folded.
     exact: Option<Vec<String>>,
-    /// Literals of which every match contains one.
+    /// Every match contains one of these literals.
     within: Option<Vec<String>>,
 }
 

@@ -12,8 +12,8 @@ use fancy_regex::{Input, RegexInput};
 /// position is tried separately with its own steps: each takes at least one, and there may be more positions than
 /// steps.
 const ONE_GO: usize = 16 * 1024;
-/// The most bytes that are read between two looks at the clock, which takes some milliseconds; and the fewest and most
-/// accesses to the text between them.
+/// The maximum bytes that are read between two checks of the clock, which takes a few milliseconds, and the minimum and
+/// maximum number of accesses to the text between them.
 const UNWATCHED: usize = 4 * 1024 * 1024;
 const LEAST_READS: usize = 16;
 const MOST_READS: usize = 1024;
@@ -23,7 +23,7 @@ const MOST_READS: usize = 1024;
 struct WatchedText<'a> {
     text: &'a str,
     until: Instant,
-    /// How often the text may be read before the next look at the clock.
+    /// The number of accesses to the text before the next check of the clock.
     left: Cell<usize>,
 }
 

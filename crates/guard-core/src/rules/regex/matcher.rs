@@ -18,8 +18,8 @@ const SMALL: usize = 256 * 1024;
 /// with its transitions.
 const SIZES: [usize; 3] = [4 * 1024, 32 * 1024, SMALL];
 const STATE: usize = 24;
-/// States times bytes up to which a linear search ends within 0.5 s, whatever the pattern. Longer searches check the
-/// clock.
+/// A linear search with at most this product of states and bytes ends within 0.5 s, for any pattern. Longer searches
+/// check the clock.
 const WORK: usize = 1 << 25;
 
 /// A compiled pattern.

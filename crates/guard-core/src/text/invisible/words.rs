@@ -1,4 +1,4 @@
-//! Decides about soft hyphens and joiners, of which a word may have a few.
+//! Decides about soft hyphens and joiners. A word may contain a few of them.
 
 use super::kind::Kind;
 use super::neighbors::is_mark;

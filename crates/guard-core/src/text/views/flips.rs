@@ -55,8 +55,8 @@ struct Word {
 fn passages(text: &str) -> Vec<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let mut passages = Vec::new();
-    // The words that may belong to a passage. They begin with the first word that is cheaper in some way, and end where
-    // the unchanged words are best by more than the margin: nothing outside can gain.
+    // The words of a possible passage. It starts at the first word that is cheaper when decoded, and ends where the
+    // unchanged words are cheapest by more than the margin, because no later word can change that.
     let mut open: Vec<Word> = Vec::new();
     let mut best = [0; WAYS + 1];
     let mut at = 0;

@@ -83,8 +83,8 @@ fn fold(text: &str) -> Option<View> {
     writer.finish()
 }
 
-/// The share of characters with a mark at which all marks of a word are removed: three of four, or three of three. No
-/// language in Latin letters marks so many; Vietnamese and Czech come closest, with two of three in a few words.
+/// All marks of a word are removed if at least this share of its characters has a mark: three of four, or three of
+/// three. No language in Latin letters has so many marks. Vietnamese and Czech have up to two of three in a few words.
 const MARKED: (usize, usize) = (3, 4);
 const LEAST_MARKED: usize = 3;
 

@@ -93,8 +93,8 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
         if kept.iter().any(|other| other.new.is_superset(&candidate.new)) {
             return Ok(());
         }
-        // A view replaces the views that it derives from, since it contains their unchanged parts. No view derives from
-        // one of leetspeak, of which a text has several.
+        // A view replaces the views that it derives from, because it contains their unchanged parts. A text may have
+        // several views of leetspeak, and no view derives from them.
         kept.retain(|other| {
             other.is_hidden != candidate.is_hidden
                 || candidate.is_leetspeak && other.is_leetspeak && !candidate.new.is_superset(&other.new)
