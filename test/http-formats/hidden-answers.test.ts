@@ -182,7 +182,7 @@ describe("a stream", () => {
   });
 
   it.each(["/chat/completions", "/completions", "/responses"])(
-    "has no text behind its end mark, nor in names of events: %s",
+    "contains no text after its end mark, nor in event names: %s",
     async (path) => {
       expect(await answerOf(path, `data: [DONE] ${LEAK}\n\n`)).toBe("GUARD_UPSTREAM");
       expect(await answerOf(path, `event: ${LEAK}\nid: ${LEAK}\ndata: [DONE]\n\n`)).toBe("data: [DONE]\n\n");

@@ -48,7 +48,7 @@ describe.each(Object.entries(ASK))("a request to %s", (path, ask) => {
   });
 
   it.each([{ input_ids: [1, 2] }, { prompt_embeds: "AAAA" }, { prompt_token_ids: [[7]] }])(
-    "is refused with tokens that nobody can read: %j",
+    "is rejected with unreadable tokens: %j",
     async (more) => {
       const { sent, error } = await send(path, { ...ask, ...more });
       expect([sent, error]).toMatchObject([undefined, { code: "GUARD_VALIDATION", path: Object.keys(more)[0] }]);

@@ -55,7 +55,7 @@ describe("the result of a tool", () => {
   });
 
   it.each([block({ type: "hologram", size: 3 }), block({ type: "image", data: "AAAA", mimeType: "image/png" })])(
-    "counts what nobody can read: %j",
+    "counts unreadable parts: %j",
     async (result) => {
       expect(await responseTo("tools/call", result)).toMatchObject({ result });
       const strict = await responseTo("tools/call", result, { requireFullCoverage: true });
@@ -65,7 +65,7 @@ describe("the result of a tool", () => {
 });
 
 describe("a server", () => {
-  it("is described by nothing that is not judged", async () => {
+  it("has no unjudged text in its description", async () => {
     const info = {
       name: ORDER,
       title: `${ORDER} 2`,

@@ -29,7 +29,7 @@ const BESIDE_TYPE: typeof AS_DATA_URL = [
 
 describe.each([...AS_DATA_URL, ...BESIDE_TYPE])("a file in a part %s", (_, part) => {
   it.each(["utf-16le", "UTF-16", '"utf-16be"', "iso-2022-jp;charset=utf-8", "shift_jis"])(
-    "is read as what its bytes are, whatever its charset says: %s",
+    "is read by its bytes, whatever its declared charset: %s",
     (charset) => {
       const { pieces, skipped } = readParts(part(`text/plain;charset=${charset}`, base64(ORDER)));
       expect(pieces).toContain(ORDER);
@@ -50,7 +50,7 @@ describe.each([...AS_DATA_URL, ...BESIDE_TYPE])("a file in a part %s", (_, part)
     },
   );
 
-  it("is read in its own charset if it says the truth", () => {
+  it("is read in its declared charset if the charset is right", () => {
     expect(readParts(part("text/plain;charset=utf-16le", base64(ORDER, "utf16le")))).toEqual({
       pieces: [ORDER],
       skipped: 0,
@@ -82,7 +82,7 @@ describe.each([...AS_DATA_URL, ...BESIDE_TYPE])("a file in a part %s", (_, part)
     expect(skipped).toBe(1);
   });
 
-  it("is read behind a padding in the middle", () => {
+  it("is read after padding in the middle", () => {
     const { pieces } = readParts(part("text/plain", `${base64("Hello.")}${base64("A")}${base64(ORDER)}`));
     expect(pieces[0]).toContain(ORDER);
   });
@@ -123,7 +123,7 @@ describe("a rewritten file", () => {
   };
   const mask = (text: string) => text.replace("hidden", "******");
 
-  it("says which charset it has now", () => {
+  it("declares its new charset", () => {
     const part = { type: "input_file", file_data: `data:text/plain;charset=utf-16le;base64,${base64(ORDER)}` };
     expect(rewritten(part, mask)?.file_data).toBe(`data:text/plain;charset=utf-8;base64,${base64(mask(ORDER))}`);
   });

@@ -60,7 +60,7 @@ describe.each(SCHEMA_FIELDS)("the schema of structured output in %s", (_, around
     );
   });
 
-  it("is read beside the others, where several are given", () => {
+  it("is read in every field, if several are given", () => {
     const fields = { ...around(schema({})), output_format: { type: "json_schema", schema: schema({ const: ORDER }) } };
     expect(found(fields).map(([, , text]) => text)).toContain(ORDER);
   });
@@ -129,7 +129,7 @@ describe("unknown fields of a request", () => {
     { context: Array.from({ length: 40 }, (_, index) => index) },
     { context: { deep: Array.from({ length: 40 }, (_, index) => index) } },
     { context: Buffer.alloc(900, 7).toString("base64") },
-  ])("count as skipped where they have no text: %j", (fields) => {
+  ])("count as skipped without text: %j", (fields) => {
     expect([found(fields), skipped(fields)]).toEqual([[], 1]);
   });
 });
@@ -167,7 +167,7 @@ describe("texts that are not in the request", () => {
     expect(readConversation(request({ type: "function", function: { name: type } })).stateElsewhere).toEqual([]);
   });
 
-  it("count as skipped where they are encrypted", () => {
+  it("count as skipped if they are encrypted", () => {
     const item = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAAABo" };
     const { texts } = readConversation({ messages: [{ role: "user", content: "Hi" }, item] });
     expect(texts.reduce((sum, text) => sum + text.skipped, 0)).toBe(1);

@@ -108,7 +108,7 @@ describe("spans", () => {
     );
   });
 
-  it("of a text without any are none", async () => {
+  it("are absent in a text without names", async () => {
     for (const text of ["", "  \n ", "a"]) expect(await found(text)).toEqual([]);
   });
 

@@ -173,7 +173,7 @@ describe("the options", () => {
     ]);
   });
 
-  it("entityTypes of ages, postal codes, domains and peoples, which are not looked for by default", async () => {
+  it("entityTypes of ages, postal codes, domains and peoples, which are off by default", async () => {
     const text = "I'm a German citizen and I am 34 years old. ZIP: 94107. My shop is example-shop.io, and so on.";
     expect((await mask(text)).text).toBe(text);
     const entityTypes = ["AGE", "ZIP_CODE", "DOMAIN_NAME", "NRP"];

@@ -98,7 +98,7 @@ describe("BanTopics", () => {
     expect((await second).isValid).toBe(false);
   });
 
-  it("accepts an inference model, which tells whether a text is an example of the topic", async () => {
+  it("accepts an inference model, which judges whether a text is an example of the topic", async () => {
     const model = changed((guard) => {
       guard.heads = guard.heads.filter(({ name }) => name === "nli");
       guard.comparing = undefined;

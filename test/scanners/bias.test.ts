@@ -50,7 +50,7 @@ describe("Bias", () => {
 describe("Bias with the embedded model", () => {
   const embedded = new Bias();
 
-  it("tells slanted wording from a neutral report", async () => {
+  it("distinguishes slanted wording from a neutral report", async () => {
     const slanted =
       "The radical left's disastrous so-called reform is yet another shameless assault on hard-working families by corrupt elites.";
     expect((await embedded.scan(slanted, { prompt: "What happened in the senate?" })).isValid).toBe(false);

@@ -41,7 +41,7 @@ describe("Gibberish", () => {
       "CHANGELOG.rst tsconfig.base.json IMG_2231.HEIC vmlinuz-6.8 src/lib/fmt_x.rs ~/.zshrc ntdll.dll __main__.py",
     ],
     ["user names", "marta.kowalska jdoe92 x_xsniperx_x t.schmidt @kvdberg hyun-woo.kwak"],
-  ])("passes single %s, and says that it did not judge them", async (_, words) => {
+  ])("passes single %s, and reports that they were not judged", async (_, words) => {
     for (const text of words.split(" "))
       for (const scanner of [new Gibberish(), new OutputGibberish()])
         expect(await scanner.scan(text), text).toMatchObject({ isValid: true, score: -1, coverage: { windows: 0 } });

@@ -258,7 +258,7 @@ describe("JSON", () => {
     ["\\Aa\\Z", /an escape that stands for no character \(at offset 0\)/],
     ["(?i)yes", /unknown kind of group/],
     ["a{,3}", /a \{ that begins no repetition has to be escaped/],
-  ])("says why the pattern %j cannot be used", (pattern, message) => {
+  ])("explains why the pattern %j is invalid", (pattern, message) => {
     for (const schema of [{ items: { pattern } }, { patternProperties: { [pattern]: { type: "string" } } }]) {
       expect(() => new JSONScanner({ schema })).toThrow(message);
     }

@@ -100,7 +100,7 @@ describe("more findings than are reported", () => {
     expect(findings.Own?.filter(({ text }) => text !== undefined)).toHaveLength(65);
   });
 
-  it("are none in an ordinary text", async () => {
+  it("are absent in an ordinary text", async () => {
     const { coverage } = await scanPrompt([new Secrets(), new Anonymize({ recognizerConf: [] })], "Write to a@b.com.");
     expect(coverage.findingsOmitted).toEqual({});
   });

@@ -102,7 +102,7 @@ describe("names", () => {
     expect(await redacted(long, { recognizerConf: [names] })).toBe("😀 <PERSON>, ".repeat(2000));
   });
 
-  it("are no longer looked for when the call is aborted", async () => {
+  it("stop being searched when the call is aborted", async () => {
     const scanner = new Sensitive({ recognizerConf: [names] });
     await scanner.load();
     const controller = new AbortController();

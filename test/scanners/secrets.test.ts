@@ -72,7 +72,7 @@ describe("Secrets", () => {
     (value: string) => `Please use "${value}" for now.`,
     (value: string) => `  - "${value}"`,
     (value: string) => `return '${value}';`,
-  ])("finds a random string in quotes by itself: %s", async (around) => {
+  ])("finds a random string in quotes alone: %s", async (around) => {
     const value = `q7B9${draw(20, "lone").toLowerCase()}/${draw(30, "alone")}`;
     expect((await scan(around(value))).rewritten).toBe(around("******"));
   });

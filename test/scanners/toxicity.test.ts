@@ -211,7 +211,7 @@ describe("Toxicity with the embedded model", () => {
     expect(await embedded.scan(text)).toMatchObject({ isValid: true });
   });
 
-  it("passes swearing at nobody in prompts, but not in outputs", async () => {
+  it("passes undirected swearing in prompts, but not in outputs", async () => {
     const text = "Holy shit, that was close.";
     expect(await embedded.scan(text)).toMatchObject({ isValid: true });
     const output = new OutputToxicity({ threshold: 0.5 });

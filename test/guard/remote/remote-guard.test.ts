@@ -107,7 +107,7 @@ describe("RemoteGuard", () => {
     expect((await guard.call().answer({ text: told })).text).toBe(told);
   });
 
-  it("keeps one vault for the checks of a call that run at the same time", async () => {
+  it("keeps one vault for concurrent checks of a call", async () => {
     const { url } = await startGuardServer({ input: [new input.Anonymize()], output: [new output.Deanonymize()] });
     const call = remoteGuard({ url }).call();
     const names = ["ann", "bob", "cid"].map((name) => `${name}@example.org`);
@@ -366,7 +366,7 @@ describe("RemoteGuard", () => {
     [{ url: "http://example.org", retries: 1.5 }, "retries"],
     [{ url: "http://example.org", fetch: "fetch" }, "fetch"],
     [{ url: "http://example.org", key: "x" }, "key"],
-  ])("says what is wrong with its options: %j", (options, path) => {
+  ])("reports errors in its options: %j", (options, path) => {
     expect(() => new RemoteGuard(options as RemoteGuardOptions)).toThrow(
       expect.objectContaining({ code: "GUARD_VALIDATION", path }),
     );

@@ -699,7 +699,7 @@ describe("a scanner", () => {
     expect((error as GuardValidationError).path).toMatch(/^recognizerConf\.1/);
   });
 
-  it("tells competitors from other words with a model of the hub", async () => {
+  it("distinguishes competitors from other words with a model of the hub", async () => {
     hub.repositories["acme/ner"] = { files: fixture("names") };
     const scanner = new BanCompetitors(
       { competitors: ["Acme"], model: "acme/ner", threshold: 0.1 },

@@ -87,7 +87,7 @@ describe("problems", () => {
     ["/analyze/prompt", '{"__proto__": {"x": 1}, "prompt": "x"}', "/__proto__", "has a forbidden name"],
     ["/analyze/prompt", '{"prompt": "x", "y": [1e400]}', "/y/0", "is a number that is too large"],
     ["/analyze/prompt", `{"prompt": ${"[".repeat(501)}${"]".repeat(501)}}`, "", "may have at most 500 levels"],
-  ])("%s refuses JSON that can be read in several ways", async (url, payload, pointer, detail) => {
+  ])("%s rejects ambiguous JSON", async (url, payload, pointer, detail) => {
     const { post } = await testServer({}, { dialects: ["litellm"] });
     const reply = await post(url, payload, JSON_TYPE);
     expect(reply.statusCode).toBe(422);
@@ -99,13 +99,13 @@ describe("problems", () => {
     ["NUL", '{"prompt": "a\\u0000b"}'],
     ["half a surrogate pair", '{"prompt": "a\\ud800b"}'],
     ["many keys", `{${Array.from({ length: 50_000 }, (_, index) => `"k${index}":1`).join()}}`],
-  ])("are none of the server with %s", async (_what, payload) => {
+  ])("are never internal errors, for a body with %s", async (_what, payload) => {
     const { post } = await testServer();
     expect((await post("/analyze/prompt", payload, JSON_TYPE)).statusCode).toBeOneOf([200, 422]);
   });
 
   it.each(["QUERY", "OPTIONS", "PUT", "PATCH", "DELETE"])(
-    "says which methods a path has, to %s with any body",
+    "return the allowed methods of a path, for %s with any body",
     async (name) => {
       const { app } = await testServer();
       const method = name as "PUT";
@@ -119,7 +119,7 @@ describe("problems", () => {
     },
   );
 
-  it("says which methods a path has", async () => {
+  it("return the allowed methods of a path", async () => {
     const { get, app } = await testServer();
     const reply = await get("/analyze/prompt?x=1");
     expect([reply.statusCode, reply.headers.allow]).toEqual([405, "POST"]);
@@ -127,7 +127,7 @@ describe("problems", () => {
     expect([deleted.statusCode, deleted.headers.allow]).toEqual([405, "GET, HEAD"]);
   });
 
-  it("limits bodies and conversations", async () => {
+  it("limit bodies and conversations", async () => {
     const { post } = await testServer({}, { app: { maxBodySize: 2048, maxMessages: 2 } });
     expect((await post("/analyze/prompt", { prompt: "x".repeat(3000) })).statusCode).toBe(413);
     const messages = [1, 2, 3].map(() => ({ role: "user", content: "x" }));
@@ -136,7 +136,7 @@ describe("problems", () => {
     expect(reply.json().detail).toContain("2 messages");
   });
 
-  it("limits the tool results that a conversation's messages hold", async () => {
+  it("limit the tool results in the messages of a conversation", async () => {
     const { post } = await testServer({}, { app: { maxMessages: 4 } });
     const status = async (results: number) => {
       const content = Array.from({ length: results }, () => ({ type: "tool_result", content: "x" }));
@@ -153,7 +153,7 @@ describe("problems", () => {
 });
 
 describe("a scanner that throws", () => {
-  it("is an error by default, with its name and nothing of what it said", async () => {
+  it("causes an error by default, with its name and without its message", async () => {
     const { post, log } = await testServer({ input: [throwing(new Error("CANARY"))] });
     const reply = await post("/analyze/prompt", { prompt: "x" });
     expect(reply.statusCode).toBe(500);
@@ -162,7 +162,7 @@ describe("a scanner that throws", () => {
     expect(log.join("")).toContain('"scanner":"Broken"');
   });
 
-  it("has its frames in the log, and no lines of its message that look like some", async () => {
+  it("has its stack frames in the log, without lines of its message that look like frames", async () => {
     const error = new TypeError("no such place:\n    at my home CANARY", { cause: new Error("\n    at CANARY") });
     const { post, log } = await testServer({ input: [throwing(error)] });
     await post("/analyze/prompt", { prompt: "x" });
@@ -172,7 +172,7 @@ describe("a scanner that throws", () => {
     expect(log.join("")).not.toContain("CANARY");
   });
 
-  it("has no frames in the log where they do not stand behind its message", async () => {
+  it("has no stack frames in the log if they do not follow its message", async () => {
     const error = new Error("a\n    at CANARY");
     expect(error.stack).toContain("CANARY");
     error.message = "b";
@@ -182,18 +182,18 @@ describe("a scanner that throws", () => {
     expect(log.join("")).not.toContain("CANARY");
   });
 
-  it("fails the text under on_scanner_error: block", async () => {
+  it("fails the text with on_scanner_error: block", async () => {
     const { post } = await testServer({ input: [throwing(new Error("x"))] }, { app: { onScannerError: "block" } });
     const reply = await post("/analyze/prompt", { prompt: "x", details: true });
     expect(reply.json()).toMatchObject({ is_valid: false, scanners: { Broken: 1 }, coverage: { failed: ["Broken"] } });
   });
 
-  it("does not pass with a result that is none", async () => {
+  it("never passes with an invalid result", async () => {
     const { post } = await testServer({ input: [scannerOf("Odd", async () => ({}) as never)] });
     expect((await post("/scan/prompt", { prompt: "x" })).statusCode).toBe(500);
   });
 
-  it.each(["GUARD_OVERLOADED", "GUARD_CLOSED"] as const)("is 503 for %s", async (code) => {
+  it.each(["GUARD_OVERLOADED", "GUARD_CLOSED"] as const)("causes status 503 for %s", async (code) => {
     const { post } = await testServer({ input: [throwing(new GuardError(code, "CANARY"))] });
     const reply = await post("/analyze/prompt", { prompt: "x" });
     expect(reply.statusCode).toBe(503);
@@ -203,7 +203,7 @@ describe("a scanner that throws", () => {
 });
 
 describe("timeouts", () => {
-  it.each([true, false])("end a scan, whether or not the scanner heeds the signal (%s)", async (heeds) => {
+  it.each([true, false])("end a scan, whether or not the scanner observes the signal (%s)", async (heeds) => {
     const { scanner, aborted } = waitingScanner({ heeds });
     const { post } = await testServer({ input: [scanner] }, { app: { scanPromptTimeout: 0.05 } });
     const reply = await post("/analyze/prompt", { prompt: "x" });
@@ -212,7 +212,7 @@ describe("timeouts", () => {
     await aborted;
   });
 
-  it("are their own for outputs, and end conversations too", async () => {
+  it("are separate for outputs, and apply to conversations", async () => {
     const { scanner } = waitingScanner();
     const { post } = await testServer(
       { input: [scanner], output: [scanner] },
@@ -223,7 +223,7 @@ describe("timeouts", () => {
     expect(conversation.statusCode).toBe(504);
   });
 
-  it("are no verdict under on_scanner_error: block either", async () => {
+  it("cause no verdict with on_scanner_error: block", async () => {
     const { scanner } = waitingScanner();
     const { post } = await testServer(
       { input: [scanner] },
@@ -234,7 +234,7 @@ describe("timeouts", () => {
 });
 
 describe("overload", () => {
-  it("is told at once, with the seconds after which it will be over", async () => {
+  it("rejects at once, with the seconds to wait", async () => {
     const clock = standingClock();
     const gates: (() => void)[] = [];
     let isOpen = false;
@@ -274,7 +274,7 @@ describe("overload", () => {
     expect(statuses.filter((status) => status === 503).length).toBe(early);
   });
 
-  it("refuses scans beyond queue_size, also while an abandoned one goes on", async () => {
+  it("rejects scans beyond queue_size, also while an abandoned scan is running", async () => {
     const { scanner, started, release } = waitingScanner({ heeds: false });
     const { post } = await testServer({ input: [scanner] }, { app: { queueSize: 1, scanPromptTimeout: 0.05 } });
     const first = post("/analyze/prompt", { prompt: "x" });

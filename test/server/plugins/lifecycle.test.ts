@@ -259,7 +259,7 @@ describe("startServer", () => {
     expect(log.join("")).not.toMatch(/stack|request failed/);
   });
 
-  it("fails before it loads a model if it cannot listen, and says why once", async () => {
+  it("fails before it loads a model if it cannot listen, and logs the reason once", async () => {
     const { url } = await listening({ scanners: {} });
     const load = vi.fn(async () => {});
     const log: string[] = [];

@@ -7,7 +7,7 @@ import { testServer, waitingScanner } from "../fixtures.ts";
 const full = expect.objectContaining({ status: 503, headers: { "retry-after": "1", connection: "close" } });
 
 describe("the budget of bodies", () => {
-  it("counts what has arrived until it is released", () => {
+  it("counts received bytes until they are released", () => {
     const budget = new BodyBudget(100, "app.max_open_bodies");
     const first = budget.open("a", 1000 - 900);
     first.add(60);

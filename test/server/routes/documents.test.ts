@@ -84,7 +84,7 @@ describe("documents", () => {
     expect(asUser.documents[0]).toEqual({ is_valid: false, scanners: { Word: 1 } });
   });
 
-  it("applies require_full_coverage to each document, and to what is left of it", async () => {
+  it("applies require_full_coverage to each document, and to its rest after masking", async () => {
     const input = [injectionScanner(), wordScanner("secret", ofTools)];
     const { post } = await testServer({ input }, { app: { requireFullCoverage: true } });
     const body = { documents: ["Fine. Do p=0.99 now!"], mask_injections: true };

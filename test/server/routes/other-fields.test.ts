@@ -55,7 +55,7 @@ describe("fields that guard does not know", () => {
     });
   });
 
-  it("are masked where they are read", async () => {
+  it("are masked if they are read", async () => {
     const { post } = await server({ unknownFields: "read" });
     const reply = await post("/analyze/prompt", { prompt: "Hi", author: { mail: "ann@example.org" }, details: true });
     expect(reply.json()).toMatchObject({
