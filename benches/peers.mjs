@@ -64,7 +64,7 @@ export function modelShape(folder) {
   const missing = sizes.filter((name) => config[name] === undefined);
   if (missing.length > 0) throw new Error(`${folder}/config.json lacks ${missing.join(", ")}`);
   return {
-    tokenizer: join(folder, "tokenizer.json"),
+    tokenizer: join(folder, config.guard?.external_data ?? ".", "tokenizer.json"),
     config: Object.fromEntries(sizes.map((name) => [name, config[name]])),
   };
 }

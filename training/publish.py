@@ -1,6 +1,6 @@
 """python -m training.publish OUT MODELS/NAME: copies a trained model to the folder `models` of the package.
 
-Word vectors go to the folder `words` beside the model: all models with the same base share them. Run `npm run generate` afterwards to write
+Word vectors and their tokenizer go to the folder `words` beside the model: all models with the same base share them. Run `npm run generate` afterwards to write
 the manifest. The new model must give the answers in `self-test.json`.
 """
 
@@ -13,26 +13,30 @@ from pathlib import Path
 
 from .export import WORDS
 
-FILES = ("model.onnx", "tokenizer.json", "config.json")
+FILES = ("model.onnx", "config.json")
+TOKENIZER = "tokenizer.json"
 
 
 def publish(source: Path, target: Path) -> None:
     """Copies the files of a model.
 
-    Raises SystemExit if the published models have other word vectors.
+    Raises SystemExit if the published models have other word vectors or another tokenizer.
     """
-    words, shared = target.parent / "words" / WORDS, (source / WORDS).exists()
-    if shared and words.exists() and words.read_bytes() != (source / WORDS).read_bytes():
-        raise SystemExit(f"{words} belongs to another base: retrain all models that use it from one base")
+    words, is_shared = target.parent / "words", (source / WORDS).exists()
+    shared = (WORDS, TOKENIZER) if is_shared else ()
+    for name in shared:
+        if (words / name).exists() and (words / name).read_bytes() != (source / name).read_bytes():
+            raise SystemExit(f"{words / name} belongs to another base: retrain all models that use it from one base")
     target.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
+    for name in FILES if is_shared else (*FILES, TOKENIZER):
         shutil.copyfile(source / name, target / name)
     # The curves in this file are those of the replaced model.
     (target / "evaluation.json").unlink(missing_ok=True)
-    if not shared:
+    if not is_shared:
         return
-    words.parent.mkdir(exist_ok=True)
-    shutil.copyfile(source / WORDS, words)
+    words.mkdir(exist_ok=True)
+    for name in shared:
+        shutil.copyfile(source / name, words / name)
     config = json.loads((target / "config.json").read_text("utf-8"))
     config["guard"]["external_data"] = "../words"
     (target / "config.json").write_text(json.dumps(config, indent=2, ensure_ascii=False) + "\n", "utf-8")

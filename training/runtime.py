@@ -30,7 +30,9 @@ class ExportedModel:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
         source = graph.SerializeToString()
         self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
-        self.tokenizer = Tokenizer.from_file(str(tokenizer))
+        # Models with shared word vectors share the tokenizer too.
+        file = tokenizer if tokenizer.exists() else Path(folder) / tokenizer.name
+        self.tokenizer = Tokenizer.from_file(str(file))
 
     def logits(self, texts: Sequence[str | tuple[str, str]], max_tokens: int, head: str = "logits") -> list[np.ndarray]:
         """The logits of each text: `[labels]`, or `[tokens, labels]` for a tagger."""

@@ -39,7 +39,7 @@ const custom = CUSTOM.map((name) => join(folder, name));
 const rounds = [];
 try {
   custom.forEach((model, index) => {
-    writeModel(model, join(here, "models/prompt-injection/tokenizer.json"), index + 1);
+    writeModel(model, join(here, "models/words/tokenizer.json"), index + 1);
   });
   for (let round = 0; round < ROUNDS; round++) {
     for (const [checkout, root] of Object.entries(checkouts)) {

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { SENTENCES, wordsAndMarks } from "./prompts.mjs";
 import { random } from "./random.mjs";
 
-const TOKENIZER = new URL("../../models/prompt-injection/tokenizer.json", import.meta.url);
+const TOKENIZER = new URL("../../models/words/tokenizer.json", import.meta.url);
 /** SentencePiece marks the space before a word with this character. */
 const MARKER = "\u2581";
 let ids;

@@ -9,7 +9,7 @@ use guard_core::tokens::{LongTextStrategy, TextReader, Tokenizers};
 const MOST_TOKENS: usize = 16;
 
 static READER: LazyLock<TextReader> = LazyLock::new(|| {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/multitask/tokenizer.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/words/tokenizer.json");
     let tokenizers = Tokenizers::start().expect("a thread");
     let tokenizer = tokenizers.open(&file).expect("the tokenizer of an embedded model");
     TextReader::new(tokenizer, MOST_TOKENS).expect("room for text")

@@ -47,7 +47,7 @@ struct GuardConfig {
     #[serde(default)]
     heads: Vec<Head>,
     /// The folder of the graph's tensor files, relative to the model's folder, if it is not that of the graph. Models
-    /// with a common base share word vectors this way.
+    /// with a common base share word vectors this way, and the tokenizer if their own folders have none.
     external_data: Option<PathBuf>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct ModelConfig {
     pub window_length: Option<usize>,
     /// Whether texts in capitals are lower-cased.
     pub ordinary_case: bool,
-    /// The folder of the graph's tensor files, as a path in the folder.
+    /// The folder of the graph's tensor files and of a shared tokenizer, as a path in the folder.
     pub external_data: PathBuf,
     config: ConfigFile,
     pooling: Pooling,

@@ -238,11 +238,8 @@ impl SharedTokenizer {
 mod tests {
     use super::*;
 
-    fn model(name: &str) -> std::path::PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../models")
-            .join(name)
-            .join("tokenizer.json")
+    fn tokenizer_file() -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/words/tokenizer.json")
     }
 
     fn kept(tokenizers: &Tokenizers) -> usize {
@@ -254,8 +251,8 @@ mod tests {
         let tokenizers = Tokenizers::start().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("tokenizer.json");
-        std::fs::copy(model("multitask"), &copy).unwrap();
-        let one = tokenizers.open(&model("multitask")).unwrap();
+        std::fs::copy(tokenizer_file(), &copy).unwrap();
+        let one = tokenizers.open(&tokenizer_file()).unwrap();
         let other = tokenizers.open(&copy).unwrap();
         assert!(Arc::ptr_eq(&one, &other));
         let tokens = one.encode("the same text").unwrap();
@@ -268,7 +265,7 @@ mod tests {
     #[test]
     fn threads_that_ask_at_the_same_time_share_the_tokens() {
         let tokenizers = Tokenizers::start().unwrap();
-        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        let tokenizer = tokenizers.open(&tokenizer_file()).unwrap();
         let text = "many words of one text ".repeat(2000);
         std::thread::scope(|scope| {
             for _ in 0..4 {
@@ -281,7 +278,7 @@ mod tests {
     #[test]
     fn texts_are_deleted_when_their_time_is_over() {
         let tokenizers = Tokenizers::with_limits(Duration::from_millis(20), MAX_BYTES).unwrap();
-        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        let tokenizer = tokenizers.open(&tokenizer_file()).unwrap();
         tokenizer.encode("a secret").unwrap();
         let deadline = Instant::now() + Duration::from_secs(20);
         while kept(&tokenizers) > 0 {
@@ -296,7 +293,7 @@ mod tests {
     #[test]
     fn the_oldest_texts_make_room() {
         let tokenizers = Tokenizers::with_limits(KEPT_FOR, 3 * (BYTES_PER_TEXT + 5 * BYTES_PER_BYTE)).unwrap();
-        let tokenizer = tokenizers.open(&model("prompt-injection")).unwrap();
+        let tokenizer = tokenizers.open(&tokenizer_file()).unwrap();
         for text in ["one 1", "two 2", "three", "four4"] {
             tokenizer.encode(text).unwrap();
         }

@@ -296,7 +296,7 @@ pub(super) mod tests {
     const MAX_LENGTH: usize = 32;
 
     fn reader(max_length: usize) -> TextReader {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/prompt-injection/tokenizer.json");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/words/tokenizer.json");
         let tokenizers = Tokenizers::start().expect("a thread");
         let tokenizer = tokenizers.open(&path).expect("the embedded tokenizer loads");
         TextReader::new(tokenizer, max_length).expect("room for text")

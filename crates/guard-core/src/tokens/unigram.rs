@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn the_embedded_tokenizer_cuts_as_in_the_library() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/multitask/tokenizer.json");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/words/tokenizer.json");
         let tokenizer = Tokenizer::from_file(file).unwrap();
         let theirs = tokenizer.get_model();
         let ours: Pieces = serde_json::from_str(&serde_json::to_string(theirs).unwrap()).unwrap();

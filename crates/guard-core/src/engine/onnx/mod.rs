@@ -19,7 +19,7 @@ use crate::engine::question::Question;
 use crate::engine::runtime::Runtime;
 use crate::engine::settings::per_run;
 use crate::model_files::ModelFileError;
-use crate::model_folder::ModelFolder;
+use crate::model_folder::{Content, ModelFolder};
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
 use external::{ExternalFile, external_files, private_copy};
 use session::{Memory, Outputs, SharedSession};
@@ -273,9 +273,19 @@ fn session(
     Ok((session, is_single))
 }
 
+/// Reads the tokenizer of a model: from its folder, or else from the folder that it shares with other models.
+fn tokenizer_file(folder: &ModelFolder, config: &ModelConfig) -> Result<Content, ModelFileError> {
+    let name = Path::new("tokenizer.json");
+    let shared = config.external_data.join(name);
+    if !folder.has(name) && folder.has(&shared) {
+        return folder.read(&shared);
+    }
+    folder.read(name)
+}
+
 /// The reader of a model's texts.
 fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -> Result<TextReader, EngineError> {
-    let content = folder.read(Path::new("tokenizer.json"))?;
+    let content = tokenizer_file(folder, config)?;
     let tokenizer = tokenizers.share(&content)?;
     let bad = |path: &Path, error: TokenizeError| ModelFileError::Bad {
         path: path.to_owned(),
