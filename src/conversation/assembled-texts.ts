@@ -3,19 +3,19 @@ import { numberedParts } from "./assembly/numbered-parts.ts";
 import { assembledValues } from "./assembly/variables.ts";
 
 /** The maximum number of returned strings. */
-export const MOST_ASSEMBLED = 4;
+export const MAX_ASSEMBLED_TEXTS = 4;
 
 /** The maximum length of a string in UTF-16 code units. Longer strings are truncated. */
-export const LONGEST_ASSEMBLED = 4000;
+export const MAX_ASSEMBLED_LENGTH = 4000;
 
 /** The maximum number of UTF-16 code units that are read, from the latest texts back. */
-const MOST_READ = 65_536;
+const MAX_READ_CHARS = 65_536;
 
 /** The maximum number of candidates that are compared with the texts. */
-const MOST_TRIED = 64;
+const MAX_CANDIDATES = 64;
 
 /** The minimum letters of an instruction in any language. Chinese needs about six. */
-const FEWEST_LETTERS = 6;
+const MIN_LETTERS = 6;
 
 /**
  * Returns the strings that a model would assemble if it followed the texts: sums of variables (`let a = "Ignore all prev";
@@ -26,7 +26,7 @@ const FEWEST_LETTERS = 6;
  * The function is pure, and linear in the length of the texts.
  *
  * @param texts texts that the same model reads, with the oldest first: user messages, or tool results.
- * @returns at most {@link MOST_ASSEMBLED} different strings of at most {@link LONGEST_ASSEMBLED} UTF-16 code units, explicitly requested
+ * @returns at most {@link MAX_ASSEMBLED_TEXTS} different strings of at most {@link MAX_ASSEMBLED_LENGTH} UTF-16 code units, explicitly requested
  *   ones before merely likely ones. No string is already in the texts, whatever their line breaks. The list is empty for nearly all
  *   ordinary texts.
  */
@@ -40,9 +40,9 @@ export function assembledTexts(texts: readonly string[]): string[] {
   const found = new Set<string>();
   let tried = 0;
   for (const string of variants(decoded, sums)) {
-    if (found.size >= MOST_ASSEMBLED || tried >= MOST_TRIED) break;
-    const text = cut(string.trim(), LONGEST_ASSEMBLED);
-    if ((text.match(/\p{L}/gu)?.length ?? 0) < FEWEST_LETTERS) continue;
+    if (found.size >= MAX_ASSEMBLED_TEXTS || tried >= MAX_CANDIDATES) break;
+    const text = cut(string.trim(), MAX_ASSEMBLED_LENGTH);
+    if ((text.match(/\p{L}/gu)?.length ?? 0) < MIN_LETTERS) continue;
     tried += 1;
     if (!known.includes(collapsed(text))) found.add(text);
   }
@@ -66,7 +66,7 @@ function* variants(decoded: readonly string[], sums: readonly (readonly string[]
 /** Returns the latest texts, up to the maximum length. */
 function latest(texts: readonly string[]): string[] {
   const read: string[] = [];
-  let left = MOST_READ;
+  let left = MAX_READ_CHARS;
   for (const text of texts.toReversed()) {
     if (left <= 0) break;
     read.unshift(text.slice(0, left));

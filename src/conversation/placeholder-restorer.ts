@@ -3,7 +3,7 @@ import type { VaultEntry } from "../scan/vault.ts";
 import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
 
 /** Shorter values occur in too many texts by chance. */
-const SHORTEST = 3;
+const MIN_LENGTH = 3;
 /** Separates texts. No value contains it. */
 const BETWEEN = "\0";
 /** Korean appends particles to words. */
@@ -22,7 +22,8 @@ export function placeholdersFor(
   { signal }: Abortable = {},
 ): (texts: readonly string[]) => Promise<string[]> {
   const known = entries.filter(
-    ([placeholder, original]) => original.length >= SHORTEST && placeholder !== original && !original.includes(BETWEEN),
+    ([placeholder, original]) =>
+      original.length >= MIN_LENGTH && placeholder !== original && !original.includes(BETWEEN),
   );
   // Existing placeholders stay, even if an original value is a word of one.
   const kept = known.map(([placeholder]) => placeholder);

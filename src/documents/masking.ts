@@ -45,7 +45,7 @@ const ROUNDS = 5;
  * The maximum number of parts of a text that are judged alone. A window of the embedded model, 512 tokens, contains about twenty
  * sentences, so this suffices for a dozen failing windows. Beyond it, failing spans are cut as a whole.
  */
-const MOST_QUESTIONS = 256;
+const MAX_QUESTIONS = 256;
 
 /**
  * The minimum probability of a statement beside an attack to count as a part of it: an attack is then more likely than not. The threshold
@@ -78,23 +78,23 @@ export async function maskText(
 ): Promise<MaskedText> {
   const statements = await splitStatements(text, abortable);
   const parts = new PartJudge(text, statements, judge);
-  const culprits: FailingStatements = new Map();
+  const failing: FailingStatements = new Map();
   let left: CutResult = { text, spans: [] };
   let verdict = known;
   for (let round = 1; round <= ROUNDS && !verdict.isValid && left.text !== ""; round++) {
     const found: FailingStatements = new Map();
-    for (const { candidates, offence } of statementsByFinding(verdict.findings, statements, culprits, left.spans)) {
+    for (const { candidates, reason } of statementsByFinding(verdict.findings, statements, failing, left.spans)) {
       // Windows overlap. The next round shows whether a window still fails without the statements found in another one.
       if (candidates.some((index) => found.has(index))) continue;
-      const own = round < ROUNDS ? await parts.culpritsAmong(candidates, offence) : new Map<number, CutReason>();
-      for (const index of own.size > 0 ? own.keys() : candidates) found.set(index, own.get(index) ?? offence);
+      const own = round < ROUNDS ? await parts.failingAmong(candidates, reason) : new Map<number, CutReason>();
+      for (const index of own.size > 0 ? own.keys() : candidates) found.set(index, own.get(index) ?? reason);
     }
     if (found.size === 0) break;
-    for (const [index, offence] of found) culprits.set(index, offence);
-    left = cutStatements(text, statements, new Set(culprits.keys()));
+    for (const [index, reason] of found) failing.set(index, reason);
+    left = cutStatements(text, statements, new Set(failing.keys()));
     verdict = await judge(left.text);
   }
-  return { text: left.text, statements: culprits.size, cuts: cutsOf(text, statements, culprits, left.spans) };
+  return { text: left.text, statements: failing.size, cuts: cutsOf(text, statements, failing, left.spans) };
 }
 
 /** Judges parts of a text, to find its failing statements. */
@@ -114,59 +114,59 @@ class PartJudge {
    * Returns the failing statements among candidates, or none if they cannot be determined.
    *
    * @param candidates the indices of the statements in a failing span, in ascending order.
-   * @param offence the finding of the span.
+   * @param reason the finding of the span.
    */
-  async culpritsAmong(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
+  async failingAmong(candidates: readonly number[], reason: CutReason): Promise<FailingStatements> {
     if (candidates.length < 2) return new Map();
     const alone = await this.#alone(candidates);
     if (alone.size > 0) return alone;
     const inPairs = await this.#inPairs(candidates);
-    return inPairs.size > 0 ? inPairs : this.#withoutWhich(candidates, offence);
+    return inPairs.size > 0 ? inPairs : this.#decisiveStatement(candidates, reason);
   }
 
   /** Returns the statements that fail alone, with neighbours that are likely a part of the same attack. */
   async #alone(candidates: readonly number[]): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#slice(index, index)));
-    const culprits = failingStatements(candidates, judged);
+    const failing = failingStatements(candidates, judged);
     for (const step of [1, -1]) {
       for (const [at, index] of step > 0 ? [...candidates.entries()] : [...candidates.entries()].reverse()) {
-        const beside = culprits.get(index - step);
+        const beside = failing.get(index - step);
         const probability = judged[at]?.probability ?? 0;
-        if (beside && !culprits.has(index) && probability >= MIN_PROBABILITY) {
-          culprits.set(index, { ...beside, score: probability });
+        if (beside && !failing.has(index) && probability >= MIN_PROBABILITY) {
+          failing.set(index, { ...beside, score: probability });
         }
       }
     }
-    return culprits;
+    return failing;
   }
 
   /** Returns the statements of failing pairs of neighbours. If two such pairs overlap, their common statement fails. */
   async #inPairs(candidates: readonly number[]): Promise<FailingStatements> {
     const firsts = candidates.filter((index, at) => candidates[at + 1] === index + 1);
     const pairs = failingStatements(firsts, await this.#judgeAll(firsts.map((index) => this.#slice(index, index + 1))));
-    const culprits: FailingStatements = new Map();
-    for (const [index, offence] of pairs) {
+    const failing: FailingStatements = new Map();
+    for (const [index, reason] of pairs) {
       const [sharesFirst, sharesSecond] = [pairs.has(index - 1), pairs.has(index + 1)];
-      if (sharesFirst || !sharesSecond) culprits.set(index, offence);
-      if (sharesSecond || !sharesFirst) culprits.set(index + 1, offence);
+      if (sharesFirst || !sharesSecond) failing.set(index, reason);
+      if (sharesSecond || !sharesFirst) failing.set(index + 1, reason);
     }
-    return culprits;
+    return failing;
   }
 
   /** Returns the statement whose removal makes the others pass, with the lowest probability. */
-  async #withoutWhich(candidates: readonly number[], offence: CutReason): Promise<FailingStatements> {
+  async #decisiveStatement(candidates: readonly number[], reason: CutReason): Promise<FailingStatements> {
     const judged = await this.#judgeAll(candidates.map((index) => this.#joined(candidates, index)));
     let best: number | undefined;
     for (const [at, { isValid, probability }] of judged.entries()) {
       if (isValid && probability < (judged[best ?? -1]?.probability ?? Number.POSITIVE_INFINITY)) best = at;
     }
-    return new Map(best === undefined ? [] : [[candidates[best] as number, offence]]);
+    return new Map(best === undefined ? [] : [[candidates[best] as number, reason]]);
   }
 
   /** Judges parts of the text. Returns an empty list if too many parts have been judged. */
   async #judgeAll(parts: readonly string[]): Promise<readonly PartVerdict[]> {
     this.#questions += parts.length;
-    return this.#questions > MOST_QUESTIONS ? [] : Promise.all(parts.map((part) => this.#judge(part)));
+    return this.#questions > MAX_QUESTIONS ? [] : Promise.all(parts.map((part) => this.#judge(part)));
   }
 
   #slice(first: number, last: number): string {
@@ -183,15 +183,15 @@ class PartJudge {
 
 /** Returns the findings of the failing parts, by the numbers at the same positions of `indices`. */
 function failingStatements(indices: readonly number[], judged: readonly PartVerdict[]): FailingStatements {
-  const culprits: FailingStatements = new Map();
+  const failing: FailingStatements = new Map();
   for (const [at, { isValid, findings }] of judged.entries()) {
     const worst = findings.reduce<Finding | undefined>(
       (most, finding) => (most && most.score >= finding.score ? most : finding),
       undefined,
     );
-    if (!isValid && worst) culprits.set(indices[at] as number, cutReason(worst));
+    if (!isValid && worst) failing.set(indices[at] as number, cutReason(worst));
   }
-  return culprits;
+  return failing;
 }
 
 function cutReason({ type, score, label }: Finding): CutReason {
@@ -202,17 +202,17 @@ function cutReason({ type, score, label }: Finding): CutReason {
 function statementsByFinding(
   findings: readonly Finding[],
   statements: readonly Span[],
-  culprits: FailingStatements,
+  failing: FailingStatements,
   cut: readonly Span[],
-): { candidates: number[]; offence: CutReason }[] {
+): { candidates: number[]; reason: CutReason }[] {
   const open: { index: number; start: number; end: number }[] = [];
   let next = 0;
-  let gone = 0;
+  let removed = 0;
   for (const [index, { start, end }] of statements.entries()) {
     for (; (cut[next]?.end ?? Number.POSITIVE_INFINITY) <= start; next++) {
-      gone += (cut[next] as Span).end - (cut[next] as Span).start;
+      removed += (cut[next] as Span).end - (cut[next] as Span).start;
     }
-    if (!culprits.has(index)) open.push({ index, start: start - gone, end: end - gone });
+    if (!failing.has(index)) open.push({ index, start: start - removed, end: end - removed });
   }
   return findings.flatMap((finding) => {
     // The statements are ordered and disjoint, so a binary search finds the first one.
@@ -228,7 +228,7 @@ function statementsByFinding(
       if (start >= finding.end) break;
       candidates.push(index);
     }
-    return candidates.length > 0 ? [{ candidates, offence: cutReason(finding) }] : [];
+    return candidates.length > 0 ? [{ candidates, reason: cutReason(finding) }] : [];
   });
 }
 
@@ -236,17 +236,17 @@ function statementsByFinding(
 function cutsOf(
   text: string,
   statements: readonly Span[],
-  culprits: FailingStatements,
+  failing: FailingStatements,
   spans: readonly Span[],
 ): Finding[] {
-  const ordered = [...culprits].sort(([a], [b]) => a - b);
+  const ordered = [...failing].sort(([a], [b]) => a - b);
   let next = 0;
   return spans.map(({ start, end }) => {
     let worst: CutReason | undefined;
     for (; next < ordered.length; next++) {
-      const [index, offence] = ordered[next] as (typeof ordered)[number];
+      const [index, reason] = ordered[next] as (typeof ordered)[number];
       if ((statements[index] as Span).start >= end) break;
-      if (!worst || offence.score > worst.score) worst = offence;
+      if (!worst || reason.score > worst.score) worst = reason;
     }
     return { start, end, text: text.slice(start, end), ...(worst as CutReason) };
   });

@@ -8,7 +8,7 @@ import { longestMatch } from "./parts/open-spans.ts";
 import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
 /** The longest match that a stream holds back as a whole if letters may be spaced out. */
-const LONGEST_DISGUISED = 128;
+const MAX_DISGUISED_LENGTH = 128;
 
 export const Regex = defineScanner({
   type: "Regex",
@@ -71,7 +71,7 @@ export const Regex = defineScanner({
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, report);
     const check = ruleCheck(set, verdict);
-    const span = deobfuscate ? LONGEST_DISGUISED : Math.max(...patterns.map(longestMatch));
+    const span = deobfuscate ? MAX_DISGUISED_LENGTH : Math.max(...patterns.map(longestMatch));
     const isLocal = isBlocked && matchType !== "fullmatch";
     return {
       sanitizes,

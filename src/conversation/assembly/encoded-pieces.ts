@@ -1,11 +1,11 @@
 /** Shorter runs of letters are words, not pieces of encoded text. */
-const SHORTEST_PIECE = 8;
+const MIN_PIECE_LENGTH = 8;
 
 const RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g;
 const HEX = /^(?:[0-9a-f]+|[0-9A-F]+)$/;
 
 /** The maximum length of a result in UTF-16 code units. Longer results are truncated. */
-const LONGEST_DECODED = 4000;
+const MAX_DECODED_LENGTH = 4000;
 
 /**
  * Decodes pieces of base64 (RFC 4648, both alphabets) or hexadecimal digits from several places, such as one in each message, as one
@@ -21,14 +21,14 @@ export function decodedTogether(texts: readonly string[]): string[] {
   for (const chosen of [pieces, longest]) {
     if (chosen.length < 2) continue;
     const decoded = chosen.every((piece) => HEX.test(piece)) ? fromHex(chosen) : fromBase64(chosen);
-    if (decoded !== undefined) return [decoded.slice(0, LONGEST_DECODED)];
+    if (decoded !== undefined) return [decoded.slice(0, MAX_DECODED_LENGTH)];
   }
   return [];
 }
 
 /** Whether a run contains a digit, a sign of base64, or a capital after a small letter, unlike words of natural languages. */
 function looksEncoded(run: string): boolean {
-  return run.length >= SHORTEST_PIECE && /[0-9+=]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(run) && !/^\d+$/.test(run);
+  return run.length >= MIN_PIECE_LENGTH && /[0-9+=]|[a-z][A-Z]|[A-Z]{2}[a-z]/.test(run) && !/^\d+$/.test(run);
 }
 
 function fromHex(pieces: readonly string[]): string | undefined {

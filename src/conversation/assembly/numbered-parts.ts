@@ -1,7 +1,7 @@
 import type { PieceList } from "./variables.ts";
 
 /** The maximum length of a part in UTF-16 code units. Longer parts are truncated. */
-const LONGEST_PART = 2000;
+const MAX_PART_LENGTH = 2000;
 
 /** Words for parts, in guard's trained languages and some of their neighbours. */
 const PART =
@@ -51,7 +51,7 @@ const HEADERS = new RegExp(
 
 /** The separator before the next part: `, and the` before `second part`. */
 const SEPARATOR = /[,;]?(?:\s+(?:and|und|et|y|e|и|the|la|el|der|das|die|le))*[,;]?$/iu;
-const LONGEST_SEPARATOR = 20;
+const MAX_SEPARATOR_LENGTH = 20;
 
 interface Part {
   number: number;
@@ -101,7 +101,9 @@ function* partsOf(text: string, source: number): Generator<Part> {
     ).toLowerCase();
     const number = NUMBERS.get(written) ?? Number(written);
     const from = start + header.length;
-    const value = contentOf(text.slice(from, Math.min(headers[index + 1]?.index ?? text.length, from + LONGEST_PART)));
+    const value = contentOf(
+      text.slice(from, Math.min(headers[index + 1]?.index ?? text.length, from + MAX_PART_LENGTH)),
+    );
     if (value !== "") yield { number, text: value, source, isItem: groups.item !== undefined };
   }
 }
@@ -111,6 +113,6 @@ function contentOf(written: string): string {
   const text = written.trim();
   const quoted = /^["'`“«„「]([^"'`“”«»„」\n]+)["'`”“»」]/u.exec(text);
   if (quoted) return quoted[1] as string;
-  const from = Math.max(0, text.length - LONGEST_SEPARATOR);
+  const from = Math.max(0, text.length - MAX_SEPARATOR_LENGTH);
   return text.slice(0, from).replace(/^[:=,–—-]\s*/u, "") + text.slice(from).replace(SEPARATOR, "");
 }

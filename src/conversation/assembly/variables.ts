@@ -4,14 +4,14 @@ import { type Token, tokensOf } from "./tokens.ts";
 export type PieceList = readonly string[];
 
 /** The maximum length of a variable's name, and of a value before truncation, in UTF-16 code units. */
-const LONGEST_NAME = 30;
-const LONGEST_VALUE = 2000;
+const MAX_NAME_LENGTH = 30;
+const MAX_VALUE_LENGTH = 2000;
 
 /** The maximum length of a sum in UTF-16 code units, so that a short text cannot request a huge one. */
-const LONGEST_SUM = 4000;
+const MAX_SUM_LENGTH = 4000;
 
 /** The maximum number of variables that are joined without a sum that names them. */
-const MOST_PARTS = 40;
+const MAX_PARTS = 40;
 
 /** A single letter, letters with a number, or capitals: names that people give to parts, unlike the words of a sentence. */
 const VARIABLE = /^[$_]?(?:[\p{Lu}\p{Ll}]|\p{L}{1,12}_?\p{Nd}{1,2}|\p{Lu}{2,12})$/u;
@@ -52,10 +52,10 @@ export function assembledValues(texts: readonly string[]): PieceList[] {
   if (values.size > 0) for (const { text } of rests) sums.push(...filledTemplates(text, values));
   const parts = [...values].filter(([name, value]) => VARIABLE.test(name) && value !== "");
   if (parts.length > 1) {
-    sums.push(parts.map(([, value]) => value).slice(0, MOST_PARTS));
+    sums.push(parts.map(([, value]) => value).slice(0, MAX_PARTS));
     const byName = parts.toSorted(([a], [b]) => compareNames(a, b));
     if (byName.some((part, index) => part !== parts[index]))
-      sums.push(byName.map(([, value]) => value).slice(0, MOST_PARTS));
+      sums.push(byName.map(([, value]) => value).slice(0, MAX_PARTS));
   }
   return sums;
 }
@@ -142,7 +142,7 @@ class AssignmentReader {
         if (next?.kind !== "word") break;
         if (gap > 1 && VARIABLE.test(next.text) && !this.#operator(gap + 1)) {
           this.#at += gap + 1;
-          this.#found.values.set(next.text.toLowerCase(), token.text.slice(0, LONGEST_VALUE));
+          this.#found.values.set(next.text.toLowerCase(), token.text.slice(0, MAX_VALUE_LENGTH));
           return true;
         }
       }
@@ -170,7 +170,7 @@ class AssignmentReader {
     if (pieces.length > 1) this.#found.sums.push(pieces);
     if (appends) this.#found.appended.add(name);
     const value = (appends ? (this.#found.values.get(name) ?? "") : "") + pieces.join("");
-    this.#found.values.set(name, value.slice(0, LONGEST_VALUE));
+    this.#found.values.set(name, value.slice(0, MAX_VALUE_LENGTH));
     return true;
   }
 
@@ -187,14 +187,14 @@ class AssignmentReader {
       const next = gap > 0 ? this.#operand(gap) : undefined;
       if (next === undefined) return pieces;
       length += next.length;
-      if (length <= LONGEST_SUM) pieces.push(next);
+      if (length <= MAX_SUM_LENGTH) pieces.push(next);
       this.#at += gap + 1;
     }
   }
 
   #operand(ahead = 0): string | undefined {
     const token = this.#peek(ahead);
-    if (token?.kind === "literal") return token.text.slice(0, LONGEST_VALUE);
+    if (token?.kind === "literal") return token.text.slice(0, MAX_VALUE_LENGTH);
     // A word that begins an unquoted value is not a variable, even if a variable has this name.
     if (token?.kind !== "word" || this.#peek(ahead + 1)?.kind === "word") return undefined;
     return this.#found.values.get(token.text.toLowerCase());
@@ -214,13 +214,13 @@ class AssignmentReader {
       end = token.end;
       this.#at += 1;
     }
-    return end > start ? [withoutGlue(this.#text.slice(start, end)).slice(0, LONGEST_VALUE)] : [];
+    return end > start ? [withoutGlue(this.#text.slice(start, end)).slice(0, MAX_VALUE_LENGTH)] : [];
   }
 }
 
 /** Returns a token as a name in lower case. JSON keys are literals. */
 function nameOf({ kind, text }: Token): string | undefined {
-  if (text.length > LONGEST_NAME) return undefined;
+  if (text.length > MAX_NAME_LENGTH) return undefined;
   if (kind === "word") return text.toLowerCase();
   return kind === "literal" && /^[\p{L}\p{N}_$ -]+$/u.test(text) ? text.toLowerCase() : undefined;
 }
@@ -246,13 +246,13 @@ function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): 
   };
   for (const [index, token] of tokens.entries()) {
     const variable = token.kind === "word" ? values.get(token.text.toLowerCase()) : undefined;
-    const value = token.kind === "literal" ? token.text.slice(0, LONGEST_VALUE) : variable;
+    const value = token.kind === "literal" ? token.text.slice(0, MAX_VALUE_LENGTH) : variable;
     if (value !== undefined) {
       // In a sentence, quoted words with commas between them are quotations. In brackets they are a list.
       if (token.kind === "literal" && !isGlued) finish();
       if (pieces.length === 0) isList = "([{".includes(tokens[index - 1]?.text ?? " ");
       length += value.length;
-      if (length <= LONGEST_SUM) pieces.push(value);
+      if (length <= MAX_SUM_LENGTH) pieces.push(value);
       gap = 0;
       isGlued = false;
     } else if (pieces.length > 0) {
@@ -270,15 +270,15 @@ function sumsIn(tokens: readonly Token[], values: ReadonlyMap<string, string>): 
 function filledTemplates(text: string, values: ReadonlyMap<string, string>): PieceList[] {
   const filled: PieceList[] = [];
   for (const line of text.split("\n")) {
-    if (line.length > LONGEST_VALUE) continue;
+    if (line.length > MAX_VALUE_LENGTH) continue;
     let places = 0;
     const result = line.replace(PLACEHOLDER, (all, name: string) => {
       const value = values.get(name.toLowerCase());
       if (value === undefined) return all;
       places += 1;
-      return value.slice(0, LONGEST_VALUE / 4);
+      return value.slice(0, MAX_VALUE_LENGTH / 4);
     });
-    if (places > 0) filled.push([result.slice(0, 2 * LONGEST_VALUE)]);
+    if (places > 0) filled.push([result.slice(0, 2 * MAX_VALUE_LENGTH)]);
   }
   return filled;
 }
