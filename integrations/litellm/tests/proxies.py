@@ -34,7 +34,7 @@ model_list:
     model_info: {{mode: audio_transcription}}
 router_settings: {{num_retries: 0}}
 litellm_settings:
-  callbacks: ["guard_litellm.guard_moderations"]
+  callbacks: ["{callback}"]
   guard_mode: {mode}
 general_settings:
   master_key: {master_key}
@@ -69,7 +69,12 @@ def running_proxies(folder: Path, guard_url: str, upstream_url: str) -> Iterator
     for mode, port in ports.items():
         home = folder / mode
         home.mkdir()
-        config = CONFIG.format(upstream=upstream_url, mode=mode, master_key=MASTER_KEY)
+        # LiteLLM loads a name without a dot from the file `.py` beside its configuration.
+        is_short = mode == "key-specific"
+        if is_short:
+            (home / ".py").write_text("from guard_litellm import guard_moderations\n")
+        callback = "guard_moderations" if is_short else "guard_litellm.guard_moderations"
+        config = CONFIG.format(upstream=upstream_url, mode=mode, master_key=MASTER_KEY, callback=callback)
         (home / "config.yaml").write_text(config)
         (home / "keys.py").write_text(KEYS)
         (home / "log.txt").touch()

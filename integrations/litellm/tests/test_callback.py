@@ -36,6 +36,40 @@ def test_the_callback_requires_the_url_of_guard(monkeypatch: pytest.MonkeyPatch)
         _ = guard_litellm.guard_moderations
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "alist_batches",
+        "aget_responses",
+        "afile_content",
+        "acreate_batch",
+        "avideo_status",
+        "adelete_eval",
+        "list_mcp_tools",
+    ],
+)
+def test_calls_without_text_pass(name: str) -> None:
+    from guard_litellm.callback import _refuse_unknown
+
+    _refuse_unknown(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["acreate_interaction", "agenerate_content", "pass_through_endpoint", "anything_new", "_arealtime"]
+)
+def test_calls_of_unknown_types_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from guard_litellm.callback import _refuse_unknown
+
+    with pytest.raises(HTTPException, match=f"guard cannot check calls of type {name}") as raised:
+        _refuse_unknown(name)
+    assert raised.value.status_code == 400
+    monkeypatch.setattr(litellm, "guard_unknown_calls", "pass", raising=False)
+    _refuse_unknown(name)
+    monkeypatch.setattr(litellm, "guard_unknown_calls", "sometimes", raising=False)
+    with pytest.raises(HTTPException, match="guard_unknown_calls: must be refuse or pass"):
+        _refuse_unknown(name)
+
+
 def test_an_unknown_mode_passes_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
     from guard_litellm.callback import _is_checked
 

@@ -133,7 +133,9 @@ class TestRequests:
         assert MASKED in outcome.sent[0]
         assert "ann@example.com" not in outcome.sent[0]
         assert MASKED in outcome.answers[0]
-        assert '"is_valid": false, "outcome": "masked"' in outcome.answers[0]
+        line = json.loads(outcome.answers[0].split(" - ", 1)[1])
+        assert (line["is_valid"], line["outcome"], line["scanners"]["Anonymize"] > 0) == (False, "masked", True)
+        assert MASKED in line["sanitized_prompt"]
         assert "vault" not in "".join(outcome.answers)
         if name in SPEAKING:
             assert said(name, outcome).rstrip() == f"You said: {TEXT}"
@@ -155,8 +157,9 @@ class TestRequests:
         assert "The request was blocked by guard: BanSubstrings" in outcome.body["error"]["message"]
         assert outcome.sent == []
         assert len(outcome.answers) == 1
-        assert '"outcome": "blocked"' in outcome.answers[0]
-        assert "zebra" not in outcome.answers[0]
+        line = json.loads(outcome.answers[0].split(" - ", 1)[1])
+        assert (line["sanitized_prompt"], line["is_valid"], line["outcome"]) == ("", False, "blocked")
+        assert line["scanners"]["BanSubstrings"] > 0
 
     @cases
     def test_passes_unchecked(self, setup: Setup, choosing: str, name: str) -> None:
@@ -196,6 +199,56 @@ class TestRequests:
         assert outcome.status == 400
         assert "/messages/0/role" in outcome.text
         assert outcome.sent == []
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"response_format": {"type": "json_schema", "json_schema": {"name": "a", "schema": {"enum": [BAD]}}}},
+            {"prediction": {"type": "content", "content": BAD}},
+            {"documents": [{"title": BAD}]},
+            {"web_search_options": {"user_location": {"approximate": {"city": BAD}}}},
+        ],
+    )
+    def test_other_fields_are_checked(self, setup: Setup, more: dict[str, Any]) -> None:
+        for name in ("chat", "responses", "completions", "embeddings"):
+            outcome = call(setup, "all", name, "Hello.", **more)
+            assert (outcome.status, outcome.sent) == (400, []), name
+
+    def test_other_fields_are_masked(self, setup: Setup) -> None:
+        prediction = {"type": "content", "content": TEXT}
+        outcome = call(setup, "all", "chat", "Hello.", prediction=prediction, temperature=0.5, stop=["\n"])
+        assert outcome.status == 200, outcome.text
+        sent = json.loads(outcome.sent[0])
+        assert (sent["prediction"]["content"], sent["temperature"], sent["stop"]) == (MASKED, 0.5, ["\n"])
+
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            ("/v1/responses/compact", {"model": "gpt-fake", "input": BAD}),
+            ("/v1/videos", {"model": "gpt-fake", "prompt": BAD}),
+            ("/v1/vector_stores/vs_1/search", {"query": BAD}),
+            ("/v1/images/generations", {"model": "gpt-fake", "prompt": BAD}),
+            ("/v1/audio/speech", {"model": "gpt-fake", "input": BAD, "voice": "alloy"}),
+        ],
+    )
+    def test_rare_calls_are_blocked(self, setup: Setup, path: str, body: dict[str, Any]) -> None:
+        outcome = setup.call("all", path, body)
+        assert outcome.status >= 400, outcome.text
+        assert outcome.sent == []
+        assert "blocked by guard" in outcome.text
+
+    @pytest.mark.parametrize(
+        ("path", "body"),
+        [
+            ("/v1beta/models/gpt-fake:generateContent", {"contents": [{"parts": [{"text": "Hello."}]}]}),
+            ("/v1beta/interactions", {"model": "gpt-fake", "input": "Hello."}),
+        ],
+    )
+    def test_unknown_calls_are_refused(self, setup: Setup, path: str, body: dict[str, Any]) -> None:
+        outcome = setup.call("all", path, body)
+        assert outcome.status >= 400, outcome.text
+        assert outcome.sent == []
+        assert "guard cannot check calls of type" in outcome.text
 
     def test_token_ids_are_not_checked(self, setup: Setup) -> None:
         outcome = setup.call("all", "/v1/embeddings", {"model": "embed-fake", "input": [1, 2, 3]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
@@ -15,8 +16,11 @@ CONVERSATIONS = {
     "completion": "messages",
     "acompletion": "messages",
     "anthropic_messages": "messages",
+    "aanthropic_messages": "messages",
     "responses": "input",
     "aresponses": "input",
+    "compact_responses": "input",
+    "acompact_responses": "input",
 }
 
 #: The call types with texts, and their fields: a text, a list of texts, or a list of parts with a ``text``.
@@ -30,13 +34,37 @@ TEXTS = {
     "audio_transcription": ("prompt",),
     "transcription": ("prompt",),
     "atranscription": ("prompt",),
-    "aspeech": ("input",),
+    "speech": ("input", "instructions"),
+    "aspeech": ("input", "instructions"),
     "image_generation": ("prompt",),
     "aimage_generation": ("prompt",),
+    "image_edit": ("prompt",),
     "aimage_edit": ("prompt",),
     "rerank": ("query", "documents"),
     "arerank": ("query", "documents"),
+    "search": ("query",),
+    "asearch": ("query",),
+    "vector_store_search": ("query",),
+    "avector_store_search": ("query",),
+    **{
+        f"{prefix}{name}": ("prompt",)
+        for prefix in ("", "a")
+        for name in ("create_video", "video_generation", "video_remix", "video_edit", "video_extension")
+    },
 }
+
+#: The call types that send no text to a model: they read, list and remove what is stored, or store files and batches, whose records
+#: LiteLLM passes to the callback one by one.
+WITHOUT_TEXT = re.compile(
+    r"^a?(?:(?:list|get|retrieve|delete|cancel)_\w+|(?:file|batch)_\w+|create_(?:file|batch|fine_tuning_job|container))$"
+    r"|_(?:list|retrieve|retrieve_job|delete|status|get_character)$|(?:file|video)_content$"
+)
+
+#: Fields of a request that LiteLLM uses itself.
+LITELLM_FIELDS = frozenset(
+    "model metadata litellm_metadata user api_key api_base base_url api_version headers extra_headers timeout stream tags guardrails cache "
+    "caching num_retries fallbacks mock_response litellm_call_id litellm_trace_id litellm_session_id".split()
+)
 
 
 @dataclass
@@ -59,11 +87,13 @@ async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) 
     given, tools, functions = data.get(key), data.get("tools") or [], data.get("functions") or []
     messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given or [])
     beside = "instructions" if key == "input" else "system"
+    fields = read_fields(data, {key, beside, "tools", "functions"})
     report = await guard.scan_conversation(
         # A call of the Responses API may consist of instructions only.
         messages or [{"role": "user", "content": ""}],
         tools=[*tools, *({"type": "function", "function": function} for function in functions)],
         system=data.get(beside),
+        fields=fields,
     )
     report.raise_if_blocked()
     sanitized, definitions = report.sanitized_messages, report.sanitized_tools or []
@@ -77,10 +107,51 @@ async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) 
         data["functions"] = [definition["function"] for definition in definitions[len(tools) :]]
     if data.get(beside):
         data[beside] = report.sanitized_system
+    put_fields(data, fields, report.sanitized_fields)
     sent = SentRequest(
         report.sanitized_prompt, sanitized, report.sanitized_tools, report.sanitized_system, report.vault
     )
     return report, sent
+
+
+def read_fields(data: dict[str, Any], handled: set[str]) -> dict[str, Any]:
+    """Returns the fields that the client sent beside those of the call type, if they may have texts."""
+    body = get(data.get("proxy_server_request") or {}, "body")
+    names = [name for name in body if name in data] if isinstance(body, dict) else []
+    return {
+        name: data[name]
+        for name in names
+        if name not in handled
+        and name not in LITELLM_FIELDS
+        and isinstance(data[name], (str, list, dict))
+        and data[name]
+    }
+
+
+def put_fields(data: dict[str, Any], given: dict[str, Any], sanitized: dict[str, Any] | None) -> None:
+    """Replaces the fields that changed."""
+    for name, value in (sanitized or {}).items():
+        if name in given and value != given[name]:
+            data[name] = value
+
+
+def _may_have_text(value: Any) -> bool:
+    """Returns whether a value has more than a word, such as the name of a format."""
+    if isinstance(value, str):
+        return len(value) > 30 or not re.fullmatch(r"[\w.:/-]*", value, re.ASCII)
+    if isinstance(value, dict):
+        return any(map(_may_have_text, [*value, *value.values()]))
+    return isinstance(value, list) and any(map(_may_have_text, value))
+
+
+async def check_fields(guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]) -> None:
+    """Checks the fields beside texts that are checked one by one."""
+    fields = read_fields(data, set(keys))
+    if not any(map(_may_have_text, [*fields, *fields.values()])):
+        return
+    report = await guard.scan_conversation([], fields=fields)
+    report.raise_if_blocked()
+    put_fields(data, fields, report.sanitized_fields)
 
 
 async def check_texts(
@@ -89,6 +160,7 @@ async def check_texts(
     """Checks the texts in the data of a call one by one, and replaces them by the sanitized ones."""
     # LiteLLM's record of the request shares these lists and must not change.
     data.update({key: copy.deepcopy(data[key]) for key in keys if isinstance(data.get(key), list)})
+    await check_fields(guard, data, keys)
     places = [place for key in keys for place in _find_texts(data, key)]
     if not places:
         return None, SentRequest()

@@ -18,7 +18,18 @@ from guard_scan import AsyncGuard, GuardBlockedError, GuardError, GuardProblemEr
 from litellm.exceptions import GuardrailRaisedException
 from litellm.integrations.custom_logger import CustomLogger
 
-from .bodies import CONVERSATIONS, TEXTS, Part, SentRequest, check_conversation, check_texts, get, put, read_parts
+from .bodies import (
+    CONVERSATIONS,
+    TEXTS,
+    WITHOUT_TEXT,
+    Part,
+    SentRequest,
+    check_conversation,
+    check_texts,
+    get,
+    put,
+    read_parts,
+)
 from .streams import guard_stream
 
 NAME = "guard_moderations"
@@ -66,8 +77,16 @@ class GuardModerations(CustomLogger):
         try:
             if call_type in CONVERSATIONS:
                 report, sent = await check_conversation(self._guard, data, CONVERSATIONS[call_type])
+            elif call_type == "call_mcp_tool":
+                # LiteLLM writes the arguments of the tool into a message. They are judged, and the tool gets the original ones.
+                shown = {"messages": copy.deepcopy(data.get("messages") or [])}
+                report, _ = await check_conversation(self._guard, shown, "messages")
+                sent = SentRequest()
+            elif call_type in TEXTS:
+                report, sent = await check_texts(self._guard, data, TEXTS[call_type])
             else:
-                report, sent = await check_texts(self._guard, data, TEXTS.get(call_type, ()))
+                _refuse_unknown(call_type)
+                report, sent = None, SentRequest()
         except GuardBlockedError as error:
             _log(error.report.raw)
             raise _blocked_error(error) from None
@@ -162,6 +181,21 @@ class GuardModerations(CustomLogger):
         return (self._sent.get(call) if call is not None else None) or SentRequest()
 
 
+def _refuse_unknown(call_type: str) -> None:
+    """Refuses a call whose texts guard cannot find, unless the configuration passes such calls on."""
+    if WITHOUT_TEXT.search(call_type):
+        return
+    setting = getattr(litellm, "guard_unknown_calls", None) or "refuse"
+    if setting == "pass":
+        return
+    message = (
+        f"guard cannot check calls of type {call_type}, so the call was not sent."
+        if setting == "refuse"
+        else f"litellm_settings.guard_unknown_calls: must be refuse or pass, got {setting!r}"
+    )
+    raise HTTPException(400 if setting == "refuse" else 500, {"error": message})
+
+
 def _read_timeout() -> float:
     value = os.environ.get("GUARD_TIMEOUT") or "30"
     try:
@@ -201,21 +235,22 @@ def _put_transcript(response: Any, text: str) -> None:
 
 def _log(answer: Any) -> None:
     """
-    Logs a reply of guard with the texts that were sent to the model. It omits blocked texts, answers (their values are restored),
-    and the vault, which is secret.
+    Logs a reply of guard with the texts that were sent to the model, always with ``sanitized_prompt``, ``is_valid`` and ``scanners`` at the
+    top. It omits blocked texts, answers (their values are restored), and the vault, which is secret.
     """
-    is_blocked = answer.get("outcome") == "blocked"
-
-    def shown(holder: dict[str, Any], *names: str) -> dict[str, Any]:
-        return {
-            name: holder[name]
-            for name in names
-            if name in holder and not (is_blocked and name.startswith("sanitized_"))
-        }
-
-    line = shown(answer, "sanitized_prompt", "is_valid", "outcome", "scanners")
-    if "documents" in answer:
-        line["documents"] = [shown(item, "sanitized_text", "is_valid", "scanners") for item in answer["documents"]]
+    documents = answer.get("documents") or []
+    scanners: dict[str, float] = dict(answer.get("scanners") or {})
+    for document in documents:
+        for name, score in (document.get("scanners") or {}).items():
+            scanners[name] = max(score, scanners.get(name, score))
+    texts = [document.get("sanitized_text") or "" for document in documents]
+    prompt = "\n".join(texts) if documents else answer.get("sanitized_prompt") or ""
+    line = {
+        "sanitized_prompt": "" if answer.get("outcome") == "blocked" else prompt,
+        "is_valid": answer.get("is_valid"),
+        "outcome": answer.get("outcome"),
+        "scanners": scanners,
+    }
     logger.info("Received response - %s", json.dumps(line, ensure_ascii=False))
 
 

@@ -111,14 +111,19 @@ class AsyncGuard:
         *,
         tools: Chat | None = None,
         system: Content | None = None,
+        fields: Mapping[str, Any] | None = None,
         suppress: Sequence[str] = (),
         vault: str | None = None,
         rewrite: bool = True,
     ) -> ConversationReport:
-        """Checks everything that a model is about to read: messages (OpenAI, Anthropic or MCP), tools and the system prompt."""
+        """
+        Checks everything that a model is about to read: messages (OpenAI, Anthropic or MCP), tools and the system prompt.
+
+        :param fields: the other fields of the request to the model, such as ``response_format``. Their texts are read too.
+        """
         return await self._send(
             requests.conversation_request(
-                messages, tools=tools, system=system, suppress=suppress, vault=vault, rewrite=rewrite
+                messages, tools=tools, system=system, fields=fields, suppress=suppress, vault=vault, rewrite=rewrite
             )
         )
 
@@ -269,6 +274,7 @@ class Guard:
         *,
         tools: Chat | None = None,
         system: Content | None = None,
+        fields: Mapping[str, Any] | None = None,
         suppress: Sequence[str] = (),
         vault: str | None = None,
         rewrite: bool = True,
@@ -276,7 +282,7 @@ class Guard:
         """Checks everything that a model is about to read; see AsyncGuard."""
         return self._send(
             requests.conversation_request(
-                messages, tools=tools, system=system, suppress=suppress, vault=vault, rewrite=rewrite
+                messages, tools=tools, system=system, fields=fields, suppress=suppress, vault=vault, rewrite=rewrite
             )
         )
 

@@ -79,6 +79,8 @@ class ConversationReport(InputReport):
     sanitized_messages: list[Item] = field(repr=False)
     sanitized_tools: list[Item] | None = field(repr=False)
     sanitized_system: Content | None = field(repr=False)
+    #: The other fields of the request, sanitized.
+    sanitized_fields: dict[str, Any] | None = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -126,15 +128,17 @@ def read_prompt(body: object, rewrite: bool, prompt: str) -> PromptReport:
 def read_conversation(body: object, rewrite: bool, request: Mapping[str, Any]) -> ConversationReport:
     reply = _Reply(body)
     messages, tools, system = request["messages"], request.get("tools"), request.get("system")
+    fields = request.get("fields")
     if not rewrite:
         texts = {"sanitized_messages": messages, "sanitized_tools": tools, "sanitized_system": system}
-        return ConversationReport(**reply.input(), sanitized_prompt="", **texts)
+        return ConversationReport(**reply.input(), sanitized_prompt="", **texts, sanitized_fields=fields)
     return ConversationReport(
         **reply.input(),
         sanitized_prompt=reply.text("sanitized_prompt"),
         sanitized_messages=reply.items("sanitized_messages", len(messages)),
         sanitized_tools=reply.items("sanitized_tools", len(tools)) if tools else tools,
         sanitized_system=reply.content("sanitized_system") if system else system,
+        sanitized_fields=reply.fields("sanitized_fields", fields) if fields else fields,
     )
 
 
@@ -193,6 +197,12 @@ class _Reply:
 
     def content(self, name: str) -> Content:
         return cast(Content, self._of(name, (str, list)))
+
+    def fields(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        fields = self._of(name, (dict,))
+        if any(key not in fields for key in given):
+            raise invalid_reply(name)
+        return cast(dict[str, Any], fields)
 
     def items(self, name: str, size: int) -> list[Item]:
         items = self._of(name, (list,))

@@ -44,11 +44,13 @@ def conversation_request(
     *,
     tools: Sequence[Mapping[str, Any]] | None,
     system: Content | None,
+    fields: Mapping[str, Any] | None,
     suppress: Sequence[str],
     vault: str | None,
     rewrite: bool,
 ) -> Request[ConversationReport]:
-    body = _body(_chat(messages, tools, system), suppress, vault)
+    given = {**_chat(messages, tools, system), "fields": dict(fields) if fields else None}
+    body = _body(given, suppress, vault)
     return Request(_path("conversation", rewrite), body, lambda answer: read_conversation(answer, rewrite, body))
 
 
