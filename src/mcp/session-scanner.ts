@@ -16,8 +16,8 @@ export type QuotelessFinding = Omit<Finding, "text">;
 /** What happens to a text of a session. */
 export interface TextVerdict {
   /**
-   * `passed`: it may go on, with {@link strings} in place of its own where they are there. `masked`: what failed was removed, and the
-   * rest may go on. `blocked`: nothing of it may go on.
+   * `passed`: the text is forwarded, with {@link strings} in place of its own strings if they are set. `masked`: what failed was removed,
+   * and the rest is forwarded. `blocked`: nothing is forwarded.
    */
   outcome: Outcome;
   /** The names of the checks that failed. It is empty when the text could not be checked, or not as a whole. */

@@ -16,9 +16,9 @@ const PARALLEL = 8;
 
 /** How one text of a conversation is scanned. */
 export interface MessageScan {
-  /** The texts that scanners may compare with, in their order. The text itself stands behind them unless it is among them. */
+  /** The texts that scanners may compare with, in order. The scanned text is appended unless it is among them. */
   texts: readonly MessageText[];
-  /** Whether findings and attacks are removed from a text that fails, so that the rest may go on. */
+  /** Whether findings and attacks are removed from a text that fails, so that the rest can be used. */
   mask: boolean;
 }
 
@@ -29,7 +29,7 @@ type RunScanners = (scanners: readonly NamedScanner[], text: string, rewrite: bo
  * Scans one text of a conversation.
  *
  * @param decide decides about the text as it is.
- * @returns the report, with the strings of the text as they may go on.
+ * @returns the report, with the sanitized strings of the text.
  */
 export async function scanMessage(
   text: MessageText,

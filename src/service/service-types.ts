@@ -35,13 +35,13 @@ export interface ScanServiceOptions {
   failFast: boolean;
   /** What happens when a scanner throws: the scan rejects with an error, or the text fails. */
   onScannerError: "throw" | "block";
-  /** Whether a text fails when part of it was not scanned, or when a check was left out, for whatever reason. */
+  /** Whether a text fails if a part of it was not scanned, or if a check was skipped for any reason. */
   requireFullCoverage: boolean;
   /** What happens to a request whose model reads texts that are not in it; see `coverage.stateElsewhere`. The default is `allow`. */
   stateful?: "allow" | "refuse";
   /**
-   * The scanners, by name or type, whose failing texts may go on as they rewrote them; see {@link outcomeOf}. Scanners that put
-   * placeholders of a vault into a text are always among them. By default there are no others.
+   * The scanners, by name or type, whose rewritten text may be used although the original failed; see {@link outcomeOf}. Scanners that
+   * replace values by placeholders of a vault always mask. By default, no others do.
    */
   masking?: readonly string[];
   /** How outputs are scanned that arrive in pieces. */

@@ -6,7 +6,7 @@ import type { Span } from "./span.ts";
 export interface LinkTarget extends Span {
   /** The target with entities and escapes decoded, ready for a URL parser. */
   target: string;
-  /** `image`: loads by itself and is shown. `active`: loads by itself and may run code. `link`: opens when a reader follows it. */
+  /** `image`: loads automatically and is shown. `active`: loads automatically and may run code. `link`: opens when a reader follows it. */
   kind: "image" | "active" | "link";
   /** Whether it is inside a code block, which readers see as code unless a program renders the HTML in it. */
   isInCode: boolean;
