@@ -1,25 +1,25 @@
 import type { ServiceReport } from "./service-types.ts";
 
-/** What a configuration says of a text, as far as it is compared with what another one says. */
+/** The fields of a report that are compared between two configurations. */
 export type ComparedReport = Pick<ServiceReport, "isValid" | "outcome" | "resultsValid" | "resultsScore">;
 
-/** In which way two configurations differ about a text: only the second one fails it, or only the first one. */
+/** How the second verdict differs: it fails a text that the first one passes, or passes a text that the first one fails. */
 export const CHANGES = ["newly_failing", "newly_passing"] as const;
 export type Change = (typeof CHANGES)[number];
 
 /** How two configurations differ about one text. */
 export interface Difference {
-  /** Whether nothing differs: neither the verdict on the text, nor its outcome, nor the verdict of a scanner. */
+  /** Whether the validity of the text, its outcome and the verdicts of all scanners are equal. */
   isSame: boolean;
-  /** How the verdict on the text differs; undefined where it does not. */
+  /** How the validity of the text differs; undefined if it is equal. */
   change: Change | undefined;
-  /** How the verdicts of scanners differ, by their names in results. */
+  /** How the verdicts of scanners differ, by their names in results. Equal verdicts are not listed. */
   scanners: ReadonlyMap<string, Change>;
 }
 
 /**
- * Compares what two configurations say of the same text. Scanners are the same ones when they have the same name in results. A scanner that
- * only one of them ran counts as if it had passed in the other one: a text that it fails is what the reader wants to know of.
+ * Compares the reports of two configurations on the same text. Scanners are matched by their names in results. If only one
+ * configuration ran a scanner, the scanner counts as passed in the other one, so a failure is reported as a change.
  */
 export function compare(first: ComparedReport, second: ComparedReport): Difference {
   const change = changeOf(first.isValid, second.isValid);
@@ -31,7 +31,7 @@ export function compare(first: ComparedReport, second: ComparedReport): Differen
   return { isSame: !change && first.outcome === second.outcome && scanners.size === 0, change, scanners };
 }
 
-/** How often two configurations agree about a scanner. Each text counts in exactly one of the first six. */
+/** Counts of texts by how two configurations agree about a scanner. Each text counts in exactly one of the first six. */
 export interface Agreement {
   bothPass: number;
   bothFail: number;
@@ -41,11 +41,11 @@ export interface Agreement {
   onlyFirst: number;
   /** Only the second configuration ran it, and it passed. */
   onlySecond: number;
-  /** The mean of the second risk score less the first one, over the texts for which both have one; null where there are none. */
+  /** The mean of the second risk score minus the first, over the texts that have both; null if there are none. */
   meanScoreDifference: number | null;
 }
 
-/** Counts how two configurations differ about many texts. Its size is that of the lists of scanners, however many texts there are. */
+/** Counts how two configurations differ about many texts. Its size depends only on the number of scanners. */
 export class Tally {
   same = 0;
   differs = 0;
@@ -53,7 +53,7 @@ export class Tally {
   newlyPassing = 0;
   readonly #scanners = new Map<string, Agreement & { scored: number }>();
 
-  /** Counts a text, and tells how the configurations differ about it. */
+  /** Counts a text, and returns how the configurations differ about it. */
   add(first: ComparedReport, second: ComparedReport): Difference {
     const difference = compare(first, second);
     if (difference.isSame) this.same += 1;
@@ -83,7 +83,7 @@ export class Tally {
     const [score, other] = [first.resultsScore[name], second.resultsScore[name]];
     if (score === undefined || other === undefined) return;
     counts.scored += 1;
-    // A running mean needs no sum that grows for as long as a server lives.
+    // A running mean, because a sum would grow for as long as a server lives.
     const mean = counts.meanScoreDifference ?? 0;
     counts.meanScoreDifference = mean + (other - score - mean) / counts.scored;
   }

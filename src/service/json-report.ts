@@ -5,25 +5,25 @@ import type { Finding } from "../scan/scanner.ts";
 import { toSnakeCase } from "../support/options.ts";
 import type { ServiceDocument, ServiceReport } from "./service-types.ts";
 
-/** The answer to a scan, as the HTTP API and the command line write it in JSON. */
+/** The JSON result of a scan, for the HTTP API and the command line. */
 export interface JsonReport extends Results {
   sanitized_prompt?: string;
   sanitized_output?: string;
-  /** All messages of a conversation as they may be sent on. */
+  /** All messages of a conversation, sanitized. */
   sanitized_messages?: ServiceReport["sanitizedMessages"];
   sanitized_tools?: ServiceReport["sanitizedTools"];
   sanitized_system?: ServiceReport["sanitizedSystem"];
-  /** The other fields of a request to a model as they may be sent on. */
+  /** The other fields of a model request, sanitized. */
   sanitized_fields?: ServiceReport["sanitizedFields"];
-  /** The tool calls of an output as they may be made. */
+  /** The tool calls of an output, with restored values. */
   sanitized_tool_calls?: ServiceReport["sanitizedToolCalls"];
-  /** What becomes of the text. */
+  /** The decision about the text. */
   outcome?: ServiceReport["outcome"];
   /** Milliseconds by model; see {@link ScanReport.engineTiming}. */
   engine_timing?: ScanReport["engineTiming"];
 }
 
-/** What the scanners say of a text. */
+/** The results of all scanners for a text. */
 interface Results {
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
@@ -54,36 +54,36 @@ export interface JsonCheck {
   coverage: Record<string, unknown>;
 }
 
-/** What a client calls one of its documents. */
+/** A client's id for one of its documents. */
 export type DocumentId = string | number;
 
-/** The answer to a scan of documents. */
+/** The JSON result of a scan of documents. */
 export interface JsonDocumentsReport {
-  /** Whether all documents pass as they were given. */
+  /** Whether all documents passed unchanged. */
   is_valid: boolean;
   documents: JsonDocument[];
   sanitized_fields?: ServiceReport["sanitizedFields"];
-  /** What becomes of the documents together. */
+  /** The decision about all documents together. */
   outcome?: ServiceReport["outcome"];
   engine_timing?: ScanReport["engineTiming"];
-  /** How much was looked at of all documents together. */
+  /** How much of all documents together was scanned. */
   coverage?: Record<string, unknown>;
 }
 
-/** The results of one document as it was given. */
+/** The results of one original document. */
 interface JsonDocument extends Results {
   id?: DocumentId;
-  /** The document as it may be used. */
+  /** The sanitized document. */
   sanitized_text?: string;
-  /** What was cut out of the document, and the results of what is left. */
+  /** What was cut out of the document, and the results for the rest. */
   masked?: Pick<Results, "is_valid" | "scanners" | "coverage"> & { statements: number; cuts: Finding[] };
 }
 
 /**
- * Turns a report into the answer that is written in JSON.
+ * Converts a report to its JSON result.
  *
- * @param details whether the answer includes findings, probabilities, timing and coverage.
- * @param sanitized the name of the field that holds the sanitized text; without it the answer has no text.
+ * @param details whether the result includes findings, probabilities, timing and coverage.
+ * @param sanitized the field for the sanitized text. Without it, the result has no text.
  */
 export function jsonReport(
   report: ServiceReport,
@@ -106,10 +106,10 @@ export function jsonReport(
 }
 
 /**
- * Turns a report on documents into the answer that is written in JSON.
+ * Converts a report on documents to its JSON result.
  *
- * @param ids what the documents are called, in their order; undefined for those without a name.
- * @param details whether the answer includes findings, probabilities, timing and coverage.
+ * @param ids the client's ids of the documents, in order; undefined for documents without an id.
+ * @param details whether the result includes findings, probabilities, timing and coverage.
  */
 export function jsonDocumentsReport(
   { isValid, outcome, documents = [], sanitizedFields, engineTiming, coverage }: ServiceReport,
@@ -159,7 +159,7 @@ function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): 
   };
 }
 
-/** Writes a check without its findings, which stand under its name in `findings`. */
+/** Converts a check without its findings, which are in the field `findings` under the name of the check. */
 function jsonCheck({
   type,
   scanner,

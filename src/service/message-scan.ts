@@ -11,10 +11,10 @@ import { scanText, type TextResult } from "../scan/text-scan.ts";
 import type { Decision } from "./decision.ts";
 import type { ServiceReport } from "./service-types.ts";
 
-/** How many parts of a text are judged at the same time. More would only fill the queues of models. */
+/** The maximum number of parts that are judged concurrently. A higher number would only fill the queues of models. */
 const PARALLEL = 8;
 
-/** How one text of a conversation is scanned. */
+/** Options of the scan of one text of a conversation. */
 export interface MessageScan {
   /** The texts that scanners may compare with, in order. The scanned text is appended unless it is among them. */
   texts: readonly MessageText[];
@@ -28,7 +28,7 @@ type RunScanners = (scanners: readonly NamedScanner[], text: string, rewrite: bo
 /**
  * Scans one text of a conversation.
  *
- * @param decide decides about the text as it is.
+ * @param decide decides about the text before masking.
  * @returns the report, with the sanitized strings of the text.
  */
 export async function scanMessage(
@@ -51,7 +51,7 @@ export async function scanMessage(
   const strings = edits.length > 0 ? editedStrings(text, edits) : undefined;
   const scanned = Object.assign({ text: sanitized, edits }, report, decision, strings && { strings });
   if (!mask || decision.outcome !== "blocked" || report.isValid) return scanned;
-  // A check that threw has not said what is wrong with the text.
+  // If a check threw, nobody knows what to remove.
   if (result.checks.some(({ outcome }) => outcome === "error")) return scanned;
   const masked = await removeAttacks(strings ?? stringsOf(text), scanners, run, options);
   const outcome: Outcome = (await passesMasked(masked, scanners, run)) ? "masked" : "blocked";
@@ -59,8 +59,8 @@ export async function scanMessage(
 }
 
 /**
- * Cuts the statements out of strings by which they fail as attacks. An attack that only several strings together make stays: the whole
- * text then fails once more.
+ * Cuts statements that are attacks out of strings. Each string is judged alone, so an attack that spans several strings stays. The
+ * check of the masked strings then fails.
  */
 async function removeAttacks(
   strings: readonly string[],
@@ -84,13 +84,13 @@ async function removeAttacks(
   );
 }
 
-/** Whether what is left of a text passes all checks by itself. Placeholders may look like the values that they stand for. */
+/** Tells whether masked strings pass all checks. Scanners that insert placeholders are skipped: a placeholder may look like a value. */
 async function passesMasked(
   strings: readonly string[],
   scanners: readonly NamedScanner[],
   run: RunScanners,
 ): Promise<boolean> {
-  // An answer without any text would tell an agent less than the reason why there is none.
+  // If nothing is left, an agent learns more from a blocked text and its reason than from an empty text.
   if (strings.every((string) => string.trim() === "")) return false;
   const checking = scanners.filter(({ scanner }) => !replacesValues(scanner));
   return isValid(await run(checking, strings.join("\n"), false));

@@ -2,49 +2,49 @@ import { GuardError } from "../support/errors.ts";
 import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { Admission, AdmittedScan, AdmittedStream } from "./admission/admission.ts";
 
-/** Work that asks for a slot. */
+/** A request for a slot. */
 export interface SlotRequest {
-  /** What costs about the same for texts of the same length, such as `prompt`. */
+  /** The kind of work, such as `prompt`. The cost of a kind depends on the length of the text. */
   kind: string;
-  /** How much text there is, in characters. */
+  /** The length of the text in characters. */
   chars: number;
-  /** Who takes turns with others for it. */
+  /** The caller, for fair queueing. */
   caller: string | undefined;
-  /** How long it may wait and run, in milliseconds. */
+  /** The time limit in milliseconds, including the wait. */
   timeout: number;
-  /** A signal that is aborted when nobody waits for the result any more. */
+  /** Aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
-  /** The same where it is for this work alone. It then stops the work, for whatever reason. */
+  /** A controller for this work alone, instead of {@link signal}. Aborting it stops the work. */
   stop?: LazyAbortController | undefined;
 }
 
 /** A slot in which a scan runs. */
 export interface ScanSlot {
-  /** Is aborted when nobody waits for the result any more, and when the work ends early. */
+  /** Aborted when nobody waits for the result any more, and when the work ends early. */
   readonly stop: LazyAbortController;
-  /** Is told of work that goes on until it ends by itself. The slot is not free before that. */
+  /** Registers work that may outlive the scan. The slot is freed when all registered work has ended. */
   onWork(begun: Promise<unknown>): void;
 }
 
-/** The slot of a stream: it is taken as long as the stream is open. */
+/** The slot of a stream, which is occupied until the stream ends. */
 export interface StreamSlot extends Pick<ScanSlot, "onWork"> {
   /** Aborted when nobody waits for the stream any more. */
   readonly signal: AbortSignal;
-  /** Does one step of the stream, within its timeout. What goes wrong ends the stream. */
+  /** Runs one step of the stream within the timeout. An error ends the stream. */
   step<T>(chars: number, work: () => Promise<T>): Promise<T>;
-  /** Gives the slot back. */
+  /** Frees the slot. */
   end(reason: unknown): void;
 }
 
 /**
- * The slots of a service, in which scans wait and run; {@link Admission} says when. A scan is stopped when its time is up, when its
- * caller is gone, and when the service closes.
+ * The slots of a service in which scans wait and run. {@link Admission} decides when a scan starts. A scan is stopped when it exceeds
+ * its time limit, when its caller disconnects, and when the service closes.
  */
 export class ScanSlots {
   readonly #admission: Admission;
   /**
-   * What stops each scan that has not ended. `AbortSignal.any` with a signal as old as the service would do the same, but the old signal
-   * would keep something of every scan for as long as the service lives.
+   * The controllers of all scans that have not ended. `AbortSignal.any` with one signal for the whole service would do the same, but
+   * that signal would retain memory of every scan until the service closes.
    */
   readonly #taken = new Set<LazyAbortController>();
 
@@ -52,20 +52,20 @@ export class ScanSlots {
     this.#admission = admission;
   }
 
-  /** How many slots are taken, by those as well that go on although nobody waits for them any more. */
+  /** The number of occupied slots, including scans that still run although nobody waits for them any more. */
   get taken(): number {
     return this.#taken.size;
   }
 
-  /** Stops everything. */
+  /** Stops all scans. */
   close(reason: unknown): void {
     for (const stop of this.#taken) stop.abort(reason);
   }
 
   /**
-   * Runs a scan when its turn has come.
+   * Runs a scan once it is admitted.
    *
-   * @param scan gets what is aborted when nobody waits for the scan any more.
+   * @param scan receives the slot, whose signal is aborted when nobody waits for the scan any more.
    * @throws GuardError `GUARD_OVERLOADED`, `GUARD_TIMEOUT`, and the reason of the caller's signal.
    */
   async run<T>({ signal, stop: own, ...asked }: SlotRequest, scan: (slot: ScanSlot) => Promise<T>): Promise<T> {
@@ -89,7 +89,7 @@ export class ScanSlots {
       return result;
     } finally {
       leave();
-      // Nobody waits for the parts of this scan that still run, so they are stopped. Where there are none, there is nothing to tell.
+      // Parts of this scan may still run although nobody waits for them. If there are none, abort listeners need not run.
       if (!isDone) stop.abort(CALL_ENDED);
     }
   }
@@ -151,17 +151,17 @@ export class ScanSlots {
   }
 }
 
-/** A slot that was taken. */
+/** An occupied slot. */
 interface TakenSlot extends Pick<ScanSlot, "onWork"> {
-  /** Stops what runs in it. */
+  /** Stops the work in the slot. */
   stop: LazyAbortController;
-  /** What goes on in it. */
+  /** The registered work that has not ended. */
   work: ReadonlySet<Promise<unknown>>;
-  /** Listens to the caller's signal no longer. */
+  /** Stops listening to the caller's signal. */
   leave(): void;
 }
 
-/** Waits for the turn of a scan, and gives it back when the signal is aborted first. */
+/** Waits until a scan may start, and abandons the wait if the signal is aborted first. */
 async function waitForTurn(turn: AdmittedScan, signal: AbortSignal): Promise<void> {
   const abandon = () => turn.abandon(signal.reason);
   signal.addEventListener("abort", abandon, { once: true });
@@ -171,8 +171,8 @@ async function waitForTurn(turn: AdmittedScan, signal: AbortSignal): Promise<voi
 }
 
 /**
- * Gives a slot back when all that went on in it has ended. A scan that nobody waits for any more takes its slot for as long as it takes
- * memory and time, so that scanners which ignore the signal cannot be piled up.
+ * Frees a slot when all work in it has ended. A scan that nobody waits for any more occupies its slot as long as it uses memory and
+ * CPU time. Otherwise scanners that ignore the signal could pile up.
  */
 function whenSettled(work: ReadonlySet<Promise<unknown>>, free: () => void): void {
   if (work.size === 0) free();
@@ -180,9 +180,9 @@ function whenSettled(work: ReadonlySet<Promise<unknown>>, free: () => void): voi
 }
 
 /**
- * Waits for a part of a scan, but no longer than the limit. A scanner that ignores the signal does not keep the caller waiting.
+ * Waits for a part of a scan, up to the time limit. The caller need not wait for a scanner that ignores the signal.
  *
- * @param stop stops the scan when the time is up.
+ * @param stop stops the scan at the time limit.
  */
 async function withTimeout<T>(work: Promise<T>, timeout: number, stop: LazyAbortController): Promise<T> {
   const timer = setTimeout(

@@ -6,8 +6,8 @@ import { GuardValidationError } from "../support/errors.ts";
 import type { ScanRequest, ScanServiceOptions } from "./service-types.ts";
 
 /**
- * Returns a function that puts the replacements of a request in the place of scanners, under their names. A scanner that is in several
- * lists stays the same in all of them.
+ * Returns a function that replaces scanners by the replacements of a request, under the same names. A scanner that is in several lists is
+ * the same object in all of them.
  */
 export function scannerReplacer({
   replacements,
@@ -22,7 +22,7 @@ export function scannerReplacer({
   return (items) => items.map(replaced);
 }
 
-/** Does the same for all lists of a conversation. */
+/** Applies {@link scannerReplacer} to all lists of a conversation. */
 export function replaceScanners(request: ScanRequest, { off, ...lists }: ConversationScanners): ConversationScanners {
   const replace = scannerReplacer(request);
   const replaced = Object.fromEntries(Object.entries(lists).map(([group, items]) => [group, replace(items)]));
@@ -30,9 +30,9 @@ export function replaceScanners(request: ScanRequest, { off, ...lists }: Convers
 }
 
 /**
- * Finds the scanners that the options name for sources.
+ * Finds the scanners that the options list for each source.
  *
- * @throws GuardValidationError for a name that no input scanner has, with its path.
+ * @throws GuardValidationError with the path of a name that no input scanner has.
  */
 export function sourceLists(
   { conversation }: Pick<ScanServiceOptions, "conversation">,
@@ -48,7 +48,7 @@ export function sourceLists(
     const names = scan[group];
     if (!names) continue;
     const chosen = new Set(names.flatMap((name, index) => findScanners(name, named, `${group}.${index}`)));
-    // In the order of the list of scanners: they run in this order.
+    // Keep the order of the list of scanners, which is the order in which they run.
     lists[group] = named.filter((item) => chosen.has(item));
   }
   return lists;

@@ -17,27 +17,27 @@ import type { StreamOptions } from "../stream/stream-options.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
 
-/** The limits of a {@link ScanService}, and the way in which it scans. Durations are milliseconds. */
+/** The limits and settings of a {@link ScanService}. Durations are milliseconds. */
 export interface ScanServiceOptions {
-  /** How long a scan of a prompt, of documents or of a conversation may take. */
+  /** The time limit of a scan of a prompt, of documents or of a conversation. */
   promptTimeout: number;
-  /** How long a scan of an output may take. */
+  /** The time limit of a scan of an output. */
   outputTimeout: number;
-  /** The most scans and open streams at a time, whether they wait or run. Further requests are refused. */
+  /** The maximum number of scans and open streams, waiting and running together. Further requests are refused. */
   maxScans: number;
-  /** How long a scan may be expected to wait for its turn; see {@link Admission}. By default nothing is refused for its time. */
+  /** The longest expected wait for a slot; see {@link Admission}. By default, no request is refused because of its wait. */
   maxQueueTime?: number;
-  /** The most messages of a conversation, texts of a conversation, and documents of a call. */
+  /** The maximum number of messages or texts of a conversation, and of documents of a call. */
   maxMessages: number;
   /** Whether models are loaded by the first scan that needs them. Otherwise {@link ScanService.load} loads all of them. */
   lazyLoad: boolean;
   /** Whether a scan ends at the first scanner that fails. */
   failFast: boolean;
-  /** What happens when a scanner throws: the scan rejects with an error, or the text fails. */
+  /** What happens if a scanner throws: the scan rejects with an error, or the text fails. */
   onScannerError: "throw" | "block";
   /** Whether a text fails if a part of it was not scanned, or if a check was skipped for any reason. */
   requireFullCoverage: boolean;
-  /** What happens to a request whose model reads texts that are not in it; see `coverage.stateElsewhere`. The default is `allow`. */
+  /** What happens to a request whose model reads texts from elsewhere; see `coverage.stateElsewhere`. The default is `allow`. */
   stateful?: "allow" | "refuse";
   /**
    * The scanners, by name or type, whose rewritten text may be used although the original failed; see {@link outcomeOf}. Scanners that
@@ -47,86 +47,86 @@ export interface ScanServiceOptions {
   /** How outputs are scanned that arrive in pieces. */
   stream?: StreamOptions;
   /**
-   * Checks that models and rules give known texts the expected verdicts, and rejects when they do not; see `Engine.selfTest`. A scanner may
-   * have a check of its own besides.
+   * Checks that models and rules give known texts the expected verdicts, and rejects if they do not; see `Engine.selfTest`. A scanner may
+   * also have its own self-test.
    */
   selfTest?: (signal: AbortSignal) => Promise<void>;
   /** Runs after the service has closed its scanners. */
   onClose?: () => Promise<void>;
-  /** The time from one self-test to the next. With 0, the default, there is only the one before the service is ready. */
+  /** The interval between self-tests. 0, the default, runs only the self-test before the service is ready. */
   selfTestInterval?: number;
   /** How conversations are scanned. */
   conversation: {
-    /** How many user messages are scanned together. 1 turns this off. */
+    /** The number of user messages that are scanned together. 1 turns this off. */
     window: number;
-    /** Whether tool results are scanned. If not, they do not count as left out. */
+    /** Whether tool results are scanned. If not, they do not count as unscanned. */
     scanToolMessages: boolean;
     /**
-     * The names of the scanners that look at texts of a source, or with `history` again at what the model has answered. By default these
-     * are the scanners that ask for it.
+     * The names of the scanners for each source, and for `history`: texts that the model has already answered. By default, scanners
+     * choose their sources.
      */
     scan?: Partial<Record<ScanGroup, readonly string[]>> | undefined;
-    /** The risk that accumulates over the user messages, see {@link ConversationRisk}. */
+    /** The risk that accumulates over the user messages; see {@link ConversationRisk}. */
     risk: {
       enabled: boolean;
-      /** Scores the messages. By default the first scanner with `detect()` does. */
+      /** Scores the messages. By default, the first scanner with `detect()` does. */
       scoringFunction?: ScoringFunction | undefined;
     } & z.input<typeof conversationRiskOptions>;
   };
 }
 
-/** What a caller of the service passes besides the texts. */
+/** The options of one call of the service. */
 export interface ScanRequest {
-  /** The scanners to leave out, by their types or by their names in results. */
+  /** The scanners to skip, by type or by name in results. */
   suppress: readonly string[];
-  /** Scanners that take the place of others for this call, such as the same ones with another threshold. */
+  /** Scanners that replace others for this call, such as the same scanner with another threshold. */
   replacements?: ReadonlyMap<Scanner, Scanner> | undefined;
   /** The unit of offsets and lengths in the report. */
   offsets: OffsetUnit;
   /** With `false`, no text is rewritten and every scanner reads the original. */
   rewrite: boolean;
-  /** The vault of this call alone. Callers must never share one. */
+  /** The vault of this call. Callers must never share a vault. */
   vault: Vault;
-  /** Fields of the request beside the texts, which the input scanners read as fields of a request to a model. */
+  /** Fields of a model request besides the texts. Input scanners read them. */
   fields?: Readonly<Record<string, unknown>> | undefined;
-  /** The names of fields that nothing reads, for the coverage. */
+  /** The names of fields that guard does not know, for the coverage. */
   unknownFields?: readonly string[] | undefined;
-  /** A signal that is aborted when nobody waits for the result any more. */
+  /** Aborted when nobody waits for the result any more. */
   signal?: AbortSignal | undefined;
-  /** The same where it belongs to this call alone. The service then needs none of its own. */
+  /** A controller for this call alone, instead of {@link signal}. The service then creates none. */
   stop?: LazyAbortController | undefined;
-  /** Is told of the scanners and models of this call. */
+  /** Receives the start and the end of scanners and models in this call. */
   observer?: ScanObserver | undefined;
   /**
-   * The tenant: a text that tells callers apart. Cached results of one caller are never used for another one, who could tell from the time of
-   * an answer what the first one sent. Calls without it share one cache.
+   * The tenant. Results that were cached for one caller are never used for another, who could otherwise learn from the response time what
+   * the first one sent. Calls without a caller share one cache.
    */
   caller?: string | undefined;
-  /** Whose turns the scan takes when scans have to wait. By default the caller's. */
+  /** The key for fair queueing. By default, the caller. */
   turn?: string | undefined;
 }
 
-/** A report with the text as the scanners rewrote it. */
+/** A report with the sanitized text. */
 export interface ServiceReport
   extends ScanReport,
     Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem" | "sanitizedFields">> {
   text: string;
   /** The edits that turn a single text into {@link text}. It is absent for conversations, documents and streams. */
   edits?: readonly Edit[];
-  /** What happens to the text, or to all texts of the call. */
+  /** The decision about the text, or about all texts of the call. */
   outcome: Outcome;
-  /** The scanners that ran at the end of an output that arrived in pieces, because they need all of it. */
+  /** The scanners that ran only at the end of a streamed output, because they need all of it. */
   atEnd?: string[];
-  /** The tool calls of an output as they may be made, with restored values in their arguments. */
+  /** The tool calls of an output, with restored values in their arguments. */
   sanitizedToolCalls?: AnsweredToolCall[];
-  /** The results of each document, where documents were scanned. The report itself then has the worst results of all of them. */
+  /** The results of each document in a scan of documents. The report itself then has the worst results of all documents. */
   documents?: ServiceDocument[];
-  /** The strings of a message, where one was scanned and rewritten. */
+  /** The sanitized strings of a message, if any was rewritten. */
   strings?: readonly string[];
 }
 
-/** The results for a document. The text is there when it may have been rewritten or masked. */
+/** The results for a document. The text is present if it may have been rewritten or masked. */
 export type ServiceDocument = Omit<DocumentReport, "sanitizedText"> & Partial<Pick<DocumentReport, "sanitizedText">>;
 
-/** What a call scans. */
+/** The kinds of scans. */
 export type ScanKind = "prompt" | "output" | "conversation" | "documents";

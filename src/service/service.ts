@@ -34,13 +34,13 @@ import { type ScanSlot, ScanSlots, type StreamSlot } from "./scan-slots.ts";
 import { replaceScanners, scannerReplacer, sourceLists } from "./scanner-selection.ts";
 import type { ScanKind, ScanRequest, ScanServiceOptions, ServiceDocument, ServiceReport } from "./service-types.ts";
 
-/** How long scanners have to free what they hold when the service closes, in milliseconds. */
+/** Milliseconds that scanners have to free their resources when the service closes. */
 const CLOSE_TIMEOUT = 5000;
 
-/** How the scans of a call run. */
+/** The run options of all scans of a call. */
 type CallRunOptions = RunOptions & { rewrite: boolean };
 
-/** A report whose outcome may not be decided. */
+/** A report whose outcome may not be decided yet. */
 type UndecidedReport = Omit<ServiceReport, "outcome"> & Partial<Pick<ServiceReport, "outcome">>;
 
 /**
@@ -100,8 +100,8 @@ export class ScanService {
   }
 
   /**
-   * How many scans have not ended, whether they wait or run. This includes scans whose result nobody waits for any more but whose scanners
-   * still run.
+   * The number of scans that have not ended, waiting and running. This includes scans whose result nobody waits for any more but whose
+   * scanners still run.
    */
   get running(): number {
     return this.#slots.taken;
@@ -117,12 +117,12 @@ export class ScanService {
     return this.#named;
   }
 
-  /** The input scanners that look at new texts of a source. */
+  /** The input scanners for new texts of a source. */
   scannersOf(source: Source): readonly NamedScanner[] {
     return this.#conversation[source];
   }
 
-  /** Whether outputs are restored from the vault of their call. */
+  /** Whether placeholders in outputs are replaced by the values of the call's vault. */
   get restores(): boolean {
     return this.#restoring.length > 0;
   }
@@ -131,26 +131,26 @@ export class ScanService {
     return this.#named.output.filter(({ scanner }) => scanner.vaultScope === "call" && scanner.sanitizes);
   }
 
-  /** Whether the verdicts of a side may change although texts and options stay the same. */
+  /** Whether the verdicts of a side may change although texts and options are the same. */
   isVolatile(side: Side): boolean {
     return this.#lists[side].some(({ volatile }) => volatile);
   }
 
-  /** The reason why no scan is possible now, or undefined when scans are possible. */
+  /** The reason why no scan is possible now, or undefined if scans are possible. */
   get notReady(): GuardError | undefined {
     return this.#readiness.error;
   }
 
   /**
-   * Loads what the scanners need, and tests it.
+   * Loads the models and data of the scanners, and runs the self-tests.
    *
-   * @throws GuardError `GUARD_SCANNER` when a scanner can't be loaded. The service then refuses all scans.
+   * @throws GuardError `GUARD_SCANNER` if a scanner can't be loaded. The service then refuses all scans.
    */
   load(): Promise<void> {
     return this.#readiness.load(() => this.running >= this.#options.maxScans);
   }
 
-  /** Tests the scanners now; see {@link Readiness.selfTest}. */
+  /** Runs the self-tests now; see {@link Readiness.selfTest}. */
   selfTest(): Promise<void> {
     return this.#readiness.selfTest();
   }
@@ -160,7 +160,7 @@ export class ScanService {
     this.#readiness.onFailedSelfTest(listener);
   }
 
-  /** Refuses new scans, ends the running scans and frees the scanners. It does not wait for a scanner that takes longer than 5 s to end. */
+  /** Refuses new scans, ends the running scans and frees the scanners. It waits at most 5 s for a scanner. */
   async close(): Promise<void> {
     const reason = closedError();
     this.#readiness.close(reason);
@@ -171,9 +171,9 @@ export class ScanService {
   }
 
   /**
-   * Scans a prompt with the input scanners that look at texts of its source.
+   * Scans a prompt with the input scanners for its source.
    *
-   * @param source where the text comes from: a document that was retrieved is `tool`.
+   * @param source where the text comes from. The source of a retrieved document is `tool`.
    */
   prompt(prompt: string, request: ScanRequest, source: Source = "user"): Promise<ServiceReport> {
     return this.#run("input", { kind: "prompt", chars: prompt.length }, request, async (options, stop) => {
@@ -185,9 +185,9 @@ export class ScanService {
   }
 
   /**
-   * Scans one text of a conversation with the input scanners that look at texts of its source, as a part of that conversation.
+   * Scans one text of a conversation with the input scanners for its source, in the context of that conversation.
    *
-   * @param scan has the texts that scanners may compare with, and says whether attacks are cut out of a text that fails.
+   * @param scan the texts that scanners may compare with, and whether attacks are cut out of a text that fails.
    */
   message(text: MessageText, request: ScanRequest, scan: MessageScan): Promise<ServiceReport> {
     const scanners = scannerReplacer(request)(this.#conversation[text.source]);
@@ -199,11 +199,11 @@ export class ScanService {
   }
 
   /**
-   * Scans a model's output, which answers `prompt`, with the output scanners.
+   * Scans a model's answer to `prompt` with the output scanners.
    *
    * @param conversation the conversation that the output answers, for scanners that compare with it.
-   * @param toolCalls the tool calls that stand beside the output. The scanners that look at tool calls judge them, and values that
-   *   were replaced are restored in their arguments.
+   * @param toolCalls the tool calls of the output. The scanners for tool calls judge them, and replaced values are restored in their
+   *   arguments.
    */
   async output(
     prompt: string,
@@ -218,7 +218,7 @@ export class ScanService {
       ? withToolCalls(conversation ?? { messages: [{ role: "user", content: prompt }] }, toolCalls)
       : undefined;
     return this.#run("output", { kind: "output", chars: output.length }, request, async (options, stop) => {
-      // An answer that only calls tools has no text that could be judged.
+      // An answer that consists of tool calls has no text to judge.
       const scanners = calling && output === "" ? [] : scannerReplacer(request)(this.#named.output);
       const result = await scanText(scanners, output, context, { stop, ...options, scope: "output" });
       if (!calling || (options.failFast && !isValid(result))) return textReport(result, output, options);
@@ -232,11 +232,11 @@ export class ScanService {
   }
 
   /**
-   * Scans a model's output while it arrives. The arguments are those of {@link output}. Each step rejects as that method does, and after
-   * that the stream can only be thrown away. The report has no text, because the steps have released it.
+   * Scans a model's output while it arrives, with the arguments of {@link output}. Each step rejects with the same errors as
+   * {@link output}. After an error, discard the stream. The report has no text, because the steps have released it.
    *
-   * A stream takes one of the slots for scans from its first step until it ends, whether it is scanned or waits for the model. When
-   * the caller does not end it, the signal has to. The time limit holds for each step: the time between steps does not count.
+   * A stream occupies a slot from its first step until it ends, even while it waits for the model. If the caller does not end it, the
+   * signal must be aborted. The time limit applies to each step, and not to the time between steps.
    */
   outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): AnswerStream<ServiceReport> {
     let opened: { slot: StreamSlot; scan: AnswerScan } | undefined;
@@ -273,7 +273,7 @@ export class ScanService {
     const { caller, turn = caller, stop, signal = stop?.signal } = request;
     const timeout = this.#options.outputTimeout;
     const slot = this.#slots.stream({ kind: `${this.#costKey}stream`, caller: turn, signal, timeout });
-    // What is registered must not refer to the stream.
+    // The registered value must not refer to the stream, or it would never be collected.
     this.#forgotten.register(stream, slot);
     const scan = new AnswerScan({
       ...this.#options.stream,
@@ -312,12 +312,12 @@ export class ScanService {
     return { result, sanitizedToolCalls: message?.tool_calls as AnsweredToolCall[] };
   }
 
-  /** Scans a conversation with the input scanners, as {@link scanConversation} does. */
+  /** Scans a conversation with the input scanners; see {@link scanConversation}. */
   async conversation(given: ChatRequest, { fields, ...request }: ScanRequest): Promise<ServiceReport> {
     const chat = fields ? Object.assign({}, given, { fields: { ...given.fields, ...fields } }) : given;
     this.#checkSize(chat);
     const texts = await readConversationInSlices(chat, request.stop?.signal ?? request.signal);
-    // One message may hold any number of tool results, and each of them is a text to scan.
+    // One message may contain any number of tool results, and each of them is a text.
     this.#checkSize({ messages: texts.texts });
     const chars = lengthOf(texts.texts.map(({ text }) => text));
     return this.#run("input", { kind: "conversation", chars }, request, async (options, { signal }) => {
@@ -337,8 +337,8 @@ export class ScanService {
   }
 
   /**
-   * Scans documents, each by itself, with the input scanners that look at texts of their source, as {@link scanDocuments} does. All
-   * of them together are one scan, with the time limit of a prompt.
+   * Scans each document alone with the input scanners for its source; see {@link scanDocuments}. All documents together are one scan, with
+   * the time limit of a prompt.
    *
    * @param source where the documents come from.
    */
@@ -359,7 +359,7 @@ export class ScanService {
       const reports = documents.map((document) => this.#documentReport(documentReport(document), hasText));
       const total = reportOf(mergeResults(documents), engineTiming);
       const isAllValid = reports.every((document) => document.isValid);
-      // A finding belongs to its document.
+      // Findings are reported with their documents, not in the total.
       const checks = total.checks.map((check) => Object.assign({}, check, { findings: [] }));
       return Object.assign(total, { text: "", documents: reports, isValid: isAllValid, checks, findings: {} });
     });
@@ -379,9 +379,9 @@ export class ScanService {
   }
 
   /**
-   * Checks that a call has no more texts than {@link ScanServiceOptions.maxMessages}.
+   * Checks that a call has at most {@link ScanServiceOptions.maxMessages} texts.
    *
-   * @param what what the texts are, for the error.
+   * @param what a noun for the texts, for the error.
    * @throws GuardError `GUARD_TOO_LARGE`.
    */
   checkCount(texts: readonly unknown[], what: string): void {
@@ -391,10 +391,10 @@ export class ScanService {
   }
 
   /**
-   * Refuses a call whose body was not read yet, if it would only be refused later because too much waits already.
+   * Refuses a call before its body is read, if the queue is too long for it.
    *
-   * @param chars the characters of the texts, as far as they are known.
-   * @param turn whose turns the scan would take; see {@link ScanRequest.turn}.
+   * @param chars the number of characters of the texts, if it is known.
+   * @param turn the key for fair queueing; see {@link ScanRequest.turn}.
    * @throws GuardError `GUARD_OVERLOADED`.
    */
   refuseUnread(kind: ScanKind, chars: number, turn: string | undefined): void {
@@ -404,7 +404,7 @@ export class ScanService {
 
   #checkSize({ messages }: { messages: readonly unknown[] }): void {
     const { maxMessages } = this.#options;
-    // A value that is no list has no length, and is refused where it is read.
+    // A value that is not a list has no length. The scan refuses it later.
     if (!(messages?.length > maxMessages)) return;
     throw new GuardError(
       "GUARD_TOO_LARGE",
@@ -412,7 +412,7 @@ export class ScanService {
     );
   }
 
-  /** Runs a scan when its turn has come, and decides about its texts. */
+  /** Runs a scan once it is admitted, and decides about its texts. */
   async #run(
     side: Side,
     { kind, chars }: { kind: ScanKind; chars: number },
@@ -436,7 +436,7 @@ export class ScanService {
       : Object.assign(report, { outcome });
   }
 
-  /** Adds the checks of fields beside the texts to a report. */
+  /** Adds the checks of other request fields to a report. */
   async #withFields(
     report: UndecidedReport,
     { fields, ...request }: ScanRequest,
@@ -469,7 +469,7 @@ export class ScanService {
   }
 }
 
-/** Scans the same texts again, with the scanners of another service. */
+/** Repeats a scan of the same texts with the scanners of another service. */
 export type Rescan = (service: ScanService, request: ScanRequest) => Promise<ServiceReport>;
 
 function textReport(result: TextResult, original: string, options: CallRunOptions): UndecidedReport {
@@ -477,12 +477,12 @@ function textReport(result: TextResult, original: string, options: CallRunOption
   return Object.assign({ text: result.text, edits }, reportOf(result, result.engineTiming));
 }
 
-/** The edits of a text in the unit of the caller. */
+/** Returns the edits of a text in the caller's unit of offsets. */
 function editsOf({ edits }: TextResult, original: string, { offsets = "utf16" }: CallRunOptions): Edit[] {
   return new Locator(original, undefined, offsets).located(edits);
 }
 
-/** Returns an admission with the limits of a service. */
+/** Creates an admission control with the limits of a service. */
 export function admissionOf(
   { maxScans, maxQueueTime = Number.POSITIVE_INFINITY }: ScanServiceOptions,
   machine?: Machine,
@@ -494,7 +494,7 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
-/** Reads the conversation that ends with a message of tool calls. */
+/** Returns the conversation with a last message that contains the tool calls. */
 function withToolCalls({ messages, tools, system }: ChatRequest, toolCalls: readonly AnsweredToolCall[]): Conversation {
   const message = { role: "assistant", content: null, tool_calls: toolCalls };
   return readConversation({ messages: [...messages, message], tools, system });
