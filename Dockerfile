@@ -13,7 +13,8 @@ COPY --from=rust /usr/local/cargo /usr/local/cargo
 WORKDIR /src
 # Packages change less often than sources, so they get a layer of their own.
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --no-save --no-audit --no-fund --ignore-scripts
+COPY scripts/check-locked.mjs scripts/
+RUN npm install --no-save --no-audit --no-fund --ignore-scripts && node scripts/check-locked.mjs
 COPY . .
 RUN node scripts/build.mjs && node scripts/pack.mjs platform
 # The image gets the files of the server, its production packages, and the package with the addon and ONNX Runtime.
