@@ -225,7 +225,7 @@ const rights = {
     .boolean()
     .optional()
     .describe(
-      "Whether these callers may suppress scanners (scanners_suppress). Default: false. Without auth all callers may.",
+      "Whether these callers may suppress scanners (scanners_suppress). Default: true if auth is one entry with one credential, otherwise false. Without auth all callers may.",
     ),
   mayAdminister: z
     .boolean()
@@ -274,6 +274,15 @@ export const authEntry = z.discriminatedUnion(
 export type AuthEntry = z.output<typeof authEntry>;
 
 /** One entry or a list. The result is a list; issues have the paths of the file. */
+/**
+ * Lets the only credential of a service suppress scanners, as llm-guard does, whose `auth` is one entry. Its callers are one party. With a
+ * list, or several keys, some callers may be checked because others do not trust them.
+ */
+function asOnly(entry: AuthEntry): AuthEntry {
+  const isOne = entry.type !== "api_key" || entry.keys.length === 1;
+  return isOne && entry.maySuppress === undefined ? { ...entry, maySuppress: true } : entry;
+}
+
 const auth = z
   .unknown()
   .transform((given, context): AuthEntry[] => {
@@ -281,7 +290,7 @@ const auth = z
     const result = Array.isArray(value)
       ? checkOptions(z.array(authEntry).min(1), value, "snake_case")
       : checkOptions(authEntry, value, "snake_case");
-    const entries = result.success ? [result.data].flat() : [];
+    const entries = result.success ? (Array.isArray(result.data) ? result.data : [asOnly(result.data)]) : [];
     const issues = result.success
       ? nameIssues(entries).map(({ path, message }) => ({ path: Array.isArray(value) ? path : path.slice(1), message }))
       : result.issues;

@@ -39,6 +39,20 @@ describe("profiles", () => {
     expect(await scanners("strict")).toEqual({});
   });
 
+  it("let the only credential suppress scanners, as in llm-guard, and those of a list if they may", async () => {
+    const entry = { type: "http_bearer", token: "main" } as const;
+    const suppress = async (auth: unknown, token = "main") => {
+      const { post } = await testServer({}, { ...CONFIG, auth } as never);
+      const reply = await post("/scan/prompt", { prompt: "red", scanners_suppress: ["BanSubstrings"] }, bearer(token));
+      return [reply.statusCode, reply.json().is_valid];
+    };
+    expect(await suppress(entry)).toEqual([200, true]);
+    expect((await suppress({ ...entry, maySuppress: false }))[0]).toBe(403);
+    expect((await suppress([entry]))[0]).toBe(403);
+    expect((await suppress([entry, { ...entry, token: "other" }]))[0]).toBe(403);
+    expect(await suppress([entry, { ...entry, token: "other", maySuppress: true }], "other")).toEqual([200, true]);
+  });
+
   it("inherit the masking of scanners that they have", async () => {
     const config = {
       inputScanners: [{ type: "BanSubstrings", params: { substrings: ["red"], redact: true, redactAll: true } }],
