@@ -19,6 +19,9 @@ const options = {
   json: { type: "boolean", help: "print JSON" },
 } as const;
 
+/** With fewer texts, the 95 % interval of a recall is wider than 30 percentage points. */
+const FEW = 40;
+
 /** A count of texts, its share, and the 95 % confidence interval of the share. */
 interface Share {
   count: number;
@@ -135,6 +138,15 @@ async function calibrateScanner(
   );
   // A minimum is compared with the probability of passing.
   const value = definition?.minimum === undefined ? fitted.threshold : Number((1 - fitted.threshold).toPrecision(15));
+  const initial = scanner.options[key];
+  if (
+    typeof initial === "number" &&
+    isFar(fitted.threshold, definition?.minimum === undefined ? initial : 1 - initial)
+  ) {
+    fitted.warnings.push(
+      `the ${option} ${value} is far from the default ${initial}: look at the texts near it (guard-scan eval --failures), and check that the labels are right`,
+    );
+  }
   const yaml = dump([{ type, params: { ...params, [option]: value } }], { lineWidth: -1 });
   return { scanner: type, side, option, value, ...fitted, yaml };
 }
@@ -175,9 +187,18 @@ function fitThreshold(
             `${harmless.length} harmless texts are too few for a rate of ${fpr}: at least ${needed} are needed (rule of three); the true rate may be higher`,
           ]
         : []),
+      ...(positives.length > 0 && positives.length < FEW
+        ? [`${positives.length} texts that should fail are too few for a recall: at least ${FEW} are needed`]
+        : []),
       ...(threshold >= 1 ? ["at a threshold of 1 no text fails"] : []),
     ],
   };
+}
+
+/** Whether two thresholds differ by a factor of more than ten in the odds. */
+function isFar(one: number, other: number): boolean {
+  const logit = (probability: number) => Math.log(probability / (1 - probability));
+  return Math.abs(logit(one) - logit(other)) > Math.log(10);
 }
 
 /** The shortest decimal at or above a threshold with the same verdicts: 0.42 for 0.4188, if no text lies between. */

@@ -1,11 +1,12 @@
 import { type Agreement, type Change, Tally } from "../service/comparison.ts";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 import { columns, truncate } from "./layout.ts";
-import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
+import { countLines } from "./lines.ts";
 import { Progress } from "./progress.ts";
 import { readSource } from "./scan.ts";
-import { idOf, type LineOptions, readJson, readSubject } from "./subjects.ts";
+import { idOf, type LineOptions, readSubject } from "./subjects.ts";
 import type { Suite } from "./suite.ts";
+import { type InputValue, valuesOf } from "./values.ts";
 
 /** The number of lines scanned at the same time. */
 const CONCURRENCY = 16;
@@ -21,6 +22,7 @@ const options = {
     value: "SOURCE",
     help: "source of lines without one, as in guard-scan scan",
   },
+  text: { type: "string", value: "FIELD", help: "field with the text; default: text or prompt" },
   "show-text": { type: "boolean", help: "print the texts of the lines that differ, not only their numbers" },
   json: { type: "boolean", help: "print the result as JSON" },
 } as const;
@@ -31,7 +33,7 @@ export const diff: Command = {
   summary: "Compares the verdicts of two configurations on the same texts.",
   usage: "guard-scan diff A.yml B.yml TEXTS.jsonl [--output-of PROMPT] [--source SOURCE] [--show-text] [--json]",
   options,
-  notes: `The file has lines as for guard-scan scan --jsonl; - is standard input. A text is newly failing if it fails in B only, and newly
+  notes: `The file has lines or CSV records as for guard-scan scan --jsonl; - is standard input. A text is newly failing if it fails in B only, and newly
 passing if it fails in A only. Scanners are matched by their names in results. Exit codes: 0 no differences, 1 differences, 2 an error,
 such as a line that cannot be scanned.`,
   async run(args) {
@@ -49,7 +51,8 @@ such as a line that cannot be scanned.`,
     const suites: Suite[] = [];
     try {
       for (const path of [a, b]) suites.push(await Suite.fromConfig(path));
-      const comparison = await compareLines(suites as [Suite, Suite], file, lines, values["show-text"] ?? false);
+      const format = { showsText: values["show-text"] ?? false, textField: values.text };
+      const comparison = await compareLines(suites as [Suite, Suite], file, lines, format);
       await print(values.json ? `${JSON.stringify(comparisonJson(a, b, comparison))}\n` : tables(a, b, comparison));
       for (const { line, error } of comparison.errors.slice(0, SHOWN_ERRORS))
         process.stderr.write(`guard: ${file}, line ${line}: ${error}\n`);
@@ -85,14 +88,13 @@ async function compareLines(
   suites: readonly [Suite, Suite],
   file: string,
   lines: LineOptions,
-  showsText: boolean,
+  { showsText, textField }: { showsText: boolean; textField: string | undefined },
 ): Promise<Comparison> {
   const progress = new Progress(file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
   const comparison: Comparison = { tally: new Tally(), differences: [], errors: [] };
   const pending = new Set<Promise<void>>();
   try {
-    for await (const line of linesOf(open(file))) {
-      if (isBlank(line)) continue;
+    for await (const line of valuesOf(file, textField)) {
       const work: Promise<void> = compareLine(suites, line, lines, showsText, comparison).finally(() => {
         pending.delete(work);
         progress.step();
@@ -112,13 +114,13 @@ async function compareLines(
 /** Judges a line with both configurations and adds the result to the comparison. */
 async function compareLine(
   [first, second]: readonly [Suite, Suite],
-  { number: line, bytes }: Line,
+  { number: line, read }: InputValue,
   lines: LineOptions,
   showsText: boolean,
   { tally, differences, errors }: Comparison,
 ): Promise<void> {
   try {
-    const value = readJson(decode(bytes));
+    const value = read();
     const subject = readSubject(value, lines);
     const [before, after] = await Promise.all([first.judge(subject), second.judge(subject)]);
     const { isSame, change = null, scanners } = tally.add(before, after);

@@ -6,8 +6,8 @@ import { type EvalValues, evalOptions } from "./eval/options.ts";
 import { columnNotes, plainTables } from "./eval/tables.ts";
 import { type EvaluationTask, fileTask, suiteTasks } from "./eval/tasks.ts";
 
-const fileUsage = `FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ... | --otherwise LABEL | --spans TYPE ...] [--by FIELD ...] [--json] [--out FILE]`;
-const suiteUsage = `--suite FILE [--data DIR] [--only NAME ...] [--json] [--out FILE]`;
+const fileUsage = `FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ... | --otherwise LABEL | --spans TYPE ...] [--by FIELD ...] [--failures FILE] [--junit FILE] [--json] [--out FILE]`;
+const suiteUsage = `--suite FILE [--data DIR] [--only NAME ...] [--failures FILE] [--junit FILE] [--json] [--out FILE]`;
 
 /** `guard-scan eval`: measures scanners on labelled texts. */
 export const evaluate: Command = {
@@ -39,6 +39,8 @@ export async function readTasks(files: readonly string[], values: EvalValues): P
 /** Runs evaluations one after another, prints the figures of each, and writes those of all as JSON if the options ask for it. */
 export async function runTasks(tasks: readonly EvaluationTask[], values: EvalValues): Promise<Measurement[]> {
   const { measure } = await import("./eval/measure.ts");
+  const { checkFailuresName, writeFailures, writeJUnit } = await import("./eval/failures.ts");
+  if (values.failures !== undefined) checkFailuresName(values.failures);
   const measurements: Measurement[] = [];
   for (const { evaluation, path } of tasks) {
     const { scanner, spans, otherwise } = evaluation;
@@ -53,5 +55,7 @@ export async function runTasks(tasks: readonly EvaluationTask[], values: EvalVal
   const json = `${JSON.stringify(results, null, 2)}\n`;
   if (values.json) await print(json);
   if (values.out !== undefined) await writeFile(values.out, json);
+  if (values.failures !== undefined) await writeFailures(values.failures, measurements);
+  if (values.junit !== undefined) await writeJUnit(values.junit, measurements);
   return measurements;
 }

@@ -30,20 +30,29 @@ const GAP = 2;
 /** The width below which no column is cut. */
 const MIN_WIDTH = 8;
 
-/**
- * Aligns rows of cells in columns.
- *
- * @param width the maximum length of a line, such as the width of a terminal. Cells of columns that do not fit are cut and end in `…`.
- * @param right the columns that are aligned at the right, such as numbers.
- */
+/** The width below which the last column does not fit beside the others. */
+const MIN_LAST_WIDTH = 30;
+
+export interface ColumnOptions {
+  /** The maximum length of a line, such as the width of a terminal. */
+  width?: number | undefined;
+  /** The columns that are aligned at the right, such as numbers. */
+  right?: readonly number[];
+  /** Whether cells of the last column are wrapped instead of cut; in a narrow terminal, below the other cells. */
+  wraps?: boolean;
+}
+
+/** Aligns rows of cells in columns. Cells of columns that do not fit are cut and end in `…`. */
 export function columns(
   rows: readonly (readonly string[])[],
-  { width = Number.POSITIVE_INFINITY, right = [] }: { width?: number | undefined; right?: readonly number[] } = {},
+  { width = Number.POSITIVE_INFINITY, right = [], wraps = false }: ColumnOptions = {},
 ): string {
-  const widths = fitWidths(
-    (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))),
-    width,
-  );
+  const natural = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const first = natural.slice(0, -1).reduce((sum, own) => sum + own + GAP, 0);
+  if (wraps && natural.at(-1) !== undefined && first + (natural.at(-1) as number) > width) {
+    return wrappedColumns(rows, natural, { width, first });
+  }
+  const widths = fitWidths(natural, width);
   return rows
     .map((row) => {
       const cells = row.map((cell, column) => {
@@ -52,6 +61,26 @@ export function columns(
       });
       return `${cells.join(" ".repeat(GAP)).trimEnd()}\n`;
     })
+    .join("");
+}
+
+/** @param first the width of all columns before the last one, with the gap. */
+function wrappedColumns(
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  { width, first }: { width: number; first: number },
+): string {
+  const isNarrow = width - first < MIN_LAST_WIDTH;
+  const indent = " ".repeat(isNarrow ? 2 * GAP : first);
+  return rows
+    .map((row) => {
+      const cells = row.slice(0, -1).map((cell, column) => cell.padEnd(isNarrow ? 0 : (widths[column] ?? 0)));
+      const start = cells.join(" ".repeat(GAP));
+      const lines = wrapLines(row.at(-1) ?? "", Math.max(MIN_WIDTH, width - indent.length));
+      if (isNarrow) return [...wrapLines(start, width), ...lines.map((line) => indent + line)].join("\n");
+      return lines.map((line, index) => (index === 0 ? `${start}${" ".repeat(GAP)}` : indent) + line).join("\n");
+    })
+    .map((row) => `${row.replace(/ +$/gm, "")}\n`)
     .join("");
 }
 

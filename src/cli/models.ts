@@ -160,8 +160,8 @@ function table(entries: readonly ModelEntry[]): string {
     model,
     source,
     megabytes(size),
-    labels.join(", "),
     license ?? "unknown",
+    labels.join(", "),
   ]);
-  return columns([["NAME", "SOURCE", "SIZE", "LABELS", "LICENSE"], ...rows], { width: lineWidth() });
+  return columns([["NAME", "SOURCE", "SIZE", "LICENSE", "LABELS"], ...rows], { width: lineWidth(), wraps: true });
 }

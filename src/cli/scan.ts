@@ -2,10 +2,12 @@ import { SOURCES, type Source } from "../scan/source.ts";
 import type { JsonDocumentsReport, JsonReport } from "../service/json-report.ts";
 import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
-import { countLines, decode, isBlank, type Line, linesOf, open } from "./lines.ts";
+import { csvLine } from "./csv.ts";
+import { countLines, decode, open } from "./lines.ts";
 import { Progress } from "./progress.ts";
-import { idOf, type LineOptions, readJson, readSubject, subjectOf } from "./subjects.ts";
+import { idOf, type LineOptions, readSubject, subjectOf } from "./subjects.ts";
 import type { ScannerChoice, Suite } from "./suite.ts";
+import { type InputValue, valuesOf } from "./values.ts";
 
 /** The number of lines scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
 const CONCURRENCY = 16;
@@ -21,7 +23,9 @@ type LineResult = LineRef & (JsonReport | JsonDocumentsReport | { error: string 
 
 const options = {
   file: { type: "string", value: "FILE", help: "scan a file, or standard input for -" },
-  jsonl: { type: "boolean", help: "read the file as JSON lines, and print JSON lines in the same order" },
+  jsonl: { type: "boolean", help: "read the file as JSON lines or CSV, and print JSON lines in the same order" },
+  csv: { type: "boolean", help: "with --jsonl: print CSV with line, id, is_valid, failing and error" },
+  text: { type: "string", value: "FIELD", help: "with --jsonl: field with the text; default: text or prompt" },
   config: {
     type: "string",
     value: "FILE",
@@ -61,7 +65,7 @@ export const scan: Command = {
   prompt and output    an output with its prompt
   messages             a conversation; tools and system optional
   documents            a list of strings, or of objects with text and optional id; source optional
-Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
+A .csv file has the names of such keys in its first line. Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
 scanned gets an error in place of a result; the other lines are scanned.
 Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
@@ -72,7 +76,8 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
     if (text !== undefined && values.jsonl)
       throw new UsageError("--jsonl reads a file or standard input, not an argument");
     if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
-    if (values["mask-injections"] && !values.jsonl) throw new UsageError("--mask-injections needs --jsonl");
+    const needsLines = (["mask-injections", "csv", "text"] as const).find((name) => values[name] !== undefined);
+    if (needsLines && !values.jsonl) throw new UsageError(`--${needsLines} needs --jsonl`);
     const lines: LineOptions = { outputOf: values["output-of"], source: readSource(values.source) };
     if (lines.outputOf !== undefined && lines.source !== undefined) {
       throw new UsageError("give --source or --output-of, not both: an output comes from the assistant");
@@ -85,9 +90,9 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
       ? Suite.fromChoices(choices)
       : Suite.fromConfig(configFile(values.config).path));
     const file = values.file ?? "-";
-    const { details = false, "mask-injections": masksInjections = false } = values;
+    const { details = false, "mask-injections": masksInjections = false, csv: asCsv = false, text: textField } = values;
     try {
-      if (values.jsonl) return await scanLines(suite, file, lines, { details, masksInjections });
+      if (values.jsonl) return await scanLines(suite, file, lines, { details, masksInjections, asCsv, textField });
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
       return reply.is_valid ? 0 : 1;
@@ -134,13 +139,14 @@ async function scanLines(
   suite: Suite,
   file: string,
   lines: LineOptions,
-  { details, masksInjections }: { details: boolean; masksInjections: boolean },
+  { details, masksInjections, asCsv, textField }: LineFormat,
 ): Promise<number> {
-  const output = new ResultOutput(file, file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined);
-  const scanLine = async ({ number, bytes }: Line): Promise<LineResult> => {
+  const count = file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined;
+  const output = new ResultOutput(file, count, asCsv);
+  const scanLine = async ({ number, read }: InputValue): Promise<LineResult> => {
     const ref: LineRef = { line: number };
     try {
-      const value = readJson(decode(bytes));
+      const value = read();
       const id = idOf(value);
       if (id !== undefined) ref.id = id;
       return { ...ref, ...(await suite.scan(readSubject(value, lines), details, masksInjections)) };
@@ -151,8 +157,7 @@ async function scanLines(
   const pending: Promise<void>[] = [];
   let last = Promise.resolve();
   try {
-    for await (const line of linesOf(open(file))) {
-      if (isBlank(line)) continue;
+    for await (const line of valuesOf(file, textField)) {
       const result = scanLine(line);
       last = last.then(async () => output.print(await result));
       // Its error is thrown below, where it is awaited. Until then it must not count as an unhandled rejection.
@@ -167,20 +172,45 @@ async function scanLines(
   return output.exitCode;
 }
 
+/** How lines are read and printed. */
+interface LineFormat {
+  details: boolean;
+  masksInjections: boolean;
+  asCsv: boolean;
+  /** The field with the text, if it has another name. */
+  textField: string | undefined;
+}
+
+const CSV_HEADER = ["line", "id", "is_valid", "failing", "error"];
+
+/** The cells of a result. `failing` lists the scanners that failed. */
+function csvCells(result: LineResult): string[] {
+  const { line, id = "" } = result;
+  if ("error" in result) return [String(line), String(id), "", "", result.error];
+  const scores = "scanners" in result ? Object.entries(result.scanners) : [];
+  const failing = scores.filter(([, score]) => Number(score) > 0).map(([name]) => name);
+  return [String(line), String(id), String(result.is_valid), failing.join(" "), ""];
+}
+
 /** Prints the results of lines, and counts those that failed and those that are errors. */
 class ResultOutput {
   readonly #file: string;
   readonly #progress: Progress;
+  readonly #asCsv: boolean;
+  #hasHeader = false;
   #failed = 0;
   #errors = 0;
 
-  constructor(file: string, lines: number | undefined) {
+  constructor(file: string, lines: number | undefined, asCsv: boolean) {
     this.#file = file;
+    this.#asCsv = asCsv;
     this.#progress = new Progress(lines);
   }
 
   async print(result: LineResult): Promise<void> {
-    await print(`${JSON.stringify(result)}\n`);
+    if (this.#asCsv && !this.#hasHeader) await print(csvLine(CSV_HEADER));
+    this.#hasHeader = true;
+    await print(this.#asCsv ? csvLine(csvCells(result)) : `${JSON.stringify(result)}\n`);
     this.#progress.step();
     if ("error" in result) {
       this.#errors += 1;

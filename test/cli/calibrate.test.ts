@@ -43,12 +43,15 @@ const labelled = file("labelled.jsonl", [
   ...noise.map((text) => ({ text, label: "noise" })),
 ]);
 
+/** These texts are so plain that all of them are far below the default threshold. */
+const FAR_FROM_DEFAULT = /^guard: warning: the threshold \S+ is far from the default 0\.97: .*\n$/;
+
 describe("guard-scan calibrate", () => {
   it("finds the lowest threshold at which at most the given share of harmless texts fails", async () => {
     const { code, stdout, stderr } = await guard(plain, "--scanner", "Gibberish", "--fpr", "0.1", "--json");
-    expect([code, stderr]).toEqual([0, ""]);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(FAR_FROM_DEFAULT)]);
     const { threshold, falsePositives, recall, side, yaml, warnings } = JSON.parse(stdout);
-    expect([side, recall, warnings]).toEqual(["input", undefined, []]);
+    expect([side, recall, warnings]).toEqual(["input", undefined, [expect.stringContaining("far from the default")]]);
     expect(falsePositives.of).toBe(30);
     expect(falsePositives.count).toBeLessThanOrEqual(3);
     const [low, high] = falsePositives.interval;
@@ -95,7 +98,25 @@ describe("guard-scan calibrate", () => {
     expect(stdout).toMatch(/\nfalse positives +\d of 30: \d+\.\d\d % \(95 % interval \d+\.\d\d % to \d+\.\d\d %\)\n/);
     expect(stdout).toMatch(/\nrecall +2 of 3: 66\.67 % \(95 % interval 20\.77 % to 93\.85 %\)\n/);
     expect(stdout).toMatch(/\n- type: Gibberish\n {2}params:\n {4}match_type: sentence\n {4}threshold: \S+\n$/);
-    expect(stderr).toBe("");
+    // Three texts say little about the recall.
+    const [few, far] = stderr.split(/(?<=\n)/);
+    expect(few).toBe("guard: warning: 3 texts that should fail are too few for a recall: at least 40 are needed\n");
+    expect(far).toMatch(FAR_FROM_DEFAULT);
+  });
+
+  it("warns of a threshold far from the default", async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => ({ text: `Please help me with my essay number ${index}.` }));
+    const { stdout, stderr } = await guard(
+      file("easy.jsonl", rows),
+      "--scanner",
+      "Gibberish",
+      "--fpr",
+      "0.2",
+      "--json",
+    );
+    const { warnings } = JSON.parse(stdout);
+    expect(warnings).toEqual([expect.stringMatching(/^the threshold 0\.\d+ is far from the default 0\.\d+: look at/)]);
+    expect(stderr).toContain(warnings[0]);
   });
 
   it("warns if there are too few texts for a rate", async () => {

@@ -124,6 +124,58 @@ describe("guard-scan eval", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
+  it("writes the texts with wrong verdicts as CSV, JSON lines and HTML, and a JUnit report", async () => {
+    const labels = [
+      "--scanner",
+      "BanSubstrings",
+      "--params",
+      '{"substrings":["zebra"],"match_type":"word"}',
+      "--positive",
+    ];
+    for (const end of ["csv", "jsonl", "html"]) {
+      const written = await guard([
+        "animals.jsonl",
+        ...labels,
+        "animal",
+        "--failures",
+        `wrong.${end}`,
+        "--junit",
+        "junit.xml",
+      ]);
+      expect([written.code, written.stderr]).toEqual([0, ""]);
+    }
+    const read = (name: string) => readFileSync(join(folder, name), "utf8");
+    const [first, ...others] = read("wrong.jsonl")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(first).toMatchObject({ evaluation: "BanSubstrings", file: "animals.jsonl", row: 2, kind: "false_negative" });
+    expect(first).toMatchObject({ expected: "fail", got: "pass", text: "two zebras in a field" });
+    expect(others.map(({ row, kind }) => [row, kind])).toEqual([
+      [3, "false_negative"],
+      [4, "false_positive"],
+    ]);
+    expect(read("wrong.csv").split("\r\n")[1]).toMatch(
+      /^BanSubstrings,animals\.jsonl,2,false_negative,fail,pass,-?\d+,/,
+    );
+    expect(read("wrong.html")).toContain("<td>two zebras in a field</td>");
+    expect(read("junit.xml")).toContain('<testsuite name="BanSubstrings" tests="5" failures="3" errors="0">');
+    expect(read("junit.xml")).toContain('message="expected fail, got pass">two zebras in a field</failure>');
+    const odd = { text: '<b> "& \u0001\ud800', label: "animal" };
+    file("odd.jsonl", `${JSON.stringify(odd)}\n`);
+    await guard(["odd.jsonl", ...labels, "animal", "--failures", "odd.html", "--junit", "odd.xml"]);
+    for (const name of ["odd.html", "odd.xml"]) expect(read(name)).toContain("&lt;b&gt; &quot;&amp; \ufffd\ufffd");
+    expect(await guard(["animals.jsonl", ...labels, "animal", "--failures", "wrong.txt"])).toMatchObject({ code: 2 });
+  });
+
+  it.each(["nope.csv", "nope.jsonl", "nope.csv.gz"])("names a missing file without a stack: %s", async (name) => {
+    const { code, stderr } = await guard([name, "--scanner", "Toxicity"]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/^guard: ENOENT: no such file or directory, open '.*'\n$/),
+    ]);
+  });
+
   it("names the error in a suite or a file", async () => {
     const wrong = async (evaluation: string) => {
       const name = file("wrong.yml", `evaluations: [${evaluation}]`);

@@ -107,3 +107,14 @@ describe("fileReport", () => {
     ]);
   });
 });
+
+describe("the report of a file that was written for guard", () => {
+  it.each([
+    ["names its schema", "# yaml-language-server: $schema=./scanners.schema.json\n"],
+    ["has a setting that llm-guard does not have", "app: { workers: 2 }\n"],
+    ["has a section that llm-guard does not have", "conversation: { window: 2 }\n"],
+  ])("says nothing of llm-guard if it %s", async (_what, start) => {
+    const notes = await report(`${start}input_scanners:\n  - type: Regex\n    params: { patterns: ["x"] }\n`);
+    expect(notes.map(({ kind }) => kind)).toEqual(["runs"]);
+  });
+});

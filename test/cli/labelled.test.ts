@@ -27,6 +27,23 @@ describe("readLabelled", () => {
     }
   });
 
+  it.each([
+    ["semicolons", ";"],
+    ["tabs", "\t"],
+  ])("reads CSV with %s, and columns of other names", async (name, separator) => {
+    const content = [
+      ["Nachricht", "Urteil"],
+      ['"a, b; c"', "fail"],
+      ["hello", "pass"],
+    ];
+    const path = file(`${name}.csv`, content.map((cells) => cells.join(separator)).join("\n"));
+    const rows = await readLabelled(path, "Regex", { text: "Nachricht", label: "Urteil" });
+    expect(rows.map(({ text, label }) => [text, label])).toEqual([
+      ["a, b; c", "fail"],
+      ["hello", "pass"],
+    ]);
+  });
+
   it("reads CSV with a header", async () => {
     const content = [
       "\ufefftext,label,source,prompt",

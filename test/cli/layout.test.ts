@@ -24,6 +24,22 @@ describe("columns", () => {
     expect(lines[2]).toMatch(/^b +1 MB +x$/);
   });
 
+  it("wrap the last cell in a narrow terminal, and lose nothing", () => {
+    const text = (width: number) => columns(ROWS, { width, wraps: true });
+    expect(text(80)).toBe(
+      "NAME                               SIZE     LABELS\n" +
+        "embedded:a-model-with-a-long-name  12.5 MB  one, two, three, four, five, six\n" +
+        "b                                  1 MB     x\n",
+    );
+    expect(text(75)).toContain(`one, two, three, four, five,\n${" ".repeat(44)}six\n`);
+    expect(text(40)).toContain("\nMB\n    one, two, three, four, five, six\nb  1 MB\n    x\n");
+    for (const width of [40, 50, 60, 75]) {
+      const lines = text(width).split("\n");
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(width);
+      expect(text(width).replace(/\s+/g, " ")).toContain("one, two, three, four, five, six");
+    }
+  });
+
   it("never split a character, and never exceed the width", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, width) => {

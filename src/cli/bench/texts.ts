@@ -1,4 +1,5 @@
 import { UsageError } from "../command.ts";
+import { csvRecords, isCsv } from "../csv.ts";
 import { decode, isBlank, linesOf, open } from "../lines.ts";
 import { readJson, readSubject, subjectOf } from "../subjects.ts";
 import type { Subject } from "../suite.ts";
@@ -29,6 +30,10 @@ export async function readTexts(file: string | undefined): Promise<Texts> {
 async function subjectsOf(file: string): Promise<Subject[]> {
   const isJson = /\.(jsonl|ndjson|json)$/i.test(file);
   const subjects: Subject[] = [];
+  if (isCsv(file)) {
+    for await (const { value } of csvRecords(file, open(file))) subjects.push(readSubject(value));
+    return subjects;
+  }
   for await (const line of linesOf(open(file))) {
     if (isBlank(line)) continue;
     try {

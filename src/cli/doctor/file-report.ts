@@ -12,6 +12,7 @@ import { scannerClasses } from "../../scanners/catalog.ts";
 import { differencesOf } from "../../scanners/difference.ts";
 import { modelNames } from "../../scanners/model-names.ts";
 import { GuardError, GuardValidationError } from "../../support/errors.ts";
+import { isRecord } from "../../support/is-record.ts";
 import { LONG_TEXTS } from "../bench/ordinary-texts.ts";
 import { formatMilliseconds, SLOW, timed } from "../bench/timing.ts";
 
@@ -48,19 +49,56 @@ export async function fileReport(path: string, measures: boolean): Promise<Note[
   const { value, lineOf } = parseYaml(text);
   const engine = Engine.fromEnvironment();
   try {
+    const isOwn = isOwnFile(text, value);
     const notes: Note[] = [
-      ...settingDifferences(value).map((item): Note => ({ ...item, kind: "differs" })),
+      ...(isOwn ? [] : settingDifferences(value).map((item): Note => ({ ...item, kind: "differs" }))),
       ...ignoredKeys(config).flatMap(({ paths, reason }) =>
         paths.map((path): Note => ({ path, kind: "ignored", text: `does nothing: ${reason}` })),
       ),
       ...(await scannerListNotes(config, engine, measures)),
     ];
-    return sortByLine(notes.map((note) => withLine(note, lineOf)));
+    const shown = isOwn ? notes.filter(({ kind }) => kind !== "differs") : notes;
+    return sortByLine(shown.map((note) => withLine(note, lineOf)));
   } catch (error) {
     return errorNotes(error, lineOf);
   } finally {
     await engine.close();
   }
+}
+
+/** The sections of llm-guard's file, and the keys of its section app. */
+const LLM_GUARD_SECTIONS = [
+  "app",
+  "rate_limit",
+  "cache",
+  "auth",
+  "tracing",
+  "metrics",
+  "input_scanners",
+  "output_scanners",
+];
+const LLM_GUARD_APP = [
+  ...[
+    "name",
+    "port",
+    "log_level",
+    "log_json",
+    "scan_fail_fast",
+    "scan_prompt_timeout",
+    "scan_output_timeout",
+    "lazy_load",
+  ],
+];
+
+/** Whether a file was written for guard: it names guard's schema, or has settings that llm-guard does not have. */
+function isOwnFile(text: string, value: unknown): boolean {
+  if (/^# yaml-language-server: \$schema=.*scanners\.schema\.json/m.test(text)) return true;
+  if (!isRecord(value)) return false;
+  const app = isRecord(value.app) ? Object.keys(value.app) : [];
+  return (
+    Object.keys(value).some((key) => !LLM_GUARD_SECTIONS.includes(key)) ||
+    app.some((key) => !LLM_GUARD_APP.includes(key))
+  );
 }
 
 /** Notes on the scanners of all lists, each list once: a profile inherits the lists that it does not override. */

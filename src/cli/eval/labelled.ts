@@ -75,7 +75,7 @@ export const labelledOptions = {
 
 /** Explains files of labelled texts for the help. */
 export const labelledNotes = `A file has a JSON object in each line, with text, label and, for outputs, prompt. A .gz file is unpacked; - is standard input. A .csv
-file (RFC 4180) has the names of the fields in its first line.
+file (RFC 4180; commas, semicolons or tabs) has the names of the fields in its first line.
 Scanners that compare an output with its prompt, such as Relevance, need a prompt in every line.
 With --positive all other labels should pass; with --negative all other labels should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,

@@ -198,13 +198,13 @@ function groupsOf(outcomes: readonly (Outcome & JudgedText)[], field: string): [
 }
 
 /** The label of the first finding with the highest score. */
-function topLabel(findings: readonly Finding[]): string | undefined {
+export function topLabel(findings: readonly Finding[]): string | undefined {
   const best = findings.reduce((best, { score }) => Math.max(best, score), 0);
   return findings.find(({ score }) => score >= best)?.label;
 }
 
 /** The labelled spans of a text and the spans of the findings, of the given types. */
-function comparedSpans(
+export function comparedSpans(
   { row, findings }: JudgedText,
   types: readonly string[],
 ): { spans: TypedSpan[]; found: TypedSpan[] } {

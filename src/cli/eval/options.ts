@@ -29,6 +29,12 @@ export const evalOptions = {
     value: "NAME",
     help: "run only this evaluation or scanner of the suite; may be repeated",
   },
+  failures: {
+    type: "string",
+    value: "FILE",
+    help: "write the texts with wrong verdicts to a file .csv, .jsonl or .html",
+  },
+  junit: { type: "string", value: "FILE", help: "write a JUnit report (XML), in which a wrong verdict is a failure" },
   json: { type: "boolean", help: "print JSON" },
   out: { type: "string", value: "FILE", help: "write JSON to a file" },
 } as const;

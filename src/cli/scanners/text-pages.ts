@@ -11,7 +11,7 @@ export function scannerList(references: readonly ScannerReference[], width?: num
     sides.map((side) => TEXTS[side]).join(", "),
     plain(summary),
   ]);
-  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width })}\nRun guard-scan scanners NAME for details.\n`;
+  return `${columns([["NAME", "CHECKS", "WHAT IT DOES"], ...rows], { width, wraps: true })}\nRun guard-scan scanners NAME for details.\n`;
 }
 
 /** A table of the plugins that packages offer by name; empty if there are none. */

@@ -41,6 +41,7 @@ export async function describeApi(
     openapi: {
       openapi: "3.1.0",
       info: { title, version, description: "Checks prompts, conversations and outputs of large language models." },
+      servers: [{ url: "/", description: "The server of this description." }],
       tags: TAGS,
       components: { securitySchemes },
       security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),

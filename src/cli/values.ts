@@ -1,0 +1,35 @@
+import { csvRecords, isCsv } from "./csv.ts";
+import { decode, isBlank, linesOf, open } from "./lines.ts";
+import { readJson } from "./subjects.ts";
+
+/** A line of JSON, or a record of a CSV file. */
+export interface InputValue {
+  /** The number of the line, from 1. */
+  number: number;
+  /**
+   * Returns the value.
+   *
+   * @throws TypeError if the line is no JSON in UTF-8.
+   */
+  read(): unknown;
+}
+
+/**
+ * Reads the values of a file of JSON lines, or of a `.csv` file with a header. Blank lines are skipped.
+ *
+ * @param textField the field with the text, if it has another name than `text`.
+ */
+export async function* valuesOf(file: string, textField?: string): AsyncGenerator<InputValue> {
+  const named = (value: unknown) => {
+    if (textField === undefined || typeof value !== "object" || value === null) return value;
+    const { [textField]: text, ...others } = value as Record<string, unknown>;
+    return { ...others, text };
+  };
+  if (isCsv(file)) {
+    for await (const { line, value } of csvRecords(file, open(file))) yield { number: line, read: () => named(value) };
+    return;
+  }
+  for await (const line of linesOf(open(file))) {
+    if (!isBlank(line)) yield { number: line.number, read: () => named(readJson(decode(line.bytes))) };
+  }
+}
