@@ -20,7 +20,7 @@ export interface TextVerdict {
    * and the rest is forwarded. `blocked`: nothing is forwarded.
    */
   outcome: Outcome;
-  /** The names of the checks that failed. It is empty when the text could not be checked, or not as a whole. */
+  /** The names of the checks that failed. It is empty if the text was not checked completely. */
   failing: readonly string[];
   /** The risk scores of all checks. */
   scores: Readonly<Record<string, number>>;
@@ -37,7 +37,7 @@ export class SessionScanner {
   readonly #service: ScanService;
   readonly #onError: (reason: string) => void;
 
-  /** @param onError is told why a text could not be checked. The reason quotes no text. */
+  /** @param onError receives the reason why a text could not be checked. The reason quotes no text. */
   constructor(service: ScanService, onError: (reason: string) => void) {
     this.#service = service;
     this.#onError = onError;

@@ -37,7 +37,7 @@ const NAME_KEYS: Readonly<Record<string, (value: string) => boolean>> = {
   requestState: isPhrase,
 };
 
-/** The types of blocks whose strings are all that they have. */
+/** The types of blocks that contain nothing but strings. */
 const TEXT_BLOCKS = new Set(["text", "resource", "resource_link", "tool_use", "tool_result"]);
 
 /** The values of `type` and `$schema` in a JSON Schema, which say nothing about the tool. */
@@ -94,7 +94,7 @@ export function errorText(error: object): Part | undefined {
   return reader.part("tool", "error");
 }
 
-/** Reads a text of the server beside its tools, such as its instructions. */
+/** Reads another text of the server, such as its instructions. */
 export function plainText(holder: Shape, key: string, path: string): Part | undefined {
   const reader = new PartReader();
   reader.read(holder, key, path);

@@ -159,7 +159,7 @@ async function forwardCall(
   return sendStream(reply, Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>), proxied);
 }
 
-/** Streams a response, and notes whether the upstream breaks it off. The client's connection is destroyed then. */
+/** Streams a response. If the upstream breaks off the response, this is recorded, and the client's connection is destroyed. */
 function sendStream(reply: FastifyReply, response: Readable, proxied: ProxiedCall): FastifyReply {
   response.once("error", () => {
     proxied.isBroken = !reply.raw.destroyed;

@@ -161,7 +161,7 @@ abstract class BodyScanner implements BuiltInScanner {
           : `expected an object, got ${context === null ? "null" : typeof context}`;
       throw new GuardValidationError([{ path: "context", message }]);
     }
-    // Whoever gives a lazy context has checked its signal, and reading it would create it.
+    // The creator of a lazy context has already checked its signal. Reading the signal here would create it.
     if (!(context instanceof LazyContext)) context.signal?.throwIfAborted();
     if (text === "" && !this.#body.checksEmpty) return passed(text);
     return toVerdict(text, await this.#body.check(text, context));

@@ -155,7 +155,7 @@ export interface PluginScannerDefinition<Options extends object = object, Body e
 }
 
 /** A definition of any scanner. */
-// biome-ignore lint/suspicious/noExplicitAny: a options are parameters and results, so no narrower type fits all definitions.
+// biome-ignore lint/suspicious/noExplicitAny: options occur in parameters and in results, so no narrower type fits all definitions.
 export type AnyScannerDefinition = ScannerDefinition<any, any, any>;
 
 /** A scanner of guard's own. */

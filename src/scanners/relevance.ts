@@ -94,7 +94,7 @@ interface RelevanceOptions extends Record<string, unknown> {
   onUntrainedLanguage: UntrainedTreatment;
 }
 
-/** The relevance of two texts of which one has nothing to compare. */
+/** The relevance if one of the two texts has nothing to compare. */
 const NOTHING_TO_COMPARE = -1;
 
 /** Compares an output with its prompt. */

@@ -12,7 +12,7 @@ export interface DecodedNumbers {
   locate(span: Span): Span;
 }
 
-/** How numbers are written, and the codes that one of them stands for. Every pattern takes linear time. */
+/** The notations of numbers, and the codes that a number encodes. Every pattern takes linear time. */
 const NOTATIONS: { view: string; pattern: RegExp; codes: (digits: string) => Iterable<number> }[] = [
   { view: "decimal", pattern: /(?<!\d)\d{2,4}(?!\d)/g, codes: (digits) => [Number(digits)] },
   // Also U+0043, \u0043, 0x43 and %43: a code point of ASCII is its byte, with zeros before it.

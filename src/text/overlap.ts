@@ -4,15 +4,15 @@ import type { Span } from "./span.ts";
 
 /** A passage of a text that repeats another text. */
 export interface Passage extends Span {
-  /** The index of the other text that the passage repeats. Where several have it, the first one counts. */
+  /** The index of the repeated text. If several texts contain the passage, the first one counts. */
   other: number;
-  /** How many words it has, or letters, rounded down. */
+  /** The length in words, or in letters, rounded down. */
   words: number;
   /** The view in which it was found. It is absent when the text contains the passage as it is written. */
   view?: string;
 }
 
-/** What a text repeats from other texts. */
+/** The passages that a text repeats from other texts. */
 export interface Overlap {
   /** The passages: first those of the text itself, in order and without overlaps, then those that only its views contain. */
   passages: Passage[];
@@ -22,26 +22,26 @@ export interface Overlap {
   others: { words: number; of: number }[];
 }
 
-/** Which passages count. */
+/** The options of {@link findOverlap}. */
 export interface OverlapOptions extends Abortable {
   /** The length of the shortest passage that counts, in words or letters. The default is 8. */
   minimum?: number;
   /**
    * The unit of lengths. `words`: words, where a character of a script without spaces between words (Chinese, Japanese,
-   * Thai, ...) counts as half a word. `letters`: letters and digits, whatever stands between them, so that passages without their
+   * Thai, ...) counts as half a word. `letters`: letters and digits. Other characters are ignored, so passages without their
    * spaces are found too. The default is `words`.
    */
   count?: "words" | "letters";
-  /** Texts that may be repeated: a passage that one of them contains does not count. The default is none. */
+  /** Texts that may be repeated: passages of these texts do not count. The default is none. */
   except?: readonly string[];
-  /** Whether the views of the text are searched too, where encodings such as base64 are decoded. The default is false. */
+  /** Whether decoded views of the text are searched too, such as base64. The default is false. */
   deobfuscate?: boolean;
 }
 
 /**
  * Finds the passages of a text that repeat one of the others. Case, accents, punctuation, white space, invisible characters and
- * compatibility forms make no difference. A passage of at least the minimum that begins and ends with whole words is always found,
- * in whatever order the passages stand. The time is linear in the length of all texts together.
+ * compatibility forms are ignored. Every passage with at least the minimum length is found if it begins and ends with whole words. The
+ * passages may be in any order. The time is linear in the length of all texts together.
  */
 export async function findOverlap(
   text: string,

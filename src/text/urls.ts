@@ -32,7 +32,7 @@ export async function findUrls(text: string, abortable: Abortable = {}): Promise
   return mapRowsInSlices(found.spans, 2, url, new TimeSlice(abortable.signal));
 }
 
-/** Results that the scanners of one call share, so that each is made once per text: the `AnswerCache` of `models/`. */
+/** A cache that the scanners of one call share: the `AnswerCache` of `models/`. Each result is computed once per text. */
 interface SharedResults {
   share<T>(question: string, text: string, make: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

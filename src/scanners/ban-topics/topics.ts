@@ -8,7 +8,7 @@ import { readComparison, visitCosines } from "../../models/similarity.ts";
 import type { TextModel } from "../../models/text-model.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 
-/** How many topics or parts of a text are asked about at the same time. Without a limit, one long list would fill the queue of a model. */
+/** How many topics or parts of a text are scored concurrently. Without a limit, one long list would fill the queue of a model. */
 const CONCURRENCY = 8;
 
 /** A topic and the phrases that describe it. The topic is as likely as its likeliest phrase. */

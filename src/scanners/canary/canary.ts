@@ -26,7 +26,7 @@ import {
  */
 const MIN_RUN = 10;
 
-/** A place that gives away a token. */
+/** A place in a text that reveals a token. */
 interface Leak extends Span {
   characters: number;
   view?: string;

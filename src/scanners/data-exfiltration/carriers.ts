@@ -30,8 +30,8 @@ export interface TextUrls {
   scripts: { target: Target; scheme: string }[];
 }
 
-/** Whether a target is loaded without anybody's doing, such as an image. */
-export function isLoading({ target: { kind } }: Carrier): boolean {
+/** Whether a target, such as an image, is loaded without a click. */
+export function isAutoLoaded({ target: { kind } }: Carrier): boolean {
   return kind === "image" || kind === "active";
 }
 

@@ -12,7 +12,7 @@ export interface HiddenMessage extends Span {
 /** The fewest characters of a message. Shorter ones occur by chance, such as the rest of a flag. */
 const MIN_LENGTH = 4;
 
-/** How many characters are read between two looks at the clock. All of them are in the Basic Multilingual Plane. */
+/** How many characters are read per time slice. All of them are in the Basic Multilingual Plane. */
 const PORTION = 4096;
 
 /**

@@ -1,6 +1,6 @@
 import type { ScanContext } from "../../scan/scanner.ts";
 import type { TimeSlice } from "../../support/time-slice.ts";
-import { type Carrier, isLoading } from "./carriers.ts";
+import { type Carrier, isAutoLoaded } from "./carriers.ts";
 import { type ConversationData, foldText, readConversationData, type SecretRules } from "./conversation-data.ts";
 import { findRepeatedParts } from "./repeated-parts.ts";
 import { hasPlaceholder, isProse, type UrlPart, wordsIn } from "./url-parts.ts";
@@ -47,13 +47,13 @@ export async function findLeaks(
 function placeholderPart(carrier: Carrier): UrlPart | undefined {
   const { kind, isInCode } = carrier.target;
   if (kind === "call" || isInCode) return undefined;
-  const loads = isLoading(carrier);
+  const loads = isAutoLoaded(carrier);
   return carrier.parts.find(({ text, where }) => (loads || where !== "path") && hasPlaceholder(text, loads));
 }
 
 /** Whether a part of a URL has data that is not a passage of the conversation: a secret, an encoded value, or a text by itself. */
 function isLeak(part: UrlPart, carrier: Carrier, data: ConversationData): boolean {
-  const loads = isLoading(carrier);
+  const loads = isAutoLoaded(carrier);
   if ([part.text, ...part.decoded].some((text) => hasSecret(text, loads, data))) return true;
   if (part.decoded.some((text) => (loads && isProse(text)) || isKnownValue(text, carrier, data))) return true;
   const least = part.where === "path" ? PROSE_WORDS.path : PROSE_WORDS.part;

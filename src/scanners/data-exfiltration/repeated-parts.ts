@@ -1,16 +1,16 @@
 import type { Abortable } from "../../native.ts";
 import type { TimeSlice } from "../../support/time-slice.ts";
 import { findOverlap } from "../../text/overlap.ts";
-import { type Carrier, isLoading } from "./carriers.ts";
+import { type Carrier, isAutoLoaded } from "./carriers.ts";
 import type { ConversationData } from "./conversation-data.ts";
 import type { UrlPart } from "./url-parts.ts";
 
 /**
- * How many consecutive words of the conversation a part of a URL must repeat to fail. Images load without anybody's doing, so few words are
- * enough. Links repeat titles and addresses, and image files have long names. These numbers are chosen, not measured.
+ * How many consecutive words of the conversation a part of a URL must repeat to fail. Images load without a click, so few words are enough.
+ * Links repeat titles and addresses, and image files have long names. These numbers are chosen, not measured.
  */
 const WORDS = { encoded: 3, image: 4, imagePath: 5, imageFile: 8, call: 6, link: 12 };
-/** The same for images in letters, whatever stands between the letters. */
+/** The minimum for images in letters, ignoring all characters between letters. */
 const LETTERS = { image: 30, imageFile: 60 };
 /** Disguises are undone in URLs of up to this many UTF-16 code units together. */
 const MAX_DEOBFUSCATED = 20_000;
@@ -18,8 +18,8 @@ const MAX_DEOBFUSCATED = 20_000;
 const SEPARATOR = "qxzvkjwpartqxzvkjw";
 
 /**
- * Pages that show a search, a place or a date, and give nothing to anybody else. A link to them may repeat a tool result, such as an
- * address, but no system prompt. Only whole hosts are listed: other hosts of these companies run scripts and collect forms of anybody.
+ * Pages that show a search, a place or a date, and reveal nothing to third parties. A link to them may repeat a tool result, such as an
+ * address, but no system prompt. Only whole hosts are listed: other hosts of these companies run scripts and forms of third parties.
  */
 const SEARCH_HOSTS = new Set(
   (
@@ -58,8 +58,8 @@ export async function findRepeatedParts(
   slice: TimeSlice,
   abortable: Abortable,
 ): Promise<Set<UrlPart>> {
-  const images = carriers.filter(isLoading);
-  const others = carriers.filter((carrier) => !isLoading(carrier));
+  const images = carriers.filter(isAutoLoaded);
+  const others = carriers.filter((carrier) => !isAutoLoaded(carrier));
   const links = others.filter(({ target: { kind } }) => kind === "link");
   const comparisons: Comparison[] = [
     { carriers: images, texts: [...system, ...tool, ...user], minimum: imageWords },

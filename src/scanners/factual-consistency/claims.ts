@@ -12,7 +12,7 @@ export async function claimsOf(text: string, abortable: Abortable = {}): Promise
 }
 
 const QUESTION = /[?？؟]["'”’»」』)）]*$/u;
-/** Matches the beginning of a quotation. An apostrophe after a letter is none. */
+/** Matches the beginning of a quotation, but no apostrophe after a letter. */
 const OPENING = /["“”«„「『]|(?<=[\s:：])['‘]/gu;
 /**
  * Matches the end of a statement before a question in the same sentence. A full stop after a short word does not count, because the word

@@ -25,7 +25,7 @@ interface ScoredClaim extends Sentence {
   label: "contradiction" | "neutral" | "number";
 }
 
-/** The least probability of having no support, for a sentence with a number that the prompt does not contain. */
+/** The minimum probability of having no support for a sentence with a number that the prompt does not contain. */
 const UNKNOWN_NUMBER_SCORE = 0.5;
 
 export const FactualConsistency = defineScanner({

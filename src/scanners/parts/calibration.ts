@@ -23,11 +23,10 @@ function thresholdAt(points: Points, rate: number): number {
 }
 
 /**
- * Creates a function that maps a probability in one language to the probability with `rarer` times its false positive rate in the
- * reference language, so that a threshold has false positives that are `rarer` times as rare. It is quantile mapping (Panofsky and Brier,
- * Some Applications of Statistics to Meteorology, 1958), linear in the logarithm of the odds between the points of the curve. Beyond the
- * highest threshold, the distance to it stays the same. A probability is never raised: a model that gives all texts in a language low
- * probabilities does not know the language either.
+ * Creates a function that corrects probabilities in one language, so that a threshold has `1 / rarer` of the false positives that it has in
+ * the reference language. It is quantile mapping (Panofsky and Brier, Some Applications of Statistics to Meteorology, 1958), linear in the
+ * logarithm of the odds between the points of the curve. Beyond the highest threshold, the distance to it stays the same. A probability is
+ * never raised: a model that gives all texts in a language low probabilities does not know the language either.
  *
  * @param reference the curve of the reference language.
  * @param points the curve of the corrected language.

@@ -20,7 +20,7 @@ import {
  * Creates the options of scanners that decide by the labels of a classifier.
  *
  * @param threshold the default of the option `threshold`.
- * @param what whose probability is compared with the threshold, for the documentation.
+ * @param what a noun for the documentation: the probability of what is compared with the threshold.
  */
 export function labelScannerOptions(threshold: number, what: string) {
   return {

@@ -4,7 +4,7 @@ import type { Span } from "../../text/span.ts";
 const LABEL = /^[\s>*•·-]*[\p{L}\p{N}][^\n:=：]{0,40}[:=：]/u;
 /** The start of an item of a list. */
 const ITEM = /^\s*(?:[-*+•·>|#]|\d{1,3}[.)]|\p{L}[.)])\s/u;
-/** The end of a sentence or clause, which a model reads as an end by itself. */
+/** The end of a sentence or clause, which a model recognizes without a sign. */
 const CLAUSE_END = /[.,;:!?…|。、，；：！？؟،।]\s*$/u;
 /** The signs that separate the cells of a row. */
 const CELLS = /[\t|;]|,\S[^,\n]*,\S|\S {3,}\S/;
@@ -12,9 +12,9 @@ const CELLS = /[\t|;]|,\S[^,\n]*,\S|\S {3,}\S/;
 const PROSE_WORD = /(?:^|[\s(])\p{Ll}{2}/u;
 /** Letters of a script with capitals. */
 const CASED = /[\p{Lu}\p{Ll}]/u;
-/** The fewest characters of a line of running text in a script without capitals. */
+/** The minimum length of a line of running text in a script without capitals. */
 const MIN_PROSE = 16;
-/** The most characters of a line that are looked at. */
+/** How many characters of a line are read. */
 const MAX_LINE = 400;
 /** A gap between two cells of a row. */
 const GAP = /(?<=\S)(?:\t| {3})(?=\s*\S)/g;

@@ -19,11 +19,11 @@ export interface PieceClassifier {
   classify(texts: readonly string[], context: CallContext): Promise<Classifications>;
 }
 
-/** The labels that a scanner requirements. */
+/** The labels that a scanner requires of its model. */
 interface LabelRequirements {
   /** The head of guard's own models that has the labels. Other models have one head. */
   head: string;
-  /** The labels that the model must have, in any case. */
+  /** The labels that the model must have, in upper or lower case. */
   required: readonly string[];
   /** The path of the option in the error about a missing label. The default is `model`. */
   option?: (index: number) => string;

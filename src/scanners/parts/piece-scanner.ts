@@ -24,7 +24,7 @@ interface PieceScannerSettings {
   streaming?: Streaming | undefined;
   /** Scores the pieces of a text that the scanner checks. A text without such pieces passes. */
   score(text: string, context: ScanContext): Promise<readonly ScoredPiece[]>;
-  /** Returns how many windows the coverage tells. The default is 1. */
+  /** Returns the number of windows for the coverage. The default is 1. */
   windows?(pieces: readonly ScoredPiece[]): number;
 }
 

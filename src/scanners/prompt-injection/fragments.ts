@@ -1,19 +1,19 @@
 import type { Span } from "../../text/span.ts";
 
-/** A text with at most this many different words is no instruction, which needs an action and its object. */
+/** A text with at most this many different words is no instruction, because an instruction needs an action and its object. */
 const MAX_WORDS = 2;
 
-/** The same for letters: more than two words have, and fewer than an instruction without spaces. */
+/** A text with more letters than this is no fragment, even if it has no spaces. */
 const MAX_LETTERS = 24;
 
-/** Letters that are syllables or words of their own, and count as four. */
+/** Letters that are syllables or words. Each counts as four letters. */
 const SYLLABIC = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
-/** Letters of other scripts without spaces between words, which count as two. */
+/** Letters of other scripts without spaces between words. Each counts as two letters. */
 const SPACELESS = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}]/gu;
 
 const WORD = /\p{L}[\p{L}\p{M}]*/gu;
 
-/** Match the rest of words that the edge of a window cuts. */
+/** Match the rest of a word that the edge of a window cuts. */
 const CUT_BEFORE = /[\p{L}\p{M}]{1,64}$/u;
 const CUT_AFTER = /^[\p{L}\p{M}]{1,64}/u;
 

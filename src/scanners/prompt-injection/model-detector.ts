@@ -13,7 +13,7 @@ import { isFragment } from "./fragments.ts";
 import { hijackFinder, withHijacks } from "./hijacks.ts";
 import { type InjectionDetector, type InjectionPart, likeliestLabel, sumOfScores, topLabel } from "./injection-part.ts";
 
-/** The two questions that can be asked about a text. Guard's own model has a head for each, of the same name. */
+/** The questions about a text: does it contain a direct, or an indirect injection? guard's own model has a head for each. */
 const QUESTIONS = ["direct", "indirect"] as const;
 type Question = (typeof QUESTIONS)[number];
 
@@ -40,7 +40,7 @@ interface ModelDetectorSettings {
   onUntrainedLanguage: UntrainedTreatment;
 }
 
-/** How one question is asked. */
+/** The head and the languages for one question. */
 interface QuestionHead {
   labels: LabelHead;
   languages: LanguageScorer;
@@ -52,7 +52,7 @@ export class ModelDetector implements InjectionDetector {
   readonly #settings: ModelDetectorSettings;
   /**
    * Whether guard corrects the model: fragments of one or two words are harmless, and phrases find orders that the model does not know.
-   * Other models are taken at their word.
+   * Results of other models are not corrected.
    */
   readonly #isEmbedded: boolean;
   readonly #findHijacks: ReturnType<typeof hijackFinder> | undefined;

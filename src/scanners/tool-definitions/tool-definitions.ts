@@ -162,7 +162,7 @@ async function findInvisible(text: string, abortable: Abortable): Promise<{ find
   return { findings: mapRows(runs, 3, finding, MAX_FINDINGS), omitted: Math.max(0, runs.length / 3 - MAX_FINDINGS) };
 }
 
-/** Finds earlier tools of the same list whose names a reader takes for this one. Of two tools, the later one gets the finding. */
+/** Finds earlier tools of the same list with a confusingly similar name. Of two tools, the later one gets the finding. */
 function findSimilarNames(
   { name }: ToolDefinition,
   current: MessageText,
