@@ -385,6 +385,7 @@ class ConversationScan {
     const groups: [ScanGroup, readonly MessageText[]][] = [
       ...(Object.entries(this.#groups.new) as [Source, MessageText[]][]),
       ["history", this.#groups.history],
+      ["history", this.#lists.off.has("tool_call") ? [] : this.#groups.pastToolCalls],
     ];
     for (const [group, texts] of groups) {
       if (this.#lists.off.has(group)) continue;

@@ -31,7 +31,7 @@ export function scanJobs(
   const bySource = Object.fromEntries(
     SOURCES.map((source) => [source, newJobs(source, groups.new[source], lists, policy)]),
   ) as Record<Source, ScanJob[]>;
-  const pastCalls = policy.rewrite ? pastCallJobs(groups.pastToolCalls, scannersOf("tool_call", lists, policy)) : [];
+  const pastCalls = pastCallJobs(groups.pastToolCalls, lists, policy);
   return { ...bySource, history: [...historyJobs(groups.history, lists, policy.rewrite), ...pastCalls] };
 }
 
@@ -60,12 +60,17 @@ function scannersOf(
   return others.length > 0 ? [...own, ...others] : own;
 }
 
-/** Returns the jobs for tool calls of earlier turns. They are rewritten again, and not judged again. */
-function pastCallJobs(texts: readonly MessageText[], list: readonly NamedScanner[]): ScanJob[] {
-  const scanners = list.filter(({ scanner }) => scanner.sanitizes);
-  return scanners.length === 0
-    ? []
-    : texts.map((text) => ({ text, scanners, scope: "history", counted: new Set<string>() }));
+/**
+ * Returns the jobs for tool calls of earlier turns. Scanners of the history that read tool calls judge them, and scanners that rewrite tool
+ * calls rewrite them again.
+ */
+function pastCallJobs(texts: readonly MessageText[], lists: ConversationScanners, policy: RewritePolicy): ScanJob[] {
+  const judging = lists.history.filter((item) => lists.tool_call.includes(item));
+  // The order of the list is kept, so that each scanner reads the same text as when the text was new.
+  const scanners = scannersOf("tool_call", lists, policy).filter(
+    (item) => judging.includes(item) || (policy.rewrite && item.scanner.sanitizes),
+  );
+  return texts.map((text) => ({ text, scanners, scope: "history", counted: namesOf(judging) }));
 }
 
 /**

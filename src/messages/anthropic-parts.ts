@@ -1,7 +1,15 @@
 import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { readPartFile, readUrl } from "./files.ts";
-import { openDataDraft, type PartContext, type PartReader, type RawPart, skip, textField } from "./part-reader.ts";
+import {
+  openDataDraft,
+  type PartContext,
+  type PartReader,
+  type RawPart,
+  skip,
+  stringAt,
+  textField,
+} from "./part-reader.ts";
 import { addToolCall } from "./tool-calls.ts";
 
 const readToolUse: PartReader = (part, context) => {
@@ -53,7 +61,8 @@ function readProviderResult(content: unknown, context: PartContext): void {
 const readDocument: PartReader = (part, context) => {
   const draft = openDataDraft(context);
   for (const key of ["title", "context"]) {
-    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
+    const text = stringAt(part, key, context);
+    if (text !== undefined) draft.add(text, [...context.keys, key]);
   }
   const source: Record<string, unknown> = isRecord(part.source) ? part.source : {};
   const keys = [...context.keys, "source"];
@@ -68,7 +77,8 @@ const readDocument: PartReader = (part, context) => {
 const readSearchResult: PartReader = (part, context) => {
   const draft = openDataDraft(context);
   for (const key of ["title", "source"]) {
-    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
+    const text = stringAt(part, key, context);
+    if (text !== undefined) draft.add(text, [...context.keys, key]);
   }
   context.readContent(part.content, {
     ...context,

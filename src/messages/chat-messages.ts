@@ -7,7 +7,7 @@ import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
 import { invalidAt, type PartContext } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
 import { addName, addToolCall } from "./tool-calls.ts";
-import { readUnknownFields } from "./unknown-fields.ts";
+import { parseFieldNames, readUnknownFields } from "./unknown-fields.ts";
 
 /** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, with what each of them says. */
 const SOURCES_BY_ROLE = {
@@ -79,16 +79,21 @@ function readBesideContent(message: Record<string, unknown>, context: PartContex
 
 function readCalls(message: Record<string, unknown>, context: PartContext): void {
   const { tool_calls: calls, function_call: legacy } = message;
-  if (isRecord(legacy)) readCall(legacy, undefined, [...context.keys, "function_call"], context);
+  if (legacy !== undefined && legacy !== null) {
+    const legacyKeys = [...context.keys, "function_call"];
+    if (!isRecord(legacy)) throw invalidAt(legacyKeys, "expected a function call");
+    readCall(legacy, undefined, legacyKeys, context);
+  }
   if (calls === undefined || calls === null) return;
   const keys = [...context.keys, "tool_calls"];
   if (!Array.isArray(calls)) throw invalidAt(keys, "expected an array of tool calls");
   for (const [index, call] of calls.entries()) {
     const callKeys = [...keys, index];
     if (!isRecord(call)) throw invalidAt(callKeys, "expected a tool call");
-    if (isRecord(call.function)) readCall(call.function, call.id, callKeys, context, "function");
-    else if (isRecord(call.custom)) readCall(call.custom, call.id, callKeys, context, "custom");
-    else readCall(call, call.id, callKeys, context);
+    const inner = ["function", "custom"].filter((name) => isRecord(call[name]));
+    for (const name of inner) readCall(call[name] as Record<string, unknown>, call.id, callKeys, context, name);
+    if (inner.length === 0) readCall(call, call.id, callKeys, context);
+    else readCallExtras(call, WRAPPER_FIELDS, { ...context, keys: callKeys });
   }
 }
 
@@ -107,4 +112,17 @@ function readCall(
     keys,
     context,
   );
+  readCallExtras(call, CALL_FIELDS, { ...context, keys: callKeys });
+}
+
+const WRAPPER_FIELDS = parseFieldNames("type index function custom");
+const CALL_FIELDS = parseFieldNames("type index name arguments input");
+
+/** Reads the fields that a call usually lacks, and its id if it may contain an instruction. */
+function readCallExtras(call: Record<string, unknown>, known: ReadonlySet<string>, context: PartContext): void {
+  const draft = context.reader.openBeside(context.keys, "tool_call", context.message);
+  // Only one of the two has the arguments.
+  const isTwice = call.arguments !== undefined && call.input !== undefined;
+  const others = isTwice ? parseFieldNames("type index name arguments") : known;
+  readUnknownFields(call, others, { ...context, draft });
 }

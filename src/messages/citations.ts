@@ -5,7 +5,7 @@ import type { PartContext } from "./part-reader.ts";
 export function readCitations(part: Readonly<Record<string, unknown>>, context: PartContext): void {
   for (const key of ["annotations", "citations"]) {
     const list = part[key];
-    if (!Array.isArray(list) || list.length === 0) continue;
+    if (list === undefined || list === null || (Array.isArray(list) && list.length === 0)) continue;
     const keys = [...context.keys, key];
     const isData = context.draft.source === "tool";
     const draft = isData

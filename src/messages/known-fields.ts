@@ -1,9 +1,9 @@
 import { parseFieldNames } from "./unknown-fields.ts";
 
 const sound = "input_audio audio transcript";
-const image = "image_url.url image_url.detail detail file_id";
-const result = "tool_use_id toolUseId content structuredContent is_error isError";
-const use = "id name input server_name";
+const image = "image_url.url image_url.detail detail";
+const result = "content structuredContent is_error isError";
+const use = "name input";
 
 /**
  * The fields of parts that their readers read, or that contain nothing for the model. `readUnknownFields` reads all others.
@@ -20,21 +20,21 @@ const KNOWN_PART_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
     image_url: image,
     input_image: `${image} image_url`,
     computer_screenshot: `${image} image_url`,
-    image_file: "image_file.file_id image_file.detail",
+    image_file: "image_file.detail",
     input_audio: `${sound} input_audio.data input_audio.format`,
     output_audio: `${sound} data`,
-    file: "file.file_data file.filename file.file_id",
-    input_file: "file_data file_url filename file_id detail",
+    file: "file.file_data file.filename",
+    input_file: "file_data file_url filename detail",
     // Only the provider can decrypt these.
     thinking: "thinking signature",
     redacted_thinking: "data",
     tool_use: use,
     server_tool_use: use,
     mcp_tool_use: use,
-    document: "title context source.type source.data source.content source.url source.media_type source.file_id",
+    document: "title context source.type source.data source.content source.url source.media_type",
     search_result: "title source content",
-    image: "source.type source.data source.url source.media_type source.file_id data mimeType",
-    container_upload: "file_id",
+    image: "source.type source.data source.url source.media_type data mimeType",
+    container_upload: "",
     audio: "data mimeType",
     resource: "resource.text resource.blob resource.mimeType",
     resource_link: "name title description mimeType",
@@ -51,9 +51,8 @@ export function knownPartFields(type: string): ReadonlySet<string> | undefined {
 
 /** The same for a message with a role. The last ones are what APIs add to what they return. */
 export const KNOWN_MESSAGE_FIELDS: ReadonlySet<string> = parseFieldNames(
-  "role content name tool_calls function_call tool_call_id refusal reasoning reasoning_content reasoning_details annotations citations " +
-    "audio.id audio.data audio.expires_at audio.transcript " +
-    "id type status phase model stop_reason stop_sequence usage container",
+  "role content name tool_calls function_call refusal reasoning reasoning_content reasoning_details annotations citations " +
+    "audio.data audio.expires_at audio.transcript usage",
 );
 
 const KNOWN_ITEM_FIELDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(

@@ -1,13 +1,14 @@
 import { isRecord } from "../support/is-record.ts";
 import { readPartFile } from "./files.ts";
-import { openDataDraft, type PartReader, skip } from "./part-reader.ts";
+import { openDataDraft, type PartReader, skip, stringAt } from "./part-reader.ts";
 
 /** A resource inside a message: text or a file. */
 const readResource: PartReader = (part, context) => {
   const resource = isRecord(part.resource) ? part.resource : {};
   const keys = [...context.keys, "resource"];
-  if (typeof resource.text === "string") openDataDraft(context).add(resource.text, [...keys, "text"]);
-  if (typeof resource.text !== "string" || resource.blob !== undefined) {
+  const text = stringAt(resource, "text", { keys });
+  if (text !== undefined) openDataDraft(context).add(text, [...keys, "text"]);
+  if (text === undefined || resource.blob !== undefined) {
     readPartFile({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, context);
   }
 };
@@ -17,7 +18,8 @@ const readResourceLink: PartReader = (part, context) => {
   context.draft.skipped += 1;
   const draft = openDataDraft(context);
   for (const key of ["name", "title", "description"]) {
-    if (typeof part[key] === "string") draft.add(part[key], [...context.keys, key]);
+    const text = stringAt(part, key, context);
+    if (text !== undefined) draft.add(text, [...context.keys, key]);
   }
 };
 

@@ -2,7 +2,7 @@ import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { readCitations } from "./citations.ts";
 import { readPartFile, readUrl } from "./files.ts";
-import { type PartReader, skip, textField } from "./part-reader.ts";
+import { type PartReader, skip, stringAt, textField } from "./part-reader.ts";
 
 const readText: PartReader = (part, context) => {
   textField("text")(part, context);
@@ -19,7 +19,8 @@ const readImageUrl: PartReader = (part, context) => {
 /** Audio cannot be read, but some APIs add a transcript. */
 const readAudio: PartReader = (part, context) => {
   context.draft.skipped += 1;
-  if (typeof part.transcript === "string") context.draft.add(part.transcript, [...context.keys, "transcript"]);
+  const transcript = stringAt(part, "transcript", context);
+  if (transcript !== undefined) context.draft.add(transcript, [...context.keys, "transcript"]);
 };
 
 /** `{ type: "file", file: { file_data, filename, file_id } }` */
@@ -30,7 +31,7 @@ const readChatFile: PartReader = (part, context) => {
     {
       data: file.file_data,
       keys: [...keys, "file_data"],
-      names: [{ value: file.filename, keys: [...keys, "filename"] }],
+      names: [{ value: stringAt(file, "filename", { keys }), keys: [...keys, "filename"] }],
     },
     context,
   );
@@ -38,7 +39,7 @@ const readChatFile: PartReader = (part, context) => {
 
 /** `{ type: "input_file", file_data, filename, file_id, file_url }` */
 const readInputFile: PartReader = (part, context) => {
-  const names = [{ value: part.filename, keys: [...context.keys, "filename"] }];
+  const names = [{ value: stringAt(part, "filename", context), keys: [...context.keys, "filename"] }];
   if (typeof part.file_data === "string") {
     readPartFile({ data: part.file_data, keys: [...context.keys, "file_data"], names }, context);
   } else {

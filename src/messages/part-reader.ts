@@ -43,6 +43,22 @@ export function openDataDraft(context: PartContext, toolName?: string): TextDraf
   return context.reader.open(context.keys, { source: "tool", message: context.message, toolName });
 }
 
+/**
+ * Returns the string at a key, or undefined if there is none.
+ *
+ * @throws GuardValidationError for a value of another type, because a model server may read it.
+ */
+export function stringAt(
+  holder: Readonly<Record<string, unknown>>,
+  key: string,
+  { keys }: Pick<PartContext, "keys">,
+): string | undefined {
+  const value = holder[key];
+  if (value === undefined || value === null) return;
+  if (typeof value !== "string") throw invalidAt([...keys, key], "expected a string");
+  return value;
+}
+
 /** Counts a part without text as skipped. */
 export const skip: PartReader = (_, context) => {
   context.draft.skipped += 1;

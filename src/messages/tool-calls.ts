@@ -1,5 +1,5 @@
 import { isPlainName } from "./names.ts";
-import type { PartContext } from "./part-reader.ts";
+import { invalidAt, type PartContext } from "./part-reader.ts";
 import type { KeyPath, RequestReader, TextDraft } from "./request-reader.ts";
 
 /** A tool call of any API. */
@@ -35,12 +35,14 @@ export function addToolCall(
   draft.isKept = true;
   if (typeof value === "string") toolCall.arguments = draft.add(value, valueKeys) ?? value;
   else draft.addAll(value, valueKeys);
-  if (nameKeys) addName(name, nameKeys, draft, reader);
+  if (nameKeys) addName(given, nameKeys, draft, reader);
   return draft;
 }
 
 /** Adds a name beside a text, if it may contain an instruction and the request defines no tool with that name. */
 export function addName(name: unknown, keys: KeyPath, draft: TextDraft, reader: RequestReader): void {
-  if (typeof name !== "string" || name === "" || isPlainName(name) || reader.tools.has(name)) return;
+  if (name === undefined || name === null) return;
+  if (typeof name !== "string") throw invalidAt(keys, "expected a string");
+  if (name === "" || isPlainName(name) || reader.tools.has(name)) return;
   reader.open(keys, { source: draft.source, message: draft.fields.message, isBeside: true }).add(name, keys);
 }

@@ -231,7 +231,7 @@ describe("a conversation", () => {
     expect(vault.entries().map(([, original]) => original)).toEqual(["Eve", "Ann", "Bob"]);
   });
 
-  it("rewrites the tool calls of earlier turns without judging them", async () => {
+  it("rewrites the tool calls of earlier turns, and judges them with scanners of the history", async () => {
     const messages = [
       user("hi"),
       call("mail", { to: "<ann>" }),
@@ -251,7 +251,14 @@ describe("a conversation", () => {
     ]);
     expect(report.isValid).toBe(true);
     expect(texts()).toEqual([]);
-    expect(report.coverage.unscannedSources).not.toHaveProperty("tool_call");
+    // A client could send calls that it never made.
+    expect(report.coverage.unscannedSources).toMatchObject({ tool_call: "<ann>".length });
+    const off = await scanConversation([scanner, masking], messages, { scan: { history: [] } });
+    expect(off.coverage.unscannedSources).not.toHaveProperty("tool_call");
+    const past = fails("ann", { conversation: { sources: ["tool_call"], history: true } });
+    const history = await scanConversation([past.scanner, masking], messages);
+    expect(history.resultsScore).toMatchObject({ "Fails[history]": 1 });
+    expect(history.coverage.unscannedSources).not.toHaveProperty("tool_call");
     const judged = await scanConversation([scanner, masking], messages, { rewrite: false });
     expect(judged.sanitizedMessages).toEqual(messages);
   });

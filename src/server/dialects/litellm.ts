@@ -153,7 +153,7 @@ function withoutTexts({ content, ...message }: Message): unknown {
 
 async function checkResponse(body: Body, call: GuardedCall): Promise<DialectReply> {
   const texts = body.texts ?? [];
-  const toolCalls = (body.tool_calls ?? []).map(answeredCall);
+  const toolCalls = (body.tool_calls ?? []).flatMap(answeredCalls);
   const reports: GuardReport[] = await unreadImages(body.images ?? [], [], call);
   const newTexts: string[] = [];
   const held: number[] = [];
@@ -184,16 +184,20 @@ async function checkResponse(body: Body, call: GuardedCall): Promise<DialectRepl
     : { body: { action: "GUARDRAIL_INTERVENED", texts: newTexts, ...holdback } };
 }
 
-/** Returns a tool call in the format of chat completions. Other fields of a call are checked as its arguments. */
-function answeredCall({ id, function: calledFunction, ...rest }: z.output<typeof toolCall>): AnsweredToolCall {
-  return {
+/**
+ * Returns a tool call in the format of chat completions. The fields of a call of another tool, or a second input beside a function, are checked
+ * as the arguments of another call.
+ */
+function answeredCalls({ id, function: called, ...rest }: z.output<typeof toolCall>): AnsweredToolCall[] {
+  const call = (name: string, args: string): AnsweredToolCall => ({
     ...(typeof id === "string" ? { id } : {}),
     type: "function",
-    function: {
-      name: calledFunction?.name ?? "",
-      arguments: calledFunction ? (calledFunction.arguments ?? "") : JSON.stringify(rest),
-    },
-  };
+    function: { name, arguments: args },
+  });
+  if (!called) return [call("", JSON.stringify(rest))];
+  const name = called.name ?? "";
+  const inputs = [called.input, rest.custom, rest.input].filter((input) => input !== undefined && input !== null);
+  return [call(name, called.arguments ?? ""), ...inputs.map((input) => call(name, JSON.stringify(input)))];
 }
 
 /** Counts images that are in no message as not scanned. */
