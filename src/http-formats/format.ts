@@ -3,8 +3,7 @@ import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Source } from "../scan/source.ts";
 import type { ReplyError } from "./errors.ts";
-import type { SseEvent } from "./sse.ts";
-import type { TextChannels } from "./text-channels.ts";
+import type { StreamGuard } from "./stream-guard.ts";
 
 /** A parsed JSON object. Formats modify it in place, because nothing else refers to it. */
 export type Json = Record<string, unknown>;
@@ -45,20 +44,6 @@ export interface AnswerPart {
   /** The separator between the displayed texts. The default is an empty string. */
   separator?: string;
   calls?: readonly CallSlot[];
-}
-
-/** Guards an answer that is a stream of server-sent events. */
-export interface StreamGuard {
-  /** The texts of the stream. */
-  readonly channels: TextChannels;
-  /** Takes the next event and returns the events to forward. */
-  take(event: SseEvent): Promise<readonly SseEvent[]>;
-  /** Returns the remaining events at the end of the stream. */
-  finish(): Promise<readonly SseEvent[]>;
-  /** Returns events that end a blocked answer with a replacement text. */
-  replace(text: string): readonly SseEvent[];
-  /** Returns events that end the answer with an error. */
-  fail(error: ReplyError): readonly SseEvent[];
 }
 
 /** The format of error replies. */

@@ -1,7 +1,7 @@
 import { toReadableStream } from "../support/items.ts";
 import { awaitWithin } from "../support/promises.ts";
-import type { StreamGuard } from "./format.ts";
 import { encodeEvent, type SseEvent, SseReader } from "./sse.ts";
+import type { StreamGuard } from "./stream-guard.ts";
 
 /** The options of {@link guardEventStream}. */
 export interface GuardedStreamOptions {

@@ -66,3 +66,8 @@ export function encodeEvent(event: SseEvent): Uint8Array {
 export function jsonEvent(data: unknown, like: SseEvent = {}): SseEvent {
   return { ...like, data: JSON.stringify(data) };
 }
+
+/** Creates an event with the name of its data's type. */
+export function namedEvent(data: Readonly<Record<string, unknown>>): SseEvent {
+  return jsonEvent(data, { event: String(data.type) });
+}

@@ -1,11 +1,10 @@
-import type { GuardedCall } from "../../guard/guard.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { type ReplyError, upstreamError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
-import type { Json, StreamGuard } from "../format.ts";
+import type { Json } from "../format.ts";
 import { findSlots, getRecord, parseObject } from "../slots.ts";
-import { jsonEvent, type SseEvent } from "../sse.ts";
-import { TextChannels } from "../text-channels.ts";
+import { jsonEvent, namedEvent, type SseEvent } from "../sse.ts";
+import { StreamGuard } from "../stream-guard.ts";
 import { anthropicErrors } from "./anthropic-errors.ts";
 import { readAnswerParts, readBlockCalls, readBlockExtras, readMessageExtras } from "./anthropic-parts.ts";
 
@@ -20,20 +19,11 @@ interface Block {
 }
 
 /** Guards a stream of Anthropic's messages. A tool call is held back until its block ends. */
-export class AnthropicStream implements StreamGuard {
-  readonly channels: TextChannels;
-  readonly #call: GuardedCall;
-  readonly #request: Json;
+export class AnthropicStream extends StreamGuard {
   readonly #open = new Map<number, Block>();
   #isStarted = false;
   /** The index of the next block. */
   #next = 0;
-
-  constructor(call: GuardedCall, request: Json) {
-    this.#call = call;
-    this.#request = request;
-    this.channels = new TextChannels(call);
-  }
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
@@ -56,7 +46,7 @@ export class AnthropicStream implements StreamGuard {
       case "error":
         return [event];
       default:
-        await checkAnswer(this.#call, [{ texts: findSlots(data), separator: "\n" }]);
+        await checkAnswer(this.call, [{ texts: findSlots(data), separator: "\n" }]);
         return [jsonEvent(data, event)];
     }
   }
@@ -66,7 +56,7 @@ export class AnthropicStream implements StreamGuard {
     const { delta, ...others } = data;
     const parts = [others, ...(isRecord(delta) ? [delta] : [{ delta }])].map(readMessageExtras);
     if (parts.every(({ texts }) => texts.length === 0)) return event;
-    await checkAnswer(this.#call, parts);
+    await checkAnswer(this.call, parts);
     return jsonEvent({ ...others, ...(delta !== undefined && { delta }) }, event);
   }
 
@@ -83,7 +73,7 @@ export class AnthropicStream implements StreamGuard {
         id: "msg_guard",
         type: "message",
         role: "assistant",
-        model: this.#request.model,
+        model: this.request.model,
         content: [],
         stop_reason: null,
         stop_sequence: null,
@@ -123,7 +113,7 @@ export class AnthropicStream implements StreamGuard {
     if (!message || !Array.isArray(content)) throw upstreamError("The start of the answer has no message.");
     const parts = readAnswerParts(Object.assign(message, { content }));
     if (parts.every(({ texts, calls = [] }) => texts.length + calls.length === 0)) return [event];
-    await checkAnswer(this.#call, parts);
+    await checkAnswer(this.call, parts);
     return [jsonEvent(data, event)];
   }
 
@@ -134,7 +124,7 @@ export class AnthropicStream implements StreamGuard {
     const isCall = readBlockCalls(block).length > 0;
     this.#open.set(index, { block, json: isCall ? "" : undefined });
     if (isCall) {
-      await checkAnswer(this.#call, readBlockExtras(block));
+      await checkAnswer(this.call, readBlockExtras(block));
       return [];
     }
     // The start of a block may contain text.
@@ -145,7 +135,7 @@ export class AnthropicStream implements StreamGuard {
     }
     const { thinking, ...others } = block;
     // Thinking is checked as a streamed text.
-    await checkAnswer(this.#call, readBlockExtras(typeof thinking === "string" ? others : block));
+    await checkAnswer(this.call, readBlockExtras(typeof thinking === "string" ? others : block));
     return [jsonEvent(data, event)];
   }
 
@@ -165,7 +155,7 @@ export class AnthropicStream implements StreamGuard {
     }
     // A signature follows the thinking that it signs. Other deltas, such as citations, are complete.
     if (delta.type === "signature_delta") return [...(await this.channels.end(`${index}/`)), event];
-    await checkAnswer(this.#call, [{ texts: findSlots(delta), separator: "\n" }]);
+    await checkAnswer(this.call, [{ texts: findSlots(delta), separator: "\n" }]);
     return [jsonEvent(data, event)];
   }
 
@@ -178,7 +168,7 @@ export class AnthropicStream implements StreamGuard {
     if (json !== undefined) {
       // Streamed arguments are checked as text, because they are not JSON if the answer was cut off.
       const called: Json = json === "" ? block : { ...block, input: json };
-      await checkAnswer(this.#call, [{ texts: [], calls: readBlockCalls(called) }]);
+      await checkAnswer(this.call, [{ texts: [], calls: readBlockCalls(called) }]);
       const input = json === "" ? called.input : {};
       events.push(namedEvent({ type: "content_block_start", index, content_block: { ...block, input } }));
       const delta = { type: "input_json_delta", partial_json: called.input };
@@ -195,9 +185,4 @@ export class AnthropicStream implements StreamGuard {
   #piece(index: number, type: string, text: string): SseEvent {
     return namedEvent({ type: "content_block_delta", index, delta: { type, [TEXT_FIELDS[type] as string]: text } });
   }
-}
-
-/** Creates an event with the name of its data's type. */
-function namedEvent(data: Json & { type: string }): SseEvent {
-  return jsonEvent(data, { event: data.type });
 }

@@ -1,11 +1,10 @@
-import type { GuardedCall } from "../../guard/guard.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { type ReplyError, upstreamError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
-import type { Json, StreamGuard, TextSlot } from "../format.ts";
+import type { Json, TextSlot } from "../format.ts";
 import { findSlots, getRecord, parseObject } from "../slots.ts";
 import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
-import { TextChannels } from "../text-channels.ts";
+import { StreamGuard } from "../stream-guard.ts";
 import {
   CALL_FIELDS,
   CITATION_FIELDS,
@@ -22,9 +21,7 @@ const DONE = "[DONE]";
 const HELD_FIELDS: ReadonlySet<string> = new Set([...CALL_FIELDS, ...CITATION_FIELDS]);
 
 /** Guards the chunks of a chat completion. Tool calls are held back until their choice ends. */
-export class ChatStream implements StreamGuard {
-  readonly channels: TextChannels;
-  readonly #call: GuardedCall;
+export class ChatStream extends StreamGuard {
   /** The tool calls of each running choice. */
   readonly #held = new Map<number, CallAssembler>();
   /** The choices that have started and not ended. */
@@ -32,14 +29,12 @@ export class ChatStream implements StreamGuard {
   /** The latest texts beside the deltas, and the texts that were forwarded instead. */
   #extras: { given: readonly string[]; shown: readonly string[] } = { given: [], shown: [] };
   /** The fields of every chunk, such as id and model. */
-  #frame: Json;
-
-  constructor(call: GuardedCall, request: Json) {
-    this.#call = call;
-    this.channels = new TextChannels(call);
-    const created = Math.floor(Date.now() / 1000);
-    this.#frame = { id: "chatcmpl-guard", object: "chat.completion.chunk", created, model: request.model };
-  }
+  #frame: Json = {
+    id: "chatcmpl-guard",
+    object: "chat.completion.chunk",
+    created: Math.floor(Date.now() / 1000),
+    model: this.request.model,
+  };
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
@@ -102,7 +97,7 @@ export class ChatStream implements StreamGuard {
         set(changed);
       },
     }));
-    await checkAnswer(this.#call, [{ texts: recorded, separator: "\n" }]);
+    await checkAnswer(this.call, [{ texts: recorded, separator: "\n" }]);
     if (slots.length > 0) this.#extras = { given: texts, shown };
   }
 
@@ -130,7 +125,7 @@ export class ChatStream implements StreamGuard {
         if (released !== "") isEmpty = false;
       }
       const sources = [...CITATION_FIELDS].filter((key) => delta[key] !== undefined);
-      for (const key of sources) await checkAnswer(this.#call, [{ texts: findSlots(delta[key]), separator: "\n" }]);
+      for (const key of sources) await checkAnswer(this.call, [{ texts: findSlots(delta[key]), separator: "\n" }]);
       if (sources.length > 0 || (!holds && slots.length === 0) || hasMore(delta)) isEmpty = false;
     }
     if (isLast) {
@@ -161,7 +156,7 @@ export class ChatStream implements StreamGuard {
     this.#held.delete(index);
     const { delta } = held;
     const { calls, others } = readCalls(delta);
-    await checkAnswer(this.#call, [
+    await checkAnswer(this.call, [
       { texts: [], calls },
       { texts: others, separator: "\n" },
     ]);

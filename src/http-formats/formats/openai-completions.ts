@@ -1,10 +1,9 @@
-import type { GuardedCall } from "../../guard/guard.ts";
 import { invalidRequest, type ReplyError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
-import type { Format, FormatOptions, Json, StreamGuard, TextSlot } from "../format.ts";
+import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
 import { findSlots, parseNames, parseObject, slotAt, textAt } from "../slots.ts";
 import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
-import { TextChannels } from "../text-channels.ts";
+import { StreamGuard } from "../stream-guard.ts";
 import { clearLogprobs, findExtraTexts, readChoices } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
@@ -75,18 +74,14 @@ export function readTexts(body: Json, key: string, { unguarded }: FormatOptions)
 }
 
 /** Guards the chunks of a completion. */
-class CompletionStream implements StreamGuard {
-  readonly channels: TextChannels;
-  readonly #call: GuardedCall;
+class CompletionStream extends StreamGuard {
   readonly #running = new Set<number>();
-  #frame: Json;
-
-  constructor(call: GuardedCall, request: Json) {
-    this.#call = call;
-    this.channels = new TextChannels(call);
-    const created = Math.floor(Date.now() / 1000);
-    this.#frame = { id: "cmpl-guard", object: "text_completion", created, model: request.model };
-  }
+  #frame: Json = {
+    id: "cmpl-guard",
+    object: "text_completion",
+    created: Math.floor(Date.now() / 1000),
+    model: this.request.model,
+  };
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
@@ -94,7 +89,7 @@ class CompletionStream implements StreamGuard {
     const chunk = parseObject(event.data);
     const all = readChoices(chunk);
     if (!Array.isArray(chunk.choices)) return [event];
-    await checkAnswer(this.#call, [{ texts: findExtraTexts(chunk, all, CHOICE_FIELDS), separator: "\n" }]);
+    await checkAnswer(this.call, [{ texts: findExtraTexts(chunk, all, CHOICE_FIELDS), separator: "\n" }]);
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     const events: SseEvent[] = [];

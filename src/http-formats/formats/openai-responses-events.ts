@@ -55,11 +55,6 @@ export function releaseCall(held: HeldEvents, item: Json): SseEvent[] {
   });
 }
 
-/** Creates an event with the name of its data's type. */
-export function namedEvent(data: Json & { type?: unknown }): SseEvent {
-  return jsonEvent(data, { event: String(data.type) });
-}
-
 /** Creates a message of an answer with a text. */
 export function createMessageItem(text: string) {
   const content = [{ type: "output_text", text, annotations: [], logprobs: [] }];

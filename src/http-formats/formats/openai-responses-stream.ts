@@ -1,11 +1,10 @@
-import type { GuardedCall } from "../../guard/guard.ts";
 import { isRecord } from "../../support/is-record.ts";
 import type { ReplyError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
-import type { Json, StreamGuard } from "../format.ts";
+import type { Json } from "../format.ts";
 import { findSlots, findUnknownTexts, getRecord, getRecords, parseNames, parseObject } from "../slots.ts";
-import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
-import { TextChannels } from "../text-channels.ts";
+import { isDone, jsonEvent, namedEvent, type SseEvent } from "../sse.ts";
+import { StreamGuard } from "../stream-guard.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import {
   channelKey,
@@ -13,7 +12,6 @@ import {
   createResponse,
   type HeldEvents,
   joinOutputText,
-  namedEvent,
   releaseCall,
   setTexts,
   TEXT_FIELDS,
@@ -43,10 +41,7 @@ const BINARY_FIELDS: ReadonlySet<string> = new Set(["partial_image_b64", "b64_js
  * Guards a stream of OpenAI's Responses API, and its other streams with events named `*.delta` and `*.done`. Tool calls are held back
  * until their item ends.
  */
-export class ResponseStream implements StreamGuard {
-  readonly channels: TextChannels;
-  readonly #call: GuardedCall;
-  readonly #request: Json;
+export class ResponseStream extends StreamGuard {
   /** The forwarded texts, by their channels. */
   readonly #shown = new Map<string, string>();
   readonly #held = new Map<number, HeldEvents>();
@@ -56,12 +51,6 @@ export class ResponseStream implements StreamGuard {
   readonly #open = new Map<string, Json>();
   #response: Json | undefined;
   #lastNumber = -1;
-
-  constructor(call: GuardedCall, request: Json) {
-    this.#call = call;
-    this.#request = request;
-    this.channels = new TextChannels(call);
-  }
 
   async take(event: SseEvent): Promise<readonly SseEvent[]> {
     if (event.data === undefined) return [event];
@@ -76,7 +65,7 @@ export class ResponseStream implements StreamGuard {
   replace(text: string): readonly SseEvent[] {
     const events: Json[] = [];
     if (!this.#response) {
-      this.#response = createResponse(this.#request);
+      this.#response = createResponse(this.request);
       events.push({ type: "response.created", response: { ...this.#response, status: "in_progress", output: [] } });
     }
     for (const [key, data] of [...this.#open].reverse()) events.push(this.#createClosingEvent(key, data));
@@ -85,7 +74,7 @@ export class ResponseStream implements StreamGuard {
     const [part] = item.content;
     const location = { item_id: item.id, output_index, content_index: 0 };
     const ended = {
-      ...createResponse(this.#request, this.#response),
+      ...createResponse(this.request, this.#response),
       status: "incomplete",
       incomplete_details: { reason: "content_filter" },
       output: [...this.#items.values(), item],
@@ -117,7 +106,7 @@ export class ResponseStream implements StreamGuard {
     if (type === "response.output_item.done") return this.#end(event, data, index);
     if (held) {
       // Texts at the index of a call are none of its arguments.
-      await checkAnswer(this.#call, readHeldExtras(type, data));
+      await checkAnswer(this.call, readHeldExtras(type, data));
       held.push({ event, data });
       return [];
     }
@@ -145,12 +134,12 @@ export class ResponseStream implements StreamGuard {
 
   /** Checks all strings of an unknown event, or of one without preceding pieces. */
   #checkStrings(data: Json): Promise<void> {
-    return checkAnswer(this.#call, [{ texts: findSlots(data, BINARY_FIELDS), separator: "\n" }]);
+    return checkAnswer(this.call, [{ texts: findSlots(data, BINARY_FIELDS), separator: "\n" }]);
   }
 
   /** Checks the citations beside forwarded texts. Earlier events had them, but upstream may send others now. */
   #checkExtras(parts: readonly Json[]): Promise<void> {
-    return checkAnswer(this.#call, parts.flatMap(readPartExtras));
+    return checkAnswer(this.call, parts.flatMap(readPartExtras));
   }
 
   /** Checks a complete text without preceding pieces. */
@@ -163,7 +152,7 @@ export class ResponseStream implements StreamGuard {
 
   async #delta(key: string, event: SseEvent, data: Json, type: string): Promise<readonly SseEvent[]> {
     if (/audio\.delta$/.test(type) && BASE64.test(data.delta as string)) return [event];
-    await checkAnswer(this.#call, [{ texts: findUnknownTexts(data, DELTA_FIELDS), separator: "\n" }]);
+    await checkAnswer(this.call, [{ texts: findUnknownTexts(data, DELTA_FIELDS), separator: "\n" }]);
     // The token probabilities would reveal text that is held back.
     const frame = { ...data, ...(data.logprobs !== undefined && { logprobs: [] }) };
     const createEvent = (delta: string) => {
@@ -181,7 +170,7 @@ export class ResponseStream implements StreamGuard {
       this.#held.set(index, [{ event, data }]);
       return [];
     }
-    await checkAnswer(this.#call, readItemParts([item]));
+    await checkAnswer(this.call, readItemParts([item]));
     this.#open.set(`${index}/`, data);
     return [jsonEvent(data, event)];
   }
@@ -194,7 +183,7 @@ export class ResponseStream implements StreamGuard {
     if (wasShown) {
       this.#restoreTexts(item, index);
       await this.#checkExtras(getRecords(item, "content"));
-    } else await checkAnswer(this.#call, readItemParts([item]));
+    } else await checkAnswer(this.call, readItemParts([item]));
     const held = this.#held.get(index);
     this.#held.delete(index);
     this.#open.delete(`${index}/`);
@@ -218,7 +207,7 @@ export class ResponseStream implements StreamGuard {
     if (!response) return [event];
     this.#response = response;
     const events = END_EVENTS.has(type) ? await this.channels.end() : [];
-    await checkAnswer(this.#call, [readResponseExtras(response)]);
+    await checkAnswer(this.call, [readResponseExtras(response)]);
     if (Array.isArray(response.output)) {
       const known = new Map([...this.#items.values()].map((item) => [item.id, item]));
       response.output = response.output.map((item, index) => {
@@ -228,7 +217,7 @@ export class ResponseStream implements StreamGuard {
       });
       const shown = new Set(this.#items.values());
       const others = (response.output as Json[]).filter((item) => !shown.has(item));
-      await checkAnswer(this.#call, readResponseParts({ output: others }));
+      await checkAnswer(this.call, readResponseParts({ output: others }));
     }
     if (typeof response.output_text === "string") response.output_text = joinOutputText(response);
     return [...events, jsonEvent(data, event)];

@@ -1,0 +1,28 @@
+import type { GuardedCall } from "../guard/guard.ts";
+import type { ReplyError } from "./errors.ts";
+import type { SseEvent } from "./sse.ts";
+import { TextChannels } from "./text-channels.ts";
+
+/** Guards an answer that is a stream of server-sent events. */
+export abstract class StreamGuard {
+  /** The texts of the stream. */
+  readonly channels: TextChannels;
+  protected readonly call: GuardedCall;
+  /** The body of the request. */
+  protected readonly request: Record<string, unknown>;
+
+  constructor(call: GuardedCall, request: Record<string, unknown>) {
+    this.call = call;
+    this.request = request;
+    this.channels = new TextChannels(call);
+  }
+
+  /** Takes the next event and returns the events to forward. */
+  abstract take(event: SseEvent): Promise<readonly SseEvent[]>;
+  /** Returns the remaining events at the end of the stream. */
+  abstract finish(): Promise<readonly SseEvent[]>;
+  /** Returns events that end a blocked answer with a replacement text. */
+  abstract replace(text: string): readonly SseEvent[];
+  /** Returns events that end the answer with an error. */
+  abstract fail(error: ReplyError): readonly SseEvent[];
+}
