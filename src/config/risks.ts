@@ -73,7 +73,7 @@ function accessRisks({ auth, metrics, rateLimit }: Config, { isPublic }: RiskCon
 }
 
 function keyRisks({ audit, cache }: Config, { env, returnsVaults }: RiskContext): PossibleRisk[] {
-  // A key of white space is none; see `readSecretKeys`.
+  // A key that consists of white space counts as missing; see `readSecretKeys`.
   const isSet = (name: string) => (env[name] ?? "").trim() !== "";
   return [
     [

@@ -1,6 +1,6 @@
 import { Problem } from "./problem.ts";
 
-/** The budget of a server whose configuration sets none, in bytes, if its bodies are not larger. */
+/** The minimum of the default budget in bytes. */
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 
 /** Returns the default budget in bytes for bodies of this size. */

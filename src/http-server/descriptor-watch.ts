@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { FastifyBaseLogger } from "fastify";
 
 const INTERVAL_MS = 5000;
-/** From this part of the limit on, descriptors are about to run out, and below the other one they suffice again. */
+/** Shares of the limit. Above `FEW`, descriptors are about to run out. Below `ENOUGH`, they suffice again. */
 const FEW = 0.9;
 const ENOUGH = 0.8;
 
 /**
  * Logs a line when a server's file descriptors are about to run out (Linux). The system then closes new connections without an error, so
- * nobody else would say why clients are turned away.
+ * this line is the only explanation for the refused clients.
  *
- * @returns a function that ends it.
+ * @returns a function that stops the checks.
  */
 export function watchDescriptors(log: Pick<FastifyBaseLogger, "error" | "info">): () => void {
   const limit = descriptorLimit();

@@ -6,7 +6,7 @@ import { addon } from "../native.ts";
 
 /** How many processors share a heap of the C library. */
 const PROCESSORS_PER_HEAP = 4;
-/** How long after a collection the memory of buffers is surely freed, in milliseconds. */
+/** Milliseconds after a collection until V8 has freed the memory of buffers. */
 const SWEEP_MS = 200;
 /** How often the event loop's utilization is sampled, in milliseconds. */
 const SAMPLE_EVERY = 5000;

@@ -16,7 +16,7 @@ export interface AnsweredToolCall {
 export interface Conversation {
   /** All texts: of `system`, then of `tools`, then of `fields`, then of the messages, oldest first. */
   readonly texts: readonly MessageText[];
-  /** What the model reads besides the request, such as the answer that `previous_response_id` names. */
+  /** Names of texts that the model reads but that are not in the request, such as `previous_response_id`. */
   readonly stateElsewhere: readonly string[];
   /** The number of messages. */
   readonly size: number;

@@ -10,7 +10,7 @@ export interface PartFile {
   /** The path of `data`. */
   keys: KeyPath;
   mediaType?: unknown;
-  /** Names and titles of the file. Whoever wrote the file chose them. */
+  /** Names and titles of the file, which its author chose. */
   names?: readonly { value: unknown; keys: KeyPath }[];
 }
 

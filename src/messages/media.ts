@@ -20,7 +20,7 @@ const TEXT_TYPES =
 /** Media types that do not state the kind of file. */
 const UNKNOWN_TYPES = new Set(["", "application/octet-stream", "binary/octet-stream", "application/x-binary"]);
 
-/** Further charsets of a media type count as unreadable. An honest type has one. */
+/** The maximum number of charsets of a media type that are tried. Further charsets count as unreadable. */
 const MAX_CHARSETS = 3;
 
 /** White space inside a line. Base64 has none, but text does. */
@@ -126,7 +126,7 @@ function decodeBytes(file: EncodedFile, encode: Encode, isAmbiguous: boolean): T
   const bom = bomCharset(bytes);
   const readings = new Map<string, Reading>();
   for (const [charset, text] of decoded) {
-    // NUL stands in other files. A text file in UTF-16 is also valid UTF-8 with NUL.
+    // NUL occurs in binary files. A text file in UTF-16 is also valid UTF-8 with NUL.
     if (readings.has(text) || (!isText && text.includes("\0"))) continue;
     readings.set(text, { text, encode: encode(charset, charset === bom) });
   }
@@ -152,7 +152,7 @@ function decodeCharsets({ bytes, charsets }: EncodedFile): { decoded: Map<string
       isPartial = true;
       continue;
     }
-    // In UTF-8 that is read as windows-1252, which is also US-ASCII for the web, only letters with accents differ.
+    // If UTF-8 is read as windows-1252 (on the web also as US-ASCII), only letters with accents differ.
     if (decoded.has(charset) || (charset === "windows-1252" && utf8 !== undefined)) continue;
     const text = decodeStrictly(bytes, charset);
     if (text === undefined) isPartial ||= utf8 === undefined || charset !== "utf-8";

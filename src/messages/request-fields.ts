@@ -73,7 +73,7 @@ const STATE_FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Keys in them whose values are credentials. */
+/** Keys of state fields whose values are credentials. */
 const CREDENTIALS: ReadonlySet<string> = new Set([
   ...NOT_FOR_MODELS,
   ..."authentication key api_key access_token connection_string".split(" "),
@@ -84,17 +84,17 @@ export const TOKEN_FIELDS: ReadonlySet<string> = new Set(
   "input_ids prompt_token_ids token_ids prompt_embeds input_embeds inputs_embeds".split(" "),
 );
 
-/** Selects the strings to read in fields that the model does not read. They are read where they look like text. */
+/** Selects the strings to read in fields that a model does not read: strings that look like text. */
 const NAME_FIELDS: ReadonlyMap<string, (value: string) => boolean> = new Map<string, (value: string) => boolean>([
   // Names of models, tools and features have many words, but no white space.
   ..."model models provider service_tier include betas tool_choice prompt_cache_key"
     .split(" ")
     .map((name) => [name, (value: string) => /\s/.test(value)] as const),
-  // They identify people and sessions.
+  // These fields identify people and sessions.
   ..."user metadata safety_identifier"
     .split(" ")
     .map((name) => [name, (value: string) => isPhrase(value) || value.includes("@")] as const),
-  // Short ones are marks of a chat template, such as `\nUser:`, which end an answer.
+  // Short stop sequences are marks of a chat template, such as `\nUser:`, which end an answer.
   ..."stop stop_sequences".split(" ").map((name) => [name, isLongStop] as const),
 ]);
 

@@ -3,48 +3,48 @@ import { awaitUnlessAborted } from "../support/promises.ts";
 import type { LongTextStrategy } from "./long-text-strategy.ts";
 import type { ModelObserver } from "./model-observer.ts";
 
-/** What a call passes to everything that works on its texts. */
+/** The signal and the cache that a call passes to its scanners and models. */
 export interface CallContext {
   /** Aborts the call: work that has not ended rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Results that the scanners of the call share. Without it, everything is computed anew. */
+  /** A cache for results that the scanners of the call share. Without it, every result is computed again. */
   readonly answers?: AnswerCache | undefined;
 }
 
-/** How a model classifies a text. */
+/** The options for classifying a text. */
 export interface ClassifyOptions {
   /** How the model reads a text that is longer than its input. */
   readonly strategy: LongTextStrategy;
-  /** The most windows that the model reads. The default is the engine's `maxWindows`; the answer counts the characters that were skipped. */
+  /** The maximum number of windows that the model reads. Default: `maxWindows` of the engine. The answer counts the skipped characters. */
   readonly maxWindows?: number | undefined;
   /**
-   * The only head that the caller reads. If the head has an early exit, texts in which it would surely find nothing leave the model
-   * early, and the lists of other heads are empty. What other scanners of the call read makes no difference.
+   * The only head that the caller reads. If the head has an early exit, harmless texts leave the model early, and the lists of other heads
+   * are empty. The result does not depend on the heads that other scanners of the call read.
    */
   readonly head?: ModelHead | undefined;
 }
 
 /**
- * Returns the answer of `ask`, or the answer that another scanner of the same call has for the same question and text.
+ * Returns the answer that another scanner of the same call got for the same question and text, or computes it.
  *
- * @param question identifies what is asked and of which model.
+ * @param question identifies the model and what it computes.
  */
 export function shareAnswer<T>(
   { answers, signal }: CallContext,
   question: string,
   text: string,
-  ask: () => Promise<T>,
+  compute: () => Promise<T>,
 ): Promise<T> {
-  return answers ? answers.share(question, text, ask, signal) : ask();
+  return answers ? answers.share(question, text, compute, signal) : compute();
 }
 
-/** An answer that is being computed or known, and the signal of the caller that asked first. */
+/** An answer that is known or being computed, and the signal of the caller that asked first. */
 interface PendingAnswer {
   readonly answer: Promise<unknown>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What one call has computed. The maps are created when needed: most calls with rules need none of them. */
+/** The results of one call. The maps are created on demand, because most calls with rules need none. */
 interface CallResults {
   /** Answers by question and text. */
   answers?: Map<string, Map<string, PendingAnswer>>;
@@ -52,9 +52,8 @@ interface CallResults {
 }
 
 /**
- * Shares what is computed about the texts of one call among its scanners: answers of models, and what is derived from a text, such as its
- * views. The same question about the same text is computed once, whether scanners ask at the same time or one after the other. A cache
- * lives as long as its call and is never used by another one.
+ * A cache for the results of one call that its scanners share: answers of models, and data derived from a text, such as its views. The same
+ * question about the same text is computed once, even if scanners ask concurrently. A cache is never used by another call.
  */
 export class AnswerCache {
   #results: CallResults = {};
@@ -65,7 +64,7 @@ export class AnswerCache {
     return this.#observer;
   }
 
-  /** Returns a cache with the same results for one scanner. The observer is told which models are asked through it. */
+  /** Returns a cache with the same results for one scanner. The observer receives the models that this scanner uses. */
   forScanner(observer: ModelObserver): AnswerCache {
     const same = new AnswerCache();
     same.#results = this.#results;
@@ -74,11 +73,11 @@ export class AnswerCache {
   }
 
   /**
-   * Returns the answer of `ask`, or the answer of an earlier call with the same question and text. Failures are not kept.
+   * Returns the cached answer for a question and a text, or computes it. Failures are not cached.
    *
-   * @param question what is asked, and of which model; or what is derived from the text, such as its views or its URLs.
+   * @param question identifies the model and what it computes, or the data derived from the text, such as its views or URLs.
    */
-  async share<T>(question: string, text: string, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async share<T>(question: string, text: string, compute: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#results.answers ??= new Map();
     const ofQuestion = this.#results.answers.get(question) ?? new Map<string, PendingAnswer>();
     this.#results.answers.set(question, ofQuestion);
@@ -87,12 +86,12 @@ export class AnswerCache {
         return (await awaitUnlessAborted(known.answer, signal)) as T;
       } catch (error) {
         signal?.throwIfAborted();
-        // If the first caller gave up, its error is not an answer for the other callers, so they ask again.
+        // If the first caller aborted, its error does not concern the other callers, so they ask again.
         if (!known.signal?.aborted) throw error;
         if (ofQuestion.get(text) === known) ofQuestion.delete(text);
       }
     }
-    const answer = ask();
+    const answer = compute();
     const pending = { answer, signal };
     ofQuestion.set(text, pending);
     answer.catch(() => {
@@ -113,7 +112,7 @@ export class AnswerCache {
   }
 
   /**
-   * How each model spent its time, in milliseconds, summed over all answers of the call so far. An answer that several scanners share
+   * The time that each model took, in milliseconds, summed over all answers of the call so far. An answer that several scanners share
    * counts once. The sum can exceed the elapsed time, because answers can be computed in parallel.
    */
   get timings(): Record<string, EngineTimings> {

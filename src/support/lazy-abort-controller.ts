@@ -77,8 +77,8 @@ export class LazyAbortController {
 }
 
 /**
- * Creates a signal for one call. It is aborted together with the caller's signal, and when the call ends, so that nothing goes on when the
- * call ends early. `AbortSignal.any` is not used: a long-lived signal would keep something in memory for every call.
+ * Creates a signal for one call. It is aborted together with the caller's signal and at the end of the call, so that no work outlives the
+ * call. `AbortSignal.any` is not used, because a long-lived signal would retain memory of every call.
  */
 export function callSignal(outer: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
   const own = new LazyAbortController();

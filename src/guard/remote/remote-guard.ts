@@ -148,7 +148,7 @@ function assertSameShape(
   throw invalidReply(field);
 }
 
-/** A request without a field could be answered otherwise, so that the answer would not be what was asked for. */
+/** @throws GuardError if a reply lacks a field of the request. Without the field, the model would answer another request. */
 function assertSameFields(replied: ChatRequest["fields"], asked: NonNullable<ChatRequest["fields"]>): void {
   const sent = Object.keys(asked).filter((name) => asked[name] !== undefined);
   if (!replied || sent.some((name) => !Object.hasOwn(replied, name))) throw invalidReply("sanitized_fields");

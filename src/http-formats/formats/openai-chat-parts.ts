@@ -108,7 +108,7 @@ export function readCalls(message: Json): { calls: CallSlot[]; others: PathSlot[
     for (const inner of called.length > 0 ? called : [call]) {
       const key = inner.arguments === undefined && inner.input !== undefined ? "input" : "arguments";
       calls.push(...callSlotAt(inner, key, inner.name, call.id));
-      // Arguments beside others are none for the client that reads the others.
+      // A client reads either `arguments` or `input`, so the other field is checked as a text.
       const unread = key === "arguments" ? "input" : undefined;
       others.push(...findUnknownTexts(inner, inner === call ? TOOL_CALL_FIELDS : CALLED_FIELDS));
       if (unread !== undefined) others.push(...findSlots(inner).filter(({ keys }) => keys[0] === unread));

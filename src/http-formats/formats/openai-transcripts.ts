@@ -21,8 +21,9 @@ export const openaiTranscripts: Format = {
 /** Fields that repeat the text as tokens. */
 const TOKEN_FIELDS = ["logprobs", "tokens", "token_ids"];
 
-/** Fields of a body with lists that repeat its text, and those with readers of their own. */
+/** Lists that repeat the text of the body. */
 const LISTS = ["segments", "words"];
+/** Fields of a body that repeat its text or have their own readers. */
 const BODY_FIELDS: ReadonlySet<string> = new Set([
   "text",
   "language",
@@ -41,8 +42,8 @@ interface Range {
 }
 
 /**
- * Reads a transcript. Its segments and words repeat the text, so they are changed like the text: what is removed from one is in none of them.
- * Lists that do not repeat the text are checked as texts of their own, and dropped if the text changes.
+ * Reads a transcript. Its segments and words repeat the text, so text that is removed from the transcript is removed from them too. Lists
+ * that do not repeat the text are checked separately, and dropped if the text changes.
  */
 function readAnswer(body: Json): AnswerPart[] {
   const lists = [
@@ -85,7 +86,7 @@ function textKey(entry: Json): string | undefined {
   return ["text", "word"].find((key) => typeof entry[key] === "string");
 }
 
-/** Finds the entries of a list one after the other in a text; undefined if one of them is elsewhere. */
+/** Finds the entries of a list in a text, in order; undefined if one of them is not found. */
 function alignWith(text: string, list: readonly Json[]): Range[] | undefined {
   let from = 0;
   const ranges: Range[] = [];
@@ -132,7 +133,7 @@ function pieces(body: Json, ranges: readonly Range[]): TextSlot[] {
   }));
 }
 
-/** The texts of an entry, without that which repeats the text of the body. */
+/** Returns the texts of an entry. With `isRepeated`, the body contains its main text, which is left out. */
 function entryTexts(entry: Json, isRepeated: boolean): TextSlot[] {
   const key = textKey(entry);
   const handled = new Set([...TOKEN_FIELDS, "words", ...(key === undefined ? [] : [key])]);

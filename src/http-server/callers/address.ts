@@ -9,10 +9,10 @@ const MAX_ADDRESS_LENGTH = 62;
 /** Stands for the address of clients of a Unix socket. */
 const NO_ADDRESS = "none";
 
-/** Parsing takes as long as a hundred look-ups, and each request needs its address more than once. */
+/** Parsing takes as long as a hundred look-ups, and each request needs its address several times. */
 const parsed = new LRUCache<string, string>({ max: 1000 });
 
-/** A request with the address that its proxies told, and its connection. */
+/** A request with its connection and the address that its proxies forwarded. */
 interface Addressed {
   ip: string;
   socket?: { remoteAddress?: string | undefined };
