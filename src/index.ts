@@ -1,5 +1,5 @@
-// Scanners are named by their side: `new input.Toxicity()`, `new output.Toxicity()`. `guard-scan/input-scanners` and `guard-scan/output-scanners`
-// export the classes by name, and `guard-scan/plugin` what scanners are written with.
+// The classes of scanners are exported by side: `new input.Toxicity()`, `new output.Toxicity()`. `guard-scan/input-scanners` and
+// `guard-scan/output-scanners` export them by name. `guard-scan/plugin` exports the functions for writing scanners.
 
 export {
   type ConversationOptions,
@@ -82,28 +82,27 @@ export { type Sentence, splitSentences } from "./text/sentences.ts";
 export type { Span } from "./text/span.ts";
 export { type FoundUrl, findUrls } from "./text/urls.ts";
 
-// What knows the whole configuration is loaded by the first call, so that programs that only scan do not pay for it.
+// These functions import their modules on the first call, because programs that only scan do not need them.
 
 /**
- * Makes a guard whose scanners run in this process.
+ * Creates a guard whose scanners run in this process.
  *
- * With lists of scanners, models are loaded by the first call that needs them, unless `lazyLoad` is false. With a configuration,
- * `app.lazy_load` decides; its default is that all models are loaded before the promise resolves. Closing the guard closes its
- * scanners.
+ * With lists of scanners, the first call that needs a model loads it, unless `lazyLoad` is false. With a configuration, `app.lazy_load`
+ * decides. By default, all models are loaded before the promise resolves. Closing the guard closes its scanners.
  *
- * @throws GuardValidationError with the paths of the values at fault, and GuardError `GUARD_SCANNER` when a scanner cannot be loaded.
+ * @throws GuardValidationError with the paths of invalid values, and GuardError `GUARD_SCANNER` if a scanner cannot be loaded.
  */
 export const createGuard: typeof import("./guard/create-guard.ts").createGuard = async (options) =>
   (await import("./guard/create-guard.ts")).createGuard(options);
 
 /**
- * Reads and checks a configuration file, with `${NAME:default}` replaced from the environment, and loads its plugins.
+ * Reads and validates a configuration file, expands `${NAME:default}` from the environment, and loads plugins.
  *
- * @throws GuardValidationError with the path and line of every value at fault.
+ * @throws GuardValidationError with the path and line of every invalid value.
  */
 export const loadConfig: typeof import("./config/index.ts").loadConfig = async (...options) =>
   (await import("./config/index.ts")).loadConfig(...options);
 
-/** Builds the HTTP server. It is loaded by the first call, so that programs that only scan do not pay for it. */
+/** Creates the HTTP server of a configuration. It does not listen yet. */
 export const createServer: typeof import("./server/index.ts").createServer = async (...options) =>
   (await import("./server/index.ts")).createServer(...options);

@@ -1,4 +1,4 @@
-// `guard-scan/plugin`: what scanners, recognizers and classifiers outside of guard are written with. Programs that only scan need none of it.
+// `guard-scan/plugin`: functions and types for writing scanners, recognizers and classifiers. Programs that only scan do not need them.
 export { defaultEngine } from "./models/engine.ts";
 export { applyEdits, diffEdits, type Edit } from "./scan/edits.ts";
 export {

@@ -1,20 +1,19 @@
 import type { EngineTimings } from "../native.ts";
 
-/** Follows the questions that one scanner asks models. */
+/** Observes the calls of models by one scanner. */
 export interface ModelObserver {
   /**
-   * Called when the scanner asks a model. When scanners share an answer, only the one that asked first is told; the others wait for
-   * the same answer.
+   * Called when the scanner calls a model. If scanners share an answer, only the observer of the first scanner is called.
    *
-   * @returns what is called once when the model has answered or failed.
+   * @returns a function that is called once, when the model has answered or failed.
    */
   modelAsked?(model: string): ((end: ModelEnd) => void) | undefined;
 }
 
-/** How a question to a model ended: with an answer or with an error. */
+/** The end of a model call: an answer or an error. */
 export interface ModelEnd {
-  /** How the answer spent its time. The three add up to the time that the model took. */
+  /** The time of the answer by phase. The phases add up to the time of the call. */
   timings?: EngineTimings;
-  /** The code or the kind of the error. */
+  /** The code of the error, or its type. */
   error?: string;
 }

@@ -24,7 +24,7 @@ const MAX_BYTES_PER_UNIT = 3;
 /** No limit on windows: the largest number that the addon accepts. */
 export const ALL_WINDOWS = 2 ** 32 - 1;
 
-/** What a model needs from its engine. */
+/** The part of an engine that its models use. */
 export interface ModelHost {
   /** Finds and downloads model files. */
   readonly files: ModelStore;
@@ -66,8 +66,8 @@ export class TextModel {
   }
 
   /**
-   * The folder with the thresholds and curves of the model. It is absent if the caller named a certain ONNX file, which the folder's
-   * figures need not describe, and until a hub model is downloaded.
+   * The folder with the thresholds and curves of the model. It is absent if the caller named an ONNX file, because the figures may
+   * describe another file, and until a hub model is downloaded.
    */
   get folder(): string | undefined {
     const { folder, graph, isDefaultGraph = false } = this.#files ?? {};

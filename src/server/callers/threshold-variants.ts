@@ -6,7 +6,7 @@ import type { ScanService } from "../../service/service.ts";
 import { didYouMean } from "../../support/did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 
-/** ThresholdVariants are small, because scanners of one engine share their models. */
+/** The maximum number of cached variants. They are small, because scanners of one engine share their models. */
 const MAX_VARIANTS = 256;
 
 /** Builds variants of a profile's scanners that differ in the threshold only, for thresholds of requests. */

@@ -34,7 +34,7 @@ export function namesOf({ shape }: z.ZodObject): ReadonlySet<string> {
   return new Set(Object.keys(shape));
 }
 
-/** The most names that are logged, and the most in the coverage of a response. */
+/** The maximum number of names in the log, and in the coverage of a response. */
 const MAX_NAMES = 50;
 
 /** Finds the fields of bodies that guard does not know. */
