@@ -23,11 +23,16 @@ export const Sentiment = defineScanner({
         .min(-1)
         .max(1)
         .default(threshold)
-        .describe("A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this."),
+        .describe(
+          "A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this. With 0 or less, neutral texts (0) pass too.",
+        ),
     ),
     lexicon: llmGuardOption(z.literal("vader_lexicon").optional(), ", which has only this lexicon."),
   }),
   differences: [
+    {
+      text: 'With a threshold of 0, as in llm-guard\'s file, a text without any sentiment passes. In llm-guard it fails, as most ordinary texts do. A text with more negative words than positive ones fails, also "How do I set an alarm?"; -0.3 is the default.',
+    },
     {
       text: "A text that fails has a score of at least 0.1. llm-guard's formula can fall below 0, which means a pass.",
     },
@@ -40,7 +45,10 @@ export const Sentiment = defineScanner({
   create: ({ options: { threshold } }) => ({
     async check(text, { signal }) {
       const compound = await native(() => addon.sentiment(text), { signal });
-      if (compound > threshold) return { isValid: true, score: 0, findings: [], coverage: wholeText(text) };
+      // Most ordinary texts have no word of the lexicon. They do not sound negative, also with a threshold of 0 as in llm-guard's file.
+      const isNeutral = compound === 0 && threshold <= 0;
+      if (compound > threshold || isNeutral)
+        return { isValid: true, score: 0, findings: [], coverage: wholeText(text) };
       const strength = Math.abs(compound);
       const score = threshold === 1 ? FAILED : round((strength - threshold) / (1 - threshold), 1);
       return {

@@ -25,6 +25,16 @@ describe("Sentiment", () => {
     expect((await new InputSentiment({ threshold: 0.9 }).scan(text)).isValid).toBe(false);
   });
 
+  it("passes texts without any sentiment at a threshold of 0, and nothing negative", async () => {
+    const valid = async (text: string, threshold = 0) => (await new InputSentiment({ threshold }).scan(text)).isValid;
+    expect([await valid("The train leaves at nine."), await valid("Thank you!"), await valid("Not so good.")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(await valid("The train leaves at nine.", 0.1)).toBe(false);
+  });
+
   it("never scores a failing text as passing", async () => {
     for (const threshold of [-1, -0.5, 0, 0.5, 1]) {
       for (const text of ["bad", "good", "table", "horrible hateful war"]) {

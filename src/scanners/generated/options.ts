@@ -1005,7 +1005,8 @@ export interface SensitiveOptions extends CommonOptions, PersonalDataOptions {
 
 export interface SentimentInputOptions extends SentimentOptions {
   /**
-   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
+   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this. With 0 or less, neutral texts
+   * (0) pass too.
    * @default -0.3
    */
   threshold?: number | undefined;
@@ -1013,7 +1014,8 @@ export interface SentimentInputOptions extends SentimentOptions {
 
 export interface SentimentOutputOptions extends SentimentOptions {
   /**
-   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this.
+   * A text passes if its sentiment, from -1 (negative) to 1 (positive), is above this. With 0 or less, neutral texts
+   * (0) pass too.
    * @default -0.1
    */
   threshold?: number | undefined;
