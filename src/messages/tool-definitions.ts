@@ -12,6 +12,12 @@ const KEYWORDS = new Set(
   ),
 );
 
+/** Keys whose values are patterns and grammars. */
+const PATTERN_KEYS = new Set("pattern regex grammar ebnf guided_regex guided_grammar".split(" "));
+
+/** At least four words, or as much in a script without spaces. Other parts of a pattern are symbols and short literals. */
+const PHRASE = /(?:\p{L}{2,}[ ,_-]+){3}\p{L}{2,}|\p{Lo}{6,}/u;
+
 /** Keys whose values do not reach the model: credentials and metadata for programs. */
 export const NOT_FOR_MODELS = new Set([
   "authorization",
@@ -83,6 +89,7 @@ function isPromptText(value: string, keys: KeyPath): boolean {
   const key = keys.at(-1);
   if (typeof key === "number" && keys.at(-2) === "required") return isProse(value);
   if (typeof key === "number" && keys.at(-2) === "type") return isProse(value);
+  if (typeof key === "string" && PATTERN_KEYS.has(key)) return PHRASE.test(value);
   if (typeof key !== "string" || !KEYWORDS.has(key) || value.length > 100 || /\s/.test(value)) return true;
   // References and URLs have many words.
   return !/[#:/]/.test(value) && isPhrase(value);

@@ -209,6 +209,8 @@ const ORDINARY: Record<string, unknown>[] = [
   { provider: { order: ["Fireworks", "DeepInfra"], allow_fallbacks: false, data_collection: "deny" } },
   { size: "1024x1024", quality: "hd", style: "vivid", background: "transparent", output_format: "png" },
   { voice: "alloy", response_format: "mp3", speed: 1.1, stream_format: "sse", dimensions: 256 },
+  { guided_regex: "(yes|no|maybe), because [a-z ]+", regex: "[A-Z][a-z]+, \\d{4}" },
+  { grammar: 'root ::= ("yes" | "no") ws\nws ::= [ \\t\\n]*', structured_outputs: { regex: "\\w+@\\w+" } },
   { extra_headers: null, chat_template_kwargs: { enable_thinking: false }, ignore_eos: true, echo: false },
 ];
 
@@ -230,6 +232,7 @@ describe("an ordinary request", () => {
           day: { type: "string", enum: week },
           attendees: { type: "array", items: { $ref: "#/$defs/Attendee" } },
           end: { type: ["string", "null"], format: "date-time" },
+          phone: { type: "string", pattern: "^\\+?[0-9 ()-]{7,20}$" },
         },
         required: ["day", "attendees", "end"],
         additionalProperties: false,
