@@ -52,7 +52,7 @@ describe.each(SCHEMA_FIELDS)("the schema of structured output in %s", (_, around
     ["the name of a property", { properties: { [ORDER]: { type: "string" } } }],
     ["a required name", { required: [ORDER] }],
     ["a value of format", { format: JOINED }],
-  ])("is read as that of a tool: %s", (_, more) => {
+  ])("is read like the schema of a tool: %s", (_, more) => {
     const texts = found(around(schema(more)));
     expect(texts.every(([source]) => source === "tool_definition")).toBe(true);
     expect(texts.map(([, , text]) => text)).toEqual(

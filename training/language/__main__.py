@@ -28,7 +28,7 @@ def named(raw: dict) -> tuple[int, float] | None:
     return None if index is None else (index, WEIGHT)
 
 
-# Language codes of the sets of other tasks by our codes, where they differ.
+# Codes that other tasks' sets use for languages, by our codes, if they differ.
 OTHER_CODES = {"nb": "no", "nn": "no"}
 # The script to use for languages that the sets have in several scripts.
 SCRIPTS = {"ar": "Arab", "zh": "Hans"}

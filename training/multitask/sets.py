@@ -265,7 +265,7 @@ def sets() -> Iterator[TaskSet]:
         for task, most in tasks.items():
             path = f"injection/harmless_{file}.jsonl.gz"
             yield TaskSet(f"{file}_{task}", path, licence, harmless_rows(task), max_per_language=most)
-    # Only measured: sources that nothing was learnt from.
+    # For evaluation only: sources that are not used in training.
     treebanks = "injection/harmless_treebanks.jsonl.gz"
     yield TaskSet("treebanks", treebanks, "non-commercial", harmless_rows("toxicity"), split="dev", max_per_language=0)
     yield TaskSet("ethos", "toxicity/ethos.jsonl.gz", "copyleft", toxicity(), split="dev")

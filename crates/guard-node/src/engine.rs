@@ -286,8 +286,8 @@ impl NativeModel {
         self.0.as_ref().map_or(0, |handle| handle.pending() as u32)
     }
 
-    /// Classifies a text, reading at most `most_windows`: of a longer text, the beginning and the end. With `alone`,
-    /// only heads with an early exit run, if there are any; the lists of the others are empty.
+    /// Classifies a text. It reads at most `most_windows` windows: the beginning and the end of a longer text. With
+    /// `alone`, only heads with an early exit run, if there are any, and the lists of other heads are empty.
     #[napi]
     pub fn classify<'env>(
         &self,

@@ -105,9 +105,9 @@ impl NativeLinear {
         })
     }
 
-    /// Finds pieces of code in a text. `listed` are the indices of the wanted labels. Each row has the start; the
-    /// end; the probability of code; the probability of code in a listed language; the index of the most probable of
-    /// these, and that of the most probable other label; -1 if there is none.
+    /// Finds pieces of code in a text. `listed` are the indices of labels. Each row has the start, the end, the
+    /// probability of code, the probability of code in a listed language, and the indices of the most probable listed
+    /// label and of the most probable other label. An index is -1 if there is no such label.
     #[napi]
     pub fn find_code<'env>(&self, text: JsString<'env>, listed: Vec<u32>) -> Result<Answer<'env, Rows>> {
         on_text_with(&self.0, Cost(250), text, move |model, text| {

@@ -66,7 +66,7 @@ pub struct TextView {
     replaces_text: bool,
 }
 
-/// The part of the original text from which a part of a view was made.
+/// The part of the original text that is the source of a part of a view.
 #[napi(object)]
 pub struct SourceSpan {
     pub start: u32,

@@ -61,9 +61,9 @@ pub struct Head {
     /// The pooling of an output with the shape `[batch, tokens, width]`.
     #[serde(default)]
     pub pooling: Pooling,
-    /// The graph input of shape `[batch, 1]` that is 1 for rows that only need heads with this field. Rows in which
-    /// these would surely find nothing leave the model early (Xin et al., 2020, arXiv:2004.12993), and the outputs of
-    /// other heads are meaningless. All such heads name the same input; its default value in the graph is 0.
+    /// The graph input of shape `[batch, 1]` that is 1 for rows that need only heads with an early exit. Rows in which
+    /// these heads find nothing leave the model early (Xin et al., 2020, arXiv:2004.12993), and the outputs of other
+    /// heads are meaningless. All heads with an early exit name the same input. Its default value in the graph is 0.
     #[serde(default)]
     pub early_exit: Option<String>,
 }

@@ -20,11 +20,11 @@ pub struct EntitySpan {
     pub score: f64,
 }
 
-/// The most characters of a word. A longer run is no word, and a name in it is not extended.
+/// The maximum characters of a word. A longer run is not a word, so a name in it is not extended.
 const LONGEST_WORD: usize = 64;
-/// The most letters of an abbreviation with a full stop: "Inc.", "Corp.", "St.".
+/// The maximum letters of an abbreviation with a full stop: "Inc.", "Corp.", "St.".
 const LONGEST_ABBREVIATION: usize = 4;
-/// The most bytes of a span in which the other half of a pair of brackets or quotation marks is searched for.
+/// The maximum bytes of a span whose brackets and quotation marks are completed to pairs.
 const LONGEST_PAIR: usize = 512;
 /// Pairs of brackets and quotation marks.
 const PAIRS: [(char, char); 14] = [

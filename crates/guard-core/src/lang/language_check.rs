@@ -25,7 +25,7 @@ use super::natural::{self, LanguageGuess, blank};
 use crate::stop;
 use crate::text::sentences;
 
-/// The fewest letters and words of markers that separate a language from unexpected of its script.
+/// The minimum letters and words of markers that distinguish a language from unexpected languages in its script.
 const LEAST_LETTERS: usize = 8;
 const LEAST_WORDS: usize = 2;
 /// How much likelier two or three marker words must be in other languages, in logits: 330,000 to 1. Loan words such as
@@ -457,7 +457,7 @@ fn words(text: &str) -> Vec<(Word, bool)> {
     found
 }
 
-/// A word before it is decided whether it is prose.
+/// A word that may be prose or code.
 struct RawWord {
     word: Word,
     /// Whether a capital follows a small letter, as in `userName`.

@@ -167,12 +167,12 @@ impl LinearModel {
         softmax(&self.logits(text))
     }
 
-    /// The probability of each label, so that repetition alone is no evidence for `labels` (indices).
+    /// The probability of each label, without counting repetition alone as evidence for `labels` (indices).
     ///
-    /// Features are counted, and a repeated sentence has some far more often than any text of the training: "The
-    /// meeting is on Monday." fifty times is noise by its counts. So a text with repeats is also read with each part
-    /// [once](DistinctText), and the repeated parts are read alone, so that a little text can't hide much of something
-    /// else. The likelier of these two results counts if it is less likely than that of the whole text.
+    /// Features are counts, and a repeated sentence has higher counts than any training text: "The meeting is on Monday."
+    /// fifty times looks like noise. So a text with repeats is read in two other ways: with each part
+    /// [once](DistinctText), and the repeated parts alone, because a little other text must not hide them. The higher of
+    /// these two probabilities counts if it is lower than that of the whole text.
     pub fn probabilities_once(&self, text: &str, labels: &[usize]) -> Vec<f32> {
         let written = self.probabilities(text);
         let Some(once) = DistinctText::new(text) else {

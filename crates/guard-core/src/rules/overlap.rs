@@ -61,7 +61,7 @@ pub const LEAST: usize = 8;
 /// A passage of a text that repeats another text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
-    /// The bytes of the text. For a passage in a view, the bytes from which that part of the view was made.
+    /// The bytes of the text. For a passage in a view, the source of that part of the view.
     pub range: Range<usize>,
     /// The index of the first text that contains the passage, or the first part of it.
     pub other: usize,

@@ -3,8 +3,8 @@
 //! Several models have byte-identical `tokenizer.json` files, and a scan asks most of them about the same texts. So a
 //! file is loaded once, and a text is tokenized once.
 //!
-//! A text and its tokens are kept for [`KEPT_FOR`] after the first request, or shorter if the cache exceeds about
-//! [`MAX_BYTES`]. A thread deletes old entries, so that no text stays in memory when idle.
+//! A text and its tokens are cached for [`KEPT_FOR`] after the first request, or for a shorter time if the cache exceeds
+//! about [`MAX_BYTES`]. A thread deletes old entries, so that an idle process has no texts in memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;

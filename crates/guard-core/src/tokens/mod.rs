@@ -41,7 +41,7 @@
 //! assert_eq!(rows.tokens, 3);
 //! let ids: Vec<Vec<u32>> = rows.rows.iter().map(|row| row.ids.to_vec()).collect();
 //! assert_eq!(ids, [vec![2, 3], vec![4]]);
-//! // Each row says which bytes of the text it was made from.
+//! // Each row has its range in the text, in bytes.
 //! assert_eq!(rows.rows[1].range, 8..13);
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

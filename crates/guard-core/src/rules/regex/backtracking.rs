@@ -27,7 +27,7 @@ struct WatchedText<'a> {
     left: Cell<usize>,
 }
 
-/// The payload with which a search unwinds when its time is up. No panic is reported.
+/// The payload of the panic that ends a search at its time limit. The panic is not reported.
 struct OutOfTime;
 
 impl<'a> WatchedText<'a> {

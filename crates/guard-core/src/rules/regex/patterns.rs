@@ -29,7 +29,7 @@ const LEAST_SIZE: usize = 128 * 1024;
 /// Up to this many patterns have the limit [`SIZE_LIMIT`] each; a longer list shares the total.
 pub(super) const FEW: usize = 100;
 
-/// Bytes of a text from which on a prefilter for all patterns pays off.
+/// The minimum bytes of a text for which a prefilter for all patterns pays off.
 const LONG: usize = 8 * 1024;
 
 /// One match of one pattern.

@@ -1,7 +1,7 @@
 //! Views: decoded forms of a text, for rules and models that must not be fooled by disguises.
 //!
 //! A view is, for example, `normalized` (look-alike letters replaced) or `base64>rot13` (a piece of base64 decoded,
-//! then rot13). It maps each of its parts to the part of the original text from which it was made.
+//! then rot13). It maps each of its parts to its source in the original text.
 //!
 //! - [`views`] lists all views, for rules that search each of them.
 //! - [`visit`] passes them to a callback one at a time.

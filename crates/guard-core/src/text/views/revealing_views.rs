@@ -47,10 +47,10 @@ const MIN_ALONE: usize = 12;
 pub struct RevealingView {
     /// The view, or an excerpt of it.
     pub view: View,
-    /// Whether a classifier may read the view instead of the text, which it could flag for the disguise alone. The view
-    /// must cover the whole text, must not remove several plain words (as in a comment), and must not be made from
-    /// plain words. So reversed writing, rot13 and changed directions never replace a text: they turn plain words into
-    /// others, and an attacker could hide plain words by disguising something next to them.
+    /// Whether a classifier may read the view instead of the text. Otherwise it could flag a text for the disguise
+    /// alone. The view must cover the whole text, and must neither remove several plain words (as in a comment) nor
+    /// change plain words. So reversed writing, rot13 and changed directions never replace a text: an attacker could
+    /// hide plain words by disguising something next to them.
     pub replaces_text: bool,
 }
 
@@ -257,7 +257,7 @@ fn excerpt(view: &View, ranges: &[Range<usize>], length: usize) -> Option<View> 
     (shown > 0 && shown < length / 4 * 3).then(|| view.excerpt(&parts))
 }
 
-/// Whether a changed part of a view was made from more than one plain word.
+/// Whether a view changes more than one plain word in one part.
 fn turns_words(source: &str, view: &View) -> bool {
     let made_from = |piece| {
         words(&source[view.original(piece)])

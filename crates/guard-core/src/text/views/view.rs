@@ -116,10 +116,10 @@ impl Steps {
     }
 }
 
-/// A piece of a view in units of `unit` bytes, each made from `origin_unit` bytes of the source.
+/// A piece of a view. It consists of units of equal length, so that even a long view has few segments.
 ///
-/// Copied text has units of one byte made from one byte; percent-encoded ASCII has units of one byte made from three. A
-/// decoded piece of base64 is a single unit. So even a long view has few segments.
+/// A unit has `unit` bytes of the view and comes from `origin_unit` bytes of the source. Both are 1 in copied text. A
+/// unit of percent-encoded ASCII has 1 byte and comes from 3. A decoded piece of base64 is a single unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     /// The start in the view. A segment ends where the next one starts.
@@ -129,7 +129,7 @@ struct Segment {
     unit: u32,
     origin_unit: u32,
     steps: Steps,
-    /// Whether the units are in reverse order, so that the last one was made from the start of the source.
+    /// Whether the units are in reverse order, so that the last one comes from the start of the source.
     mirrored: bool,
 }
 
@@ -163,8 +163,8 @@ impl View {
         &self.text
     }
 
-    /// The name of the view: `normalized`, or `base64>rot13` if base64 was decoded first and then rot13. A view whose
-    /// pieces were made in different ways joins their names with `+`, as in `base64+hex`.
+    /// The name of the view: `normalized`, or `base64>rot13` if base64 was decoded first and then rot13. If pieces of
+    /// the view were decoded in different ways, their names are joined with `+`, as in `base64+hex`.
     pub fn name(&self) -> String {
         let name = self.name_of(0..self.text.len());
         if name.is_empty() { self.removed.name() } else { name }
@@ -188,10 +188,10 @@ impl View {
         names.join("+")
     }
 
-    /// The range of the original text from which the bytes `range` of the view were made.
+    /// Maps the bytes `range` of the view to their source range in the original text.
     ///
-    /// For decoded text, that is the whole encoded piece. The result is on character boundaries of the original, and
-    /// covers the result for any smaller range. A range that cuts a character covers the whole character; a range
+    /// The source of decoded text is the whole encoded piece. The result is on character boundaries of the original, and
+    /// covers the result for any smaller range. A range that cuts a character covers the whole character. A range
     /// beyond the end is cut off.
     pub fn original(&self, range: Range<usize>) -> Range<usize> {
         let start = self.text.floor_char_boundary(range.start);
@@ -219,8 +219,8 @@ impl View {
         }
     }
 
-    /// The parts `ranges` of the view, separated by line breaks. The ranges must be on character boundaries, ascend,
-    /// and not overlap.
+    /// Returns a view of the parts `ranges`, separated by line breaks. The ranges must be on character boundaries,
+    /// ascend, and not overlap.
     pub(super) fn excerpt(&self, ranges: &[Range<usize>]) -> View {
         let mut writer = Writer::new(&self.text);
         let mut end = 0;
@@ -239,15 +239,16 @@ impl View {
         }
     }
 
-    /// Whether a part of `range` is a guess: its last step was leetspeak, rot13 or reversed writing, which apply to any
-    /// text, or it was joined from words at the ends of lines, which many documents have. Decoded text is no guess.
+    /// Whether a part of `range` is a guess. Leetspeak, rot13 and reversed writing as the last step are guesses, because
+    /// they apply to any text. Joined words at the ends of lines are guesses, because many documents have them. Decoded
+    /// text is not a guess.
     pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
         let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed, Step::Hyphenated].map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
     }
 
-    /// Whether a part of `range` was only joined from the halves of a word at the end of a line.
+    /// Whether the only step of a part of `range` joined the halves of a word at the end of a line.
     pub(super) fn is_hyphenated(&self, range: Range<usize>) -> bool {
         let hyphenated = Steps::from(Step::Hyphenated);
         self.pieces(range)
@@ -281,7 +282,7 @@ impl View {
         parts
     }
 
-    /// The ranges of the original text, of `length` bytes, from which no part of the view was made.
+    /// The ranges of the original text that are the source of no part of the view. `length` is its length in bytes.
     pub(super) fn left_out(&self, length: usize) -> Vec<Range<usize>> {
         let mut gaps: Vec<Range<usize>> = Vec::new();
         let mut at = 0;
@@ -343,7 +344,7 @@ impl View {
         }
     }
 
-    /// The original of a range, and the steps of its first part that is not copied.
+    /// The source of a range, and the steps of its first part that is not copied.
     fn made_from(&self, range: Range<usize>) -> (Range<usize>, Steps) {
         let steps = self
             .pieces(range.clone())
@@ -359,7 +360,7 @@ impl View {
 const SEGMENTS: usize = 1 << 16;
 const BYTES_PER_SEGMENT: usize = 16;
 
-/// The segments of a view under construction. The last one grows where it can.
+/// The segments of a view under construction. New text extends the last segment if possible.
 #[derive(Default)]
 struct Segments {
     list: Vec<Segment>,
@@ -367,7 +368,7 @@ struct Segments {
 }
 
 impl Segments {
-    /// Adds `length` bytes in units of `unit` bytes, made from `origin`.
+    /// Adds `length` bytes in units of `unit` bytes, which come from `origin`.
     fn push(&mut self, length: usize, unit: usize, origin: Range<usize>, steps: Steps, mirrored: bool) {
         stop::point();
         let units = length / unit;
@@ -410,7 +411,7 @@ impl Segments {
         });
     }
 
-    /// Adds the bytes `source` of `earlier`, in the same or reverse order, as `segment` says.
+    /// Adds the bytes `source` of `earlier`, in the order that `segment` has.
     fn copy(&mut self, earlier: &View, segment: &Segment, source: Range<usize>) {
         let mut pieces: Vec<_> = earlier.pieces(source).collect();
         if segment.mirrored {
@@ -421,7 +422,7 @@ impl Segments {
             let (end, unit) = (earlier.end_of(index), made.unit as usize);
             let steps = made.steps.then(segment.steps);
             let mirrored = made.mirrored != segment.mirrored;
-            // A cut unit was still made from its whole source.
+            // A cut unit still comes from its whole source.
             let first = made.start + (piece.start - made.start).next_multiple_of(unit);
             let last = made.start + (piece.end - made.start) / unit * unit;
             let mut parts = if first < last {
@@ -480,8 +481,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Replaces `range` of the source with `text`. The range must not begin before the last one ended; the text between
-    /// them is copied. An empty `text` removes the range. A range of 4 GiB or more is copied.
+    /// Replaces `range` of the source with `text`. Ranges must ascend, and the text between them is copied. An empty
+    /// `text` removes the range. A range of 4 GiB or more is copied.
     pub(super) fn replace(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         if range.len().max(text.len()) > u32::MAX as usize {
             return;
@@ -497,18 +498,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Replaces `range` of the source with `text`, with each byte made from one byte.
+    /// Replaces `range` of the source with `text` of the same length, byte by byte.
     pub(super) fn exchange(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         self.replace_bytes(range, text, steps.into(), false);
     }
 
-    /// Replaces `range` of the source with `text`: the characters of the range in reverse order. A character of one
-    /// byte may be replaced by another one of one byte.
+    /// Replaces `range` of the source with `text`, which has the characters of the range in reverse order. A character
+    /// of one byte may differ from the original, if the new one has one byte too.
     pub(super) fn mirror(&mut self, range: Range<usize>, text: &str, steps: impl Into<Steps>) {
         self.replace_bytes(range, text, steps.into(), true);
     }
 
-    /// Replaces `range` of the source with `text` of the same length, whose bytes stand in the same order or in reverse.
+    /// Replaces `range` of the source with `text` of the same length, in the same or the reverse order.
     fn replace_bytes(&mut self, range: Range<usize>, text: &str, steps: Steps, is_reversed: bool) {
         debug_assert_eq!(range.len(), text.len());
         self.copy_to(range.start);

@@ -74,7 +74,7 @@ struct Walk<'a, F> {
 }
 
 impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
-    /// Passes on the views that derive from a view, or from the text itself.
+    /// Visits the views that derive from a view, or from the text itself.
     fn follow(&mut self, mut at: Option<View>) -> Result<(), E> {
         for depth in 0..=DEPTH {
             let mut changed = depth == 0;

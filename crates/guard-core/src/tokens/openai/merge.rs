@@ -9,7 +9,7 @@ use tiktoken_rs::Rank;
 use super::vocabulary::Vocabulary;
 use crate::stop;
 
-/// The most bytes of a piece in which every merge looks at all parts, which is fast for few parts.
+/// The maximum bytes of a short piece. In a short piece, every merge searches all parts, which is fast for few parts.
 const SHORT: usize = 96;
 /// The rank of bytes that are no token.
 const NONE: Rank = Rank::MAX;
