@@ -50,8 +50,9 @@ export async function play(scenario) {
     load.total.status(200) === load.total.sent,
     JSON.stringify([...load.total.statuses, ...load.total.errors]),
   );
-  // guard releases memory two seconds after the last scan.
-  await sleep(4000);
+  // guard releases the memory of models two seconds after the last scan. It collects garbage, such as replaced scanners, when the event loop has
+  // been idle for up to ten seconds.
+  await sleep(12_000);
   server.memory.after = server.rss();
   scenario.check(
     "memory is released",
