@@ -20,6 +20,8 @@ type Target = fn(&str);
 const TARGETS: &[(&str, Target)] = &[
     ("views", text::views),
     ("json", text::json),
+    ("json_repair", text::json_repair),
+    ("canonical", text::canonical),
     ("offsets", text::offsets),
     ("invisible", text::invisible),
     ("sentences", text::sentences),

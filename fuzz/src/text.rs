@@ -41,6 +41,29 @@ pub fn json(text: &str) {
     }
 }
 
+/// Repaired JSON can be parsed, and a second repair changes nothing.
+pub fn json_repair(text: &str) {
+    let Some(repaired) = linear(text, 400, || text::json_repair::repair(text)) else {
+        return;
+    };
+    let halves = repaired.contains("\\u") || repaired.contains(['e', 'E']);
+    assert!(
+        halves || serde_json::from_str::<serde::de::IgnoredAny>(&repaired).is_ok(),
+        "{repaired}"
+    );
+    assert_eq!(text::json_repair::repair(&repaired).as_deref(), Some(repaired.as_str()));
+}
+
+/// Composition is idempotent, and every part of a composed text is from the text.
+pub fn canonical(text: &str) {
+    if let Some(composed) = linear(text, 50, || text::canonical::compose(text)) {
+        assert_eq!(text::canonical::compose(composed.text()), None);
+        for (at, character) in composed.text().char_indices() {
+            assert!(text.get(composed.original(at..at + character.len_utf8())).is_some());
+        }
+    }
+}
+
 /// Converting offsets back and forth leads to the start of the same character.
 pub fn offsets(text: &str) {
     let offsets: Vec<usize> = (0..text.len() + 3).collect();

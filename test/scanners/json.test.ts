@@ -99,6 +99,29 @@ describe("JSON", () => {
     }
   });
 
+  it.each([
+    ["{'a': 'Let's go', 'b': 'l'été'}", { a: "Let's go", b: "l'été" }],
+    ['{"a": "the word "no" is short"}', { a: 'the word "no" is short' }],
+    ['{"re": "^\\w+\\.\\d{2}$"}', { re: "^\\w+\\.\\d{2}$" }],
+    ['{"a": "one\ntwo\t", "b": 1,}', { a: "one\ntwo\t", b: 1 }],
+    ['{"url": "https://a.example/b", // no comment in a string\n"c": "# 1"}', { url: "https://a.example/b", c: "# 1" }],
+  ])("keeps the content of strings in %j", async (broken, value) => {
+    const { isValid, rewritten } = await scan(broken);
+    expect(isValid).toBe(true);
+    expect(JSON.parse(rewritten)).toEqual(value);
+  });
+
+  it.each([
+    ["a path, or a line break", '{"path": "D:\\Temp\\new"}'],
+    ["the end of a string, or a quote in it", '{"text": "It is 70", which is a lot"}'],
+    ["a separator, or a part of a value", '{"a": 1; "b": 2}'],
+    ["a number, or text", '{"a": 007}'],
+    ["a number that JSON lacks", '{"a": NaN}'],
+    ["a missing quote, or text that was cut off", '{"a": "b}'],
+  ])("leaves JSON with two readings alone: %s", async (_, text) => {
+    expect(await scan(text)).toMatchObject({ isValid: false, rewritten: text, findings: [{ type: "json" }] });
+  });
+
   it("fails JSON that cannot be repaired, and repairs the rest", async () => {
     const verdict = await scan('{"a": 1,}\n```json\n{x}\n```');
     expect(verdict).toMatchObject({ isValid: false, score: 1, findings: [{ text: "{x}" }] });

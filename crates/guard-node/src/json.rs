@@ -1,11 +1,12 @@
-//! Finds JSON in texts.
+//! Finds JSON in texts, and repairs it.
 
 use guard_core::text::json;
+use guard_core::text::json_repair;
 use napi::bindgen_prelude::Float64Array;
-use napi::{JsString, Result};
+use napi::{Env, JsString, Result};
 use napi_derive::napi;
 
-use crate::answer::{Answer, Cost, on_text};
+use crate::answer::{Answer, Cost, on_text, on_texts};
 use crate::spans::{Names, spans};
 
 /// The pieces of a text that are JSON, valid or broken.
@@ -22,6 +23,14 @@ pub struct JsonCandidates {
 #[napi]
 pub fn find_json(text: JsString<'_>) -> Result<Answer<'_, JsonCandidates>> {
     on_text(Cost(5), text, |text| Ok(find(text)))
+}
+
+/// Repairs broken pieces of JSON. The result is null for each piece that has no reading, or two.
+#[napi]
+pub fn repair_json(env: &Env, pieces: Vec<String>) -> Result<Answer<'_, Vec<Option<String>>>> {
+    on_texts(env, Cost(40), pieces, |pieces| {
+        Ok(pieces.iter().map(|piece| json_repair::repair(piece)).collect())
+    })
 }
 
 fn find(text: &str) -> JsonCandidates {

@@ -10,7 +10,6 @@ import type { Span } from "../../text/span.ts";
 import { defineScanner } from "../define-scanner.ts";
 import { JsonSchema, patternDeadline } from "../parts/json-schema.ts";
 import { withEdits } from "../parts/redaction.ts";
-import { repairJson } from "./json-repair.ts";
 
 /** A piece of JSON in a text. */
 interface Piece extends Span {
@@ -23,7 +22,9 @@ export const JSONScanner = defineScanner({
   summary:
     "Fails outputs with broken JSON that cannot be repaired, with less JSON than required, or with JSON that violates a schema.",
   description: `The scanner reads the outermost objects and arrays of a text, in prose and in code fences, by RFC 8259 and nested up to 1000
-levels. It repairs broken JSON in place, with the library jsonrepair. Valid JSON and the text around it stay unchanged.
+levels. It repairs broken JSON in place: it adds missing brackets, quotes and commas, removes comments and trailing commas, and replaces
+\`True\`, \`None\` and single quotes. Valid JSON, the text around it and the content of every string stay unchanged. Where two readings
+exist, the JSON stays broken and the output fails: \`"C:\\dir\\new"\` (a line break, or a folder), \`"It is 70", a lot"\` (the end of the string), \`1; 2\`, \`007\`, \`NaN\`.
 
 What llm-guard 0.3.16 does differently:
 
@@ -107,6 +108,25 @@ What llm-guard 0.3.16 does differently:
   },
 });
 
+/** How many pieces are repaired at once, because the addon copies them on the event loop. */
+const BATCH_SIZE = 1000;
+
+/** Returns the repaired text of each piece, or null if it has no reading, or two. */
+async function repairAll(
+  text: string,
+  broken: readonly Span[],
+  slice: TimeSlice,
+  signal: AbortSignal | undefined,
+): Promise<(string | null | undefined)[]> {
+  const repaired: (string | null | undefined)[] = [];
+  for (let at = 0; at < broken.length; at += BATCH_SIZE) {
+    if (at > 0) await slice.next();
+    const pieces = broken.slice(at, at + BATCH_SIZE).map(({ start, end }) => text.slice(start, end));
+    repaired.push(...(await native(() => addon.repairJson(pieces), { signal })));
+  }
+  return repaired;
+}
+
 interface ReadOptions {
   repair: boolean;
   schema: JsonSchema | undefined;
@@ -126,14 +146,14 @@ async function readPieces(
   });
   const candidates = await mapRowsInSlices(pieces, 5, candidate, slice);
   const broken = repair ? candidates.filter(({ repairable }) => repairable) : [];
-  const repairs = broken.length === 0 ? [] : await repairJson(text, broken, signal);
+  const repairs = await repairAll(text, broken, slice, signal);
   let tried = 0;
   const until = patternDeadline(text.length);
   const read: Piece[] = [];
   const edits: Edit[] = [];
   for (const candidate of candidates) {
     if (slice.isOver) await slice.next();
-    const replacement = candidate === broken[tried] ? repairs[tried++] : undefined;
+    const replacement = candidate === broken[tried] ? (repairs[tried++] ?? undefined) : undefined;
     read.push(checked(candidate, replacement));
     if (replacement !== undefined) edits.push({ start: candidate.start, end: candidate.end, replacement });
   }

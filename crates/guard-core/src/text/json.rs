@@ -596,6 +596,18 @@ enum Next {
     Comma,
 }
 
+/// Whether a text is one JSON value by the grammar of RFC 8259, and nested no deeper than [`MAX_DEPTH`].
+pub(super) fn is_valid(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    valid(bytes, 0).is_ok_and(|end| skip_space(bytes, end) == bytes.len())
+}
+
+/// Whether a text is a number by the grammar of RFC 8259.
+pub(super) fn is_number(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        && scalar(text.as_bytes(), 0).is_ok_and(|end| end == text.len())
+}
+
 /// Reads one value of the grammar of RFC 8259.
 ///
 /// Returns the offset of its end, or the offset where reading failed and the reason.

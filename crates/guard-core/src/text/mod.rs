@@ -1,8 +1,10 @@
 //! Analysis of texts that does not depend on their subject.
 //!
-//! - [`sentences`] cuts a text into sentences, [`json`] finds the JSON values in it.
+//! - [`sentences`] cuts a text into sentences, [`json`] finds the JSON values in it, and
+//!   [`json_repair`] repairs broken ones.
 //! - [`invisible`] finds characters that a person can't see; [`views`] decodes disguises: base64, rot13, look-alike
 //!   letters and so on.
+//! - [`canonical`] composes characters, so that an "é" equals an "e" with an accent.
 //! - [`names`] tells which names look alike; [`ordinary_case`] lower-cases text in capitals.
 //! - [`redact`] replaces spans; [`offsets`] converts byte offsets to those of other languages.
 //! - [`reading_time`] estimates how long a person reads; [`sentiment`] how positive a text sounds; [`repeats`] removes
@@ -26,8 +28,10 @@
 //! assert_eq!(redact::redact("key 12345", &[4..9], redact::REDACTED), "key [REDACTED]");
 //! ```
 
+pub mod canonical;
 pub mod invisible;
 pub mod json;
+pub mod json_repair;
 pub mod names;
 pub mod offsets;
 pub mod ordinary_case;

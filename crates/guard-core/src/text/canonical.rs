@@ -1,0 +1,174 @@
+//! Composes characters, so that canonically equivalent texts are equal (UAX #15, form NFC).
+//!
+//! An "é" is one character, or an "e" and a combining accent. People see and mean the same, and programs write both:
+//! keyboards the first, some file systems and PDF readers the second.
+//!
+//! ```
+//! use guard_core::text::canonical::compose;
+//!
+//! let composed = compose("un cafe\u{301} noir").unwrap();
+//! assert_eq!(composed.text(), "un café noir");
+//! assert_eq!(composed.original(3..8), 3..9);
+//! assert!(compose("un café noir").is_none());
+//! ```
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use crate::stop;
+
+/// A composed text that maps its offsets to the original.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    text: String,
+    /// The clusters of characters that composition changes, in order.
+    clusters: Vec<Cluster>,
+}
+
+/// A character and those that combine with it: its byte ranges in the composed and in the original text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cluster {
+    composed: Range<usize>,
+    original: Range<usize>,
+}
+
+/// Composes a text. Returns `None` if composition changes nothing.
+pub fn compose(text: &str) -> Option<Composed> {
+    if is_composed(text) {
+        return None;
+    }
+    let mut composed = String::with_capacity(text.len());
+    let mut clusters = Vec::new();
+    let mut characters = text.char_indices().peekable();
+    while let Some((start, first)) = characters.next() {
+        stop::point();
+        let mut is_simple = is_stable(first);
+        while characters.next_if(|&(_, next)| !is_stable(next)).is_some() {
+            is_simple = false;
+        }
+        if is_simple {
+            composed.push(first);
+            continue;
+        }
+        let end = characters.peek().map_or(text.len(), |&(at, _)| at);
+        let at = composed.len();
+        composed.extend(text[start..end].nfc());
+        if composed[at..] != text[start..end] {
+            clusters.push(Cluster {
+                composed: at..composed.len(),
+                original: start..end,
+            });
+        }
+    }
+    (!clusters.is_empty()).then_some(Composed {
+        text: composed,
+        clusters,
+    })
+}
+
+/// The composed text.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    compose(text).map_or(Cow::Borrowed(text), |composed| Cow::Owned(composed.text))
+}
+
+impl Composed {
+    /// The composed text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The range in the original text. A range that begins or ends within a cluster is extended to all of it.
+    pub fn original(&self, range: Range<usize>) -> Range<usize> {
+        let start = match self.last_cluster(|cluster| cluster.composed.start <= range.start) {
+            Some(cluster) if range.start < cluster.composed.end => cluster.original.start,
+            cluster => after(cluster, range.start),
+        };
+        let end = match self.last_cluster(|cluster| cluster.composed.start < range.end) {
+            Some(cluster) if range.end < cluster.composed.end && !range.is_empty() => cluster.original.end,
+            Some(_) if range.is_empty() => start,
+            cluster => after(cluster, range.end),
+        };
+        start..end.max(start)
+    }
+
+    /// The last cluster of those at the front for which `is_before` holds.
+    fn last_cluster(&self, is_before: impl Fn(&Cluster) -> bool) -> Option<&Cluster> {
+        self.clusters[..self.clusters.partition_point(is_before)].last()
+    }
+}
+
+/// The original offset of `at`, which lies after a cluster.
+fn after(cluster: Option<&Cluster>, at: usize) -> usize {
+    cluster.map_or(at, |cluster| cluster.original.end + (at - cluster.composed.end))
+}
+
+/// Whether all characters are as composition leaves them, whatever stands next to them.
+fn is_composed(text: &str) -> bool {
+    text.is_ascii() || text.chars().all(is_stable)
+}
+
+/// Whether a character neither changes nor combines with the one before it.
+fn is_stable(character: char) -> bool {
+    match character {
+        // Latin with accents, Cyrillic, Chinese characters and Korean syllables are most of the texts.
+        '\0'..='\u{2FF}'
+        | '\u{400}'..='\u{482}'
+        | '\u{48A}'..='\u{52F}'
+        | '\u{4E00}'..='\u{9FFF}'
+        | '\u{AC00}'..='\u{D7A3}' => true,
+        _ => canonical_combining_class(character) == 0 && is_nfc_quick(std::iter::once(character)) == IsNormalized::Yes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn clusters_map_to_their_originals() {
+        let text = "Ne\u{301}stora, A\u{30A}sa, \u{1112}\u{1161}\u{11AB}, \u{212B}!";
+        let composed = compose(text).unwrap();
+        assert_eq!(composed.text(), "Néstora, Åsa, 한, Å!");
+        for word in ["Néstora", "Åsa", "한", "!"] {
+            let start = composed.text().find(word).unwrap();
+            let original = composed.original(start..start + word.len());
+            assert_eq!(text[original].nfc().collect::<String>(), word);
+        }
+        // "ạ" is composed, and the other accent stays.
+        let composed = compose("xa\u{323}\u{306}\u{35C}y").unwrap();
+        assert_eq!(composed.text(), "xặ\u{35C}y");
+        assert_eq!(composed.original(1..4), 1..8);
+        assert_eq!(composed.original(4..6), 1..8);
+        assert_eq!(composed.original(6..7), 8..9);
+    }
+
+    #[test]
+    fn composed_texts_need_no_copy() {
+        for text in ["", "plain", "Néstora", "привет, мир", "日本語", "안녕하세요", "ไทย"] {
+            assert_eq!(compose(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn composition_is_that_of_the_standard(text in "([a-zA-ZéÅ한가คำ ]|[\u{300}-\u{330}]|[\u{1100}-\u{1175}]|\u{11AB}|\u{3099}|か|\u{212B}|\\PC){0,24}") {
+            let expected: String = text.nfc().collect();
+            prop_assert_eq!(composed(&text), expected.as_str());
+            if let Some(composed) = compose(&text) {
+                // All pairs of offsets give ranges of the original that compose to at least that part.
+                let bounds: Vec<usize> = composed.text().char_indices().map(|(at, _)| at).chain([composed.text().len()]).collect();
+                for pair in bounds.windows(2) {
+                    let original = text.get(composed.original(pair[0]..pair[1]));
+                    let part = &composed.text()[pair[0]..pair[1]];
+                    prop_assert!(original.is_some_and(|original| original.nfc().collect::<String>().contains(part)));
+                }
+                prop_assert_eq!(composed.original(0..composed.text().len()), 0..text.len());
+            }
+        }
+    }
+}
