@@ -10,6 +10,9 @@ export const BanSubstrings = defineScanner({
   type: "BanSubstrings",
   summary: "Blocks texts that contain one of the substrings, or all of them.",
   description:
+    "With `redact`, the first occurrence of each substring is replaced, and the others stay in the text that reaches the model. " +
+    "`redact_all` replaces every occurrence. Substrings match in every canonically equivalent spelling: an `é` is also found as an `e` with a " +
+    "combining accent.\n\n" +
     "With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of base64. The " +
     "first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may be in the text or in a " +
     "decoded view.",
@@ -19,7 +22,10 @@ export const BanSubstrings = defineScanner({
     substrings: z.array(z.string().min(1)).min(1).describe("Texts to look for, matched literally."),
     matchType: z.enum(["str", "word"]).default("str").describe("str: anywhere. word: whole words only."),
     caseSensitive: z.boolean().default(false).describe("Whether upper and lower case differ."),
-    redact: z.boolean().default(false).describe("Replaces the first occurrence of each substring by [REDACTED]."),
+    redact: z
+      .boolean()
+      .default(false)
+      .describe("Replaces the first occurrence of each substring by [REDACTED]. Others stay; see redact_all."),
     redactAll: z
       .boolean()
       .default(false)
@@ -30,7 +36,8 @@ export const BanSubstrings = defineScanner({
   differences: [
     {
       with: ["redact"],
-      text: "`redact` replaces the first occurrence of each substring, as llm-guard's documentation says. llm-guard itself replaces every occurrence, which is `redact_all` here.",
+      without: ["redactAll"],
+      text: "`redact` replaces the first occurrence of each substring, as llm-guard's documentation says, and the others stay. llm-guard itself replaces every occurrence: use `redact_all` for that.",
     },
   ],
   findings: [{ type: "substring", label: "The substring as configured." }],

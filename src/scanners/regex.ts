@@ -19,6 +19,7 @@ export const Regex = defineScanner({
     "Patterns run in linear time. A pattern with look-around or back-references runs under a step limit. Reaching the limit is an error, " +
     "never a pass. llm-guard 0.3.16 stops at the first pattern that matches, and leaves matches of later patterns in the text. Here all " +
     "patterns are applied.\n\n" +
+    "Canonically equivalent spellings match: `é` in a pattern matches an `e` with a combining accent, and the reverse.\n\n" +
     "With `deobfuscate`, a match in a decoded view redacts the whole encoded piece, such as a run of base64. With `search` and " +
     "`fullmatch`, a match in the text itself comes first. With `all`, matches in views that repeat a match in the text are skipped. " +
     "Redacting a text again leaves [REDACTED] unchanged, even if a pattern such as `[A-Z]+` matches a part of it, but the text still fails.",

@@ -133,10 +133,12 @@ describe("BanSubstrings", () => {
       fc.asyncProperty(
         fc.array(fc.constantFrom("a", "A", "é", "É", "😀", "x", "́", "\r\n", "ß"), { maxLength: 30 }),
         async (parts) => {
+          // An "a" with a combining accent is another letter.
           const text = parts.join("");
           const { findings, rewritten } = await scanned(scanner, text);
           for (const { start, end, label } of findings) expect(text.slice(start, end).toLowerCase()).toBe(label);
-          expect(rewritten.replaceAll("[REDACTED]", "")).toBe(text.replace(/[aA]|é|É|😀/gu, ""));
+          const left = text.normalize("NFC").replace(/[aA]|é|É|😀/gu, "");
+          expect(rewritten.replaceAll("[REDACTED]", "").normalize("NFC")).toBe(left.normalize("NFC"));
         },
       ),
     );

@@ -49,7 +49,9 @@ What llm-guard 0.3.16 does differently:
     hiddenNames: z
       .array(z.string().trim().min(1))
       .default([])
-      .describe("Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1]."),
+      .describe(
+        "Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1]. An accent may be a character of its own.",
+      ),
     allowedNames: z
       .array(z.string().trim().min(1))
       .default([])

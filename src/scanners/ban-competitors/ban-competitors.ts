@@ -28,7 +28,7 @@ export const BanCompetitors = defineScanner({
     "llm-guard asks a model for all organisations of a text and compares them with the list letter by letter. It requires the model, and " +
     "misses names that the model does not find.\n\n" +
     "A space in a name matches any white space and a hyphen: Acme Corp is found in `Acme  Corp`, over a line break, and in `Acme-Corp`. A " +
-    "hyphen in a name matches only a hyphen.",
+    "hyphen in a name matches only a hyphen. An accent may be a character of its own: Néstora is found in both spellings.",
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
@@ -76,7 +76,7 @@ export const BanCompetitors = defineScanner({
     const forms = new Map<string, string>();
     for (const competitor of competitors) {
       for (const name of [competitor, ...(Object.hasOwn(aliases, competitor) ? (aliases[competitor] ?? []) : [])]) {
-        for (const form of russianForms(name.trim().replace(/\s+/gu, " "))) {
+        for (const form of russianForms(name.normalize("NFC").trim().replace(/\s+/gu, " "))) {
           for (const spelling of [form, form.replaceAll(" ", "-")]) {
             if (!forms.has(spelling)) forms.set(spelling, competitor);
           }

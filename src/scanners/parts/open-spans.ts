@@ -49,7 +49,9 @@ export function unclosedSecret(text: string): number | undefined {
  * 0 if all of them are single words, because a stream holds words back until they end.
  */
 export function longestOf(texts: readonly string[], deobfuscate = false): number {
-  const lengths = texts.map((text) => (deobfuscate || hasSeveralWords(text) ? text.length : 0));
+  // A stream may contain the decomposed spelling, which is longer.
+  const lengthOf = (text: string) => text.normalize("NFD").length;
+  const lengths = texts.map((text) => (deobfuscate || hasSeveralWords(text) ? lengthOf(text) : 0));
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
   return longest === 0 ? 0 : (deobfuscate ? 3 : 1) * longest + 8;
 }

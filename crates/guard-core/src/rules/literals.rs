@@ -7,6 +7,7 @@ use aho_corasick::{AhoCorasick, Input, packed};
 use super::folding::{FoldedText, Folding, continues_word, is_word};
 use super::view_search::RuleMatch;
 use crate::stop;
+use crate::text::canonical::{compose, composed};
 
 /// Bytes of a text that are lower-cased together, and that the automaton reads from a possible start of a literal.
 pub(super) const BLOCK: usize = 4096;
@@ -93,8 +94,12 @@ impl Literals {
             folds: !case_sensitive,
             joins_spaces: match_type == MatchType::Name,
         };
-        let folded = substrings.iter().map(|substring| {
-            let mut literal = FoldedText::new(substring.as_ref(), folding).text;
+        let composed: Vec<_> = substrings
+            .iter()
+            .map(|substring| composed(substring.as_ref()))
+            .collect();
+        let folded = composed.iter().map(|substring| {
+            let mut literal = FoldedText::new(substring, folding).text;
             if !case_sensitive {
                 literal.make_ascii_lowercase();
             }
@@ -106,7 +111,7 @@ impl Literals {
             .ascii_case_insensitive(!case_sensitive)
             .build(&folded)
             .map_err(|error| SubstringsError::TooLarge(error.to_string()))?;
-        let edges = substrings.iter().map(|substring| edges(substring.as_ref(), match_type));
+        let edges = composed.iter().map(|substring| edges(substring, match_type));
         Ok(Self {
             automaton,
             beginnings: Beginnings::new(&folded, case_sensitive),
@@ -132,6 +137,19 @@ impl Literals {
 
     /// Finds the literals in `text`; see [`Substrings::find`](super::substrings::Substrings::find).
     pub fn find(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
+        let Some(composed) = compose(text) else {
+            return self.find_composed(text, all);
+        };
+        let mut found = self.find_composed(composed.text(), all);
+        for occurrence in &mut found {
+            stop::point();
+            occurrence.range = composed.original(occurrence.range.clone());
+        }
+        found
+    }
+
+    /// Finds the literals in a composed text.
+    fn find_composed(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
         if !self.folding.changes(text) {
             return self.search(text, all);
         }

@@ -21,6 +21,7 @@ use super::literals::Literals;
 pub use super::literals::{MatchType, SubstringMatch, SubstringsError};
 use super::term_variants::{TermVariants, VariantMatch};
 use super::view_search::{Selection, ViewMatch, search_views_and_variants};
+use crate::text::canonical::{Composed, compose};
 
 /// Substrings that are searched for together.
 #[derive(Debug)]
@@ -36,6 +37,7 @@ impl Substrings {
     ///
     /// Without `case_sensitive`, characters are compared by their simple case mappings, like Python's `re.IGNORECASE`:
     /// "ПРИВЕТ" equals "привет", "ς" equals "σ", "ẞ" equals "ß" (but not "ss"), and "İ", "ı" and "i" are equal.
+    /// Canonically equivalent texts are equal: "é" and an "e" with a combining accent.
     ///
     /// # Errors
     ///
@@ -79,9 +81,14 @@ impl Substrings {
             let terms = self.literals.folded_literals().enumerate();
             TermVariants::new(terms, self.whole_words, self.literals.is_case_sensitive()).map(Box::new)
         });
-        let found = variants.iter().flat_map(|variants| variants.find(text));
+        let composed = compose(text);
+        let read = composed.as_ref().map_or(text, Composed::text);
+        let found = variants.iter().flat_map(|variants| variants.find(read));
         let as_match = |found: VariantMatch| {
-            let (substring, range) = (found.rule, found.range);
+            let range = composed
+                .as_ref()
+                .map_or(found.range.clone(), |composed| composed.original(found.range));
+            let substring = found.rule;
             (SubstringMatch { substring, range }, found.kind)
         };
         found.map(as_match).collect()
@@ -94,6 +101,7 @@ mod tests {
     use crate::rules::folding::fold;
     use crate::rules::literals::BLOCK;
     use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization;
 
     fn find<'a>(
         substrings: &[&str],
@@ -116,6 +124,39 @@ mod tests {
         assert_eq!(find(&["aa"], MatchType::Str, true, "aaaaa").len(), 2);
         assert_eq!(find(&["abc", "bcd", "b"], MatchType::Str, true, "abcd").len(), 3);
         assert_eq!(find(&[], MatchType::Str, true, "abcd"), []);
+    }
+
+    #[test]
+    fn equivalent_spellings_are_equal() {
+        for (substring, text) in [
+            ("Néstora", "un Ne\u{301}stora X"),
+            ("Ne\u{301}stora", "un Néstora X"),
+            ("Ne\u{301}stora", "un Ne\u{301}stora X"),
+            ("한국", "\u{1112}\u{1161}\u{11AB}국"),
+            ("Йод", "И\u{306}од"),
+            ("ガラス", "カ\u{3099}ラス"),
+            ("Việt", "Vie\u{323}\u{302}t"),
+        ] {
+            for match_type in [MatchType::Str, MatchType::Word, MatchType::Name] {
+                for case_sensitive in [true, false] {
+                    let found = find(&[substring], match_type, case_sensitive, text);
+                    let spelled: String = found[0].1.nfc().collect();
+                    assert_eq!(spelled, substring.nfc().collect::<String>(), "{text}");
+                }
+            }
+        }
+        // The accent belongs to the letter before it.
+        assert_eq!(find(&["cafe"], MatchType::Str, false, "cafe\u{301}"), []);
+        assert_eq!(
+            find(&["NÉSTORA"], MatchType::Word, false, "ne\u{301}stora"),
+            [(0, "ne\u{301}stora")]
+        );
+        let falcon = Substrings::new(&["projet épervier"], MatchType::Word, false).unwrap();
+        let found = falcon.find_in_views("le projet_e\u{301}pervier va", true);
+        assert_eq!(
+            found.iter().map(|found| found.range.clone()).collect::<Vec<_>>(),
+            [3..20]
+        );
     }
 
     #[test]

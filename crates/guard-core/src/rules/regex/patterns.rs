@@ -14,6 +14,7 @@ use super::terms;
 use crate::rules::term_variants::TermVariants;
 use crate::rules::view_search::{RuleMatch, Selection, ViewMatch, search_views_and_variants};
 use crate::stop;
+use crate::text::canonical::{Composed, compose};
 
 /// The most time of all searches of costly patterns in one text and its views together.
 ///
@@ -55,6 +56,8 @@ impl RuleMatch for PatternMatch {
 #[derive(Debug)]
 pub struct Patterns {
     patterns: Vec<Pattern>,
+    /// The composed form of patterns that are not composed, by their indices.
+    composed: Vec<(usize, Pattern)>,
     /// Selects the patterns that may match in a long text; compiled on first use.
     sieve: OnceLock<Option<Sieve>>,
     /// The variants of patterns that consist of words; compiled on the first search of views.
@@ -87,12 +90,16 @@ impl Patterns {
             return Err(PatternError::TooMany { pattern });
         }
         let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
-        let patterns = patterns
-            .iter()
-            .enumerate()
-            .map(|(index, source)| Pattern::compile(index, source.as_ref(), syntax, limit));
+        let compile = |(index, source): (usize, &str)| Pattern::compile(index, source, syntax, limit);
+        let sources = || patterns.iter().map(AsRef::as_ref).enumerate();
+        let composed = sources().filter_map(|(index, source)| {
+            let composed = compose(source)?;
+            // A class that lists an accent by itself may have no composed form.
+            Some((index, compile((index, composed.text())).ok()?))
+        });
         Ok(Self {
-            patterns: patterns.collect::<Result<_, _>>()?,
+            composed: composed.collect(),
+            patterns: sources().map(compile).collect::<Result<_, _>>()?,
             sieve: OnceLock::new(),
             variants: OnceLock::new(),
         })
@@ -109,17 +116,18 @@ impl Patterns {
         self.patterns.len() > FEW || self.patterns.iter().any(Pattern::is_costly)
     }
 
-    /// Returns the matches of every pattern in `text`, in the order of the patterns and then of the text.
+    /// Returns the matches of every pattern in `text`, in the order of the patterns and then of the text. Canonically
+    /// equivalent texts match: an "é" matches an "e" with a combining accent, and the reverse.
     ///
     /// # Errors
     ///
     /// [`PatternError::StepLimit`] if a pattern that needs backtracking, or a very large one, is too expensive in this
     /// text. Treat the text as a match then.
     pub fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<PatternMatch>, PatternError> {
-        self.find_until(text, match_type, Instant::now() + TIME_LIMIT)
+        self.find_equivalent(text, match_type, Instant::now() + TIME_LIMIT)
     }
 
-    /// Like [`Patterns::find`], with a lower time limit, for texts that share one.
+    /// Finds matches in `text` as it is written, with a lower time limit, for texts that share one.
     ///
     /// # Errors
     ///
@@ -152,7 +160,7 @@ impl Patterns {
             MatchType::All => Selection::All,
             MatchType::Search | MatchType::FullMatch => Selection::Nearest,
         };
-        let find = |text: &str| self.find_until(text, match_type, end);
+        let find = |text: &str| self.find_equivalent(text, match_type, end);
         search_views_and_variants(text, wanted, find, |text| self.find_variants(text, match_type, end))
     }
 
@@ -202,6 +210,50 @@ impl Patterns {
             matches.push((PatternMatch { pattern, range }, found.kind));
         }
         Ok(matches)
+    }
+
+    /// Finds matches in `text` and in its composed form.
+    fn find_equivalent(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        until: Instant,
+    ) -> Result<Vec<PatternMatch>, PatternError> {
+        let mut found = self.find_until(text, match_type, until)?;
+        let composed = compose(text);
+        if composed.is_none() && self.composed.is_empty() {
+            return Ok(found);
+        }
+        let read = composed.as_ref().map_or(text, Composed::text);
+        let mut others = match composed {
+            Some(_) => self.find_until(read, match_type, until)?,
+            None => Vec::new(),
+        };
+        for (index, pattern) in &self.composed {
+            let ranges = pattern.find(*index, read, match_type, false, until)?;
+            others.extend(ranges.into_iter().map(|range| PatternMatch { pattern: *index, range }));
+        }
+        let mut added = Vec::new();
+        for PatternMatch { pattern, range } in others {
+            stop::point();
+            let range = composed
+                .as_ref()
+                .map_or(range.clone(), |composed| composed.original(range));
+            let next = found.partition_point(|known| (known.pattern, known.range.start) <= (pattern, range.start));
+            let is_known = found[..next].last().is_some_and(|known| {
+                known.pattern == pattern && (known.range.end >= range.end || match_type != MatchType::All)
+            });
+            if !is_known {
+                added.push(PatternMatch { pattern, range });
+            }
+        }
+        found.extend(added);
+        found.sort_by_key(|found| (found.pattern, found.range.start, found.range.end));
+        found.dedup();
+        if match_type != MatchType::All {
+            found.dedup_by_key(|found| found.pattern);
+        }
+        Ok(found)
     }
 
     pub(super) fn find_until(

@@ -413,3 +413,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn equivalent_spellings_match() {
+    for (pattern, text, range) in [
+        ("N[ée]stora", "un Ne\u{301}stora", 3..12),
+        ("Ne\u{301}stora", "un Néstora", 3..11),
+        ("Ne\u{301}stora", "un Ne\u{301}stora", 3..12),
+        (r"\bcaf\w\b", "cafe\u{301}", 0..6),
+    ] {
+        let patterns = Patterns::compile(&[pattern]).unwrap();
+        let found = patterns.find(text, MatchType::All).unwrap();
+        assert!(found.iter().any(|found| found.range == range), "{pattern}: {found:?}");
+        assert_eq!(patterns.find(text, MatchType::Search).unwrap().len(), 1, "{pattern}");
+    }
+    // A class of accents keeps its meaning.
+    let accents = Patterns::compile(&["[e\u{301}]"]).unwrap();
+    assert_eq!(accents.find("e", MatchType::All).unwrap().len(), 1);
+}
