@@ -30,6 +30,34 @@ describe("MaliciousURLs", () => {
     expect((await flagged(bad)).length).toBeGreaterThanOrEqual(bad.length - 1);
   });
 
+  it("passes pages of well-known sites, whatever they are about", async () => {
+    const urls = [
+      "https://www.commerzbank.de/portal/login/confirm?order=4711",
+      "https://id.bradesco.com.br/account/verify-email?token=9f8e7d6c5b4a",
+      "https://secure.kb.cz/web/auth/dashboard",
+      "https://accounts.nordea.fi/security/alerts",
+      "https://download.libreoffice.org/stable/win/LibreOffice_x64.msi",
+      "https://online.bnpparibas/connexion",
+      "https://www.bankmandiri.co.id/wps/portal/login/!ut/p/z1/Jx5d/",
+      "https://amzn.to/4tRzQ1",
+      "https://quiet-harbour.vercel.app/index.html",
+      "https://d7k2m1xq0zzabc.cloudfront.net/img/logo.png",
+      "https://jira.northwind.org/secure/RapidBoard.jspa",
+    ];
+    expect(await flagged(urls)).toEqual([]);
+  });
+
+  it("does not trust what others publish on well-known sites and platforms, or reach through them", async () => {
+    const urls = [
+      "https://commerzbank.de.kunden-login.top/portal/confirm.php",
+      "https://paypal-verify-login.web.app/signin.html",
+      "http://update-netflix.netlify.app/billing/login.php",
+      "https://www.google.com/url?q=http://paypal.com.secure-login.account-update.ru/webscr?cmd=login",
+      "http://www.uni-heidelberg.de/wp-content/plugins/paypal/webscr.php?cmd=_login-run",
+    ];
+    expect(await flagged(urls)).toEqual(urls);
+  });
+
   it("reports the URL, its label and its score, also of a defanged URL", async () => {
     const text =
       "😀 See https://github.com/ and hxxp://paypal[.]com.secure-login.verify-account[.]tk/webscr?cmd=_login-run.";

@@ -162,6 +162,17 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the pattern is valid")
 });
 
+/// Entries of lists that people write, such as the ingredients of a recipe: words, a colon, and words or an amount.
+/// Their indentation is no sign of syntax.
+static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+    RegexBuilder::new(
+        r"^[A-Za-z\x80-\xff][A-Za-z\x80-\xff ']{0,40}: [\w\x80-\xff]([\w\x80-\xff %.,'-]{0,80}[\w\x80-\xff%.])?$",
+    )
+    .unicode(false)
+    .build()
+    .expect("the pattern is valid")
+});
+
 /// How much a piece looks like code, from 0 without any syntax to 1 with enough. The time is linear in the length of
 /// the piece.
 pub fn signs(piece: &str) -> f32 {
@@ -183,7 +194,7 @@ fn of_line(line: &str, content: &str) -> f32 {
     }
     // List items are indented too.
     let is_item = bytes[0].is_ascii_digit() || matches!(bytes[0], b'-' | b'*' | b'+' | b'>') || !bytes[0].is_ascii();
-    let is_indented = (line.starts_with('\t') || line.starts_with("  ")) && !is_item;
+    let is_indented = (line.starts_with('\t') || line.starts_with("  ")) && !is_item && !ENTRY.is_match(bytes);
     LINES
         .matches(&bytes[..bytes.len().min(LINE)])
         .iter()
@@ -222,6 +233,8 @@ mod tests {
         for prose in [
             "",
             "- milk\n- bread\n- 3 apples",
+            "Dough:\n  flour: 300 g\n  olive oil: 2 spoons\n  salt: some",
+            "Zutaten:\n    Äpfel: 4\n    Zucker: nach Geschmack",
             "Error: file not found",
             "Name: Anna Schmidt\nAge: 34",
             "INVOICE #1042\nQty  Item  Amount\n2    Chair  $240.00",

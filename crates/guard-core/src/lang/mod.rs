@@ -30,4 +30,5 @@ pub mod natural;
 pub mod parts;
 pub mod url_features;
 pub mod url_triage;
+mod well_known_sites;
 pub mod word_evidence;

@@ -20,12 +20,13 @@ use unicode_script::{Script, UnicodeScript};
 use url::{Host, Url};
 
 use super::url_features::{BRANDS, LURES, is_free_host, is_nearly, names};
+use super::well_known_sites::{has_project_name, is_well_known};
 use crate::text::views::latin_double;
 
 /// The decision about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UrlTriage {
-    /// It leads to this machine or network, or is only an address.
+    /// It leads to this machine or network or to a well-known site, or is only an address.
     Harmless,
     /// Its name uses letters of another script, or accents, to look like another name.
     Homograph,
@@ -57,6 +58,11 @@ const INTERNAL: [&str; 12] = [
 const PLAIN_NAME: &str = "example";
 const PLAIN_SUFFIX: &str = "com";
 
+/// Endings of pages and of what they show.
+const STATIC: [&str; 13] = [
+    "", "html", "htm", "css", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "woff2", "txt",
+];
+
 /// Genuine words that become a brand without their accents.
 const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "äpple"];
 
@@ -79,10 +85,46 @@ pub fn triage(url: &str) -> UrlTriage {
         Some(Host::Domain(name)) if name.split('.').any(|label| label.starts_with("xn--")) => {
             international(&parsed, name)
         }
+        Some(Host::Domain(_)) if is_well_known(&parsed) => UrlTriage::Harmless,
+        Some(Host::Domain(name)) if says_nothing(&parsed, name) => UrlTriage::Undecided {
+            model_text: under_plain_name(&parsed),
+        },
+        Some(Host::Domain(_)) if parsed.path().ends_with(".jspa") => UrlTriage::Undecided {
+            model_text: url.replacen("/secure/", "/", 1),
+        },
         _ => UrlTriage::Undecided {
             model_text: model_text(),
         },
     }
+}
+
+/// Whether a URL on a platform for everybody has an ordinary name, and nothing of phishing or malware besides: no brand,
+/// no lure, no parameters and no program. Many malicious URLs are on such platforms, and the model takes the rest for
+/// them.
+fn says_nothing(url: &Url, name: &str) -> bool {
+    let written = url[url::Position::BeforeHost..].to_ascii_lowercase();
+    let file = url.path().rsplit('/').next().unwrap_or_default();
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_plain =
+        url.username().is_empty() && url.password().is_none() && url.port().is_none() && url.query().is_none();
+    let is_nearly_brand = || {
+        let mut words = name.split(['-', '.']);
+        words.any(|word| BRANDS.iter().any(|brand| is_nearly(word, brand)))
+    };
+    is_plain
+        && has_project_name(name)
+        && STATIC.contains(&ending)
+        && !BRANDS.iter().any(|brand| names(&written, brand))
+        && !LURES.iter().any(|lure| written.contains(lure))
+        && !is_nearly_brand()
+}
+
+/// The URL under an ordinary name.
+fn under_plain_name(url: &Url) -> String {
+    let mut judged = url.clone();
+    // A name that can't be replaced stays unchanged.
+    let _ = judged.set_host(Some(&format!("{PLAIN_NAME}.{PLAIN_SUFFIX}")));
+    judged.into()
 }
 
 /// Whether an address is loopback, private (RFC 1918), link-local (RFC 3927), shared (RFC 6598) or unspecified.
@@ -287,6 +329,62 @@ mod tests {
         ] {
             assert!(model_text(url).starts_with("http://"), "{url}");
         }
+    }
+
+    #[test]
+    fn well_known_sites_are_harmless() {
+        for url in [
+            "https://www.commerzbank.de/kunden/anmeldung?step=2",
+            "https://download.libreoffice.org/stable/win/LibreOffice.msi",
+            "https://www.chiark.greenend.org.uk/~sgtatham/putty/0.81/putty.exe",
+            "https://online.bnpparibas/compte",
+        ] {
+            assert_eq!(of(url), UrlTriage::Harmless, "{url}");
+        }
+        for url in [
+            "https://docs.google.com/forms/d/e/1/viewform",
+            "https://www.google.com/url?q=https://evil.example.net",
+            "https://commerzbank-kunden.de/anmeldung",
+            "https://www.commerzbank.de.kunden.top/anmeldung",
+        ] {
+            assert_eq!(judged_as(url), of_url(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn plain_names_on_platforms_count_for_nothing() {
+        for (url, expected) in [
+            ("https://stone-garden.vercel.app/about", "https://example.com/about"),
+            (
+                "https://d3kx81mzp0a7qq.cloudfront.net/img/a.png",
+                "https://example.com/img/a.png",
+            ),
+        ] {
+            assert_eq!(judged_as(url), expected, "{url}");
+        }
+        for url in [
+            "https://paypal-help.web.app/",
+            "https://paypa1.web.app/",
+            "https://secure-area.github.io/",
+            "https://x1y2.github.io/netflix/index.html",
+            "https://stone.pages.dev/setup.exe",
+            "https://stone.pages.dev/?id=5",
+            "https://stone.pages.dev/a.php",
+            "http://stone.tk/",
+            "http://stone.ddns.net/",
+            "https://stone-garden-4f81c2.netlify.app/",
+            "https://xkqwrtzp.vercel.app/",
+        ] {
+            assert_eq!(judged_as(url), of_url(url), "{url}");
+        }
+        assert_eq!(
+            judged_as("https://jira.stone.org/secure/Board.jspa"),
+            "https://jira.stone.org/Board.jspa"
+        );
+    }
+
+    fn of_url(text: &str) -> String {
+        urls::find(text)[0].url.as_str().to_owned()
     }
 
     #[test]

@@ -294,7 +294,7 @@ mod tests {
             "src/lib/parser_v2.test.ts",
             "Alt+Shift+F10",
             "Donaudampfschifffahrtsgesellschaft",
-            "Head of Data Protection, EMEA",
+            "Head of Sales, EMEA",
             "Lindenallee 12b, 10437 Berlin",
             "KX-4410/B, QT-77 A",
             "HTTP, SMTP, LDAP, TLS",
