@@ -5,6 +5,7 @@ import { MAX_FINDINGS } from "../scan/findings.ts";
 import { type Finding, passed, type Verdict, wholeText } from "../scan/scanner.ts";
 import { PASSED } from "../scan/score.ts";
 import { DerivedFromVaults, Vault } from "../scan/vault.ts";
+import { escapedSpellings, inJson } from "../text/escaped-spellings.ts";
 import { mapRows, type Rows } from "../text/rows.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { longestOf } from "./parts/open-spans.ts";
@@ -21,6 +22,10 @@ Without a vault there is nothing to restore: the text is unchanged, without find
 
 An output that is JSON stays JSON: quotes and line breaks of an original are escaped. In a stream, originals are inserted unchanged,
 because nobody knows before its end whether it is JSON.
+
+Placeholders are also found as models write them in other formats, and their originals are escaped in the same way: in Markdown
+(\`\\[REDACTED\\_PERSON\\_1\\]\`), HTML (\`&#91;REDACTED_PERSON_1&#93;\`), URLs (\`%5BREDACTED_PERSON_1%5D\`) and JSON (\`\\u005bREDACTED_PERSON_1\\u005d\`). With
+\`fuzzy\`, only as many characters may differ as it allows.
 
 Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
 
@@ -76,27 +81,61 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
     },
     async check(text, context) {
       const { vault = context.vault, matchingStrategy } = options;
-      const entries = (matchingStrategy === "exact" ? vault?.entriesIn(text) : vault?.entries()) ?? [];
-      if (entries.length === 0) return passed(text);
-      const placeholders = entries.map(([placeholder]) => placeholder);
-      const values = entries.map(([, original]) => original);
+      const isFuzzy = matchingStrategy === "fuzzy" || matchingStrategy === "combined_exact_fuzzy";
+      const spell = isFuzzy ? undefined : escapedSpellings(text);
+      const isExact = matchingStrategy === "exact" && !spell;
+      const vaultEntries = (isExact ? vault?.entriesIn(text) : vault?.entries()) ?? [];
+      if (vaultEntries.length === 0) return passed(text);
+      const matters = () => spell || vaultEntries.some(([, original]) => inJson(original) !== original);
       // While an answer is streamed, nobody knows whether all of it will be JSON.
-      const escaped = context.arriving || !mayBeJson(text) ? values : values.map(inJson);
-      const originals = escaped.some((value, index) => value !== values[index]) && isJson(text) ? escaped : values;
+      const isInJson = !context.arriving && mayBeJson(text) && matters() && isJson(text);
+      const entries = vaultEntries.flatMap((entry) => spelledEntries(entry, spell, isInJson));
+      const labels = entries.map(({ label }) => label);
+      const placeholders = entries.map(({ placeholder }) => placeholder);
+      const originals = entries.map(({ original }) => original);
       if (matchingStrategy === "exact" && text.length * entries.length <= MAX_SEARCH) {
         const found = occurrences(text, placeholders);
         return found.length === 0
           ? passed(text)
-          : verdict(text, placeholders, originals, { matches: Float64Array.from(found.flat()) });
+          : verdict(text, labels, originals, { matches: Float64Array.from(found.flat()) });
       }
-      const matching = matchingStrategy === "combined_exact_fuzzy" ? "fuzzy" : matchingStrategy;
+      const matching = isFuzzy ? "fuzzy" : matchingStrategy;
       const restore = () => addon.restorePlaceholders(text, placeholders, originals, matching);
-      return verdict(text, placeholders, originals, await native(restore, context));
+      return verdict(text, labels, originals, await native(restore, context));
     },
   }),
 });
 
-/** A placeholder in a text, and its index in the vault. */
+/** A spelling of a placeholder, and its original as it is written in its place. */
+interface SpelledEntry {
+  placeholder: string;
+  original: string;
+  /** The placeholder as it is in the vault. */
+  label: string;
+}
+
+/**
+ * Returns an entry of a vault, and the spellings in which models write its placeholder in Markdown, HTML, URLs and JSON, such as
+ * `\\[REDACTED\\_PERSON\\_1\\]`. The original is escaped in the same way.
+ */
+function spelledEntries(
+  [label, value]: readonly [placeholder: string, original: string],
+  spell: ReturnType<typeof escapedSpellings>,
+  isInJson: boolean,
+): SpelledEntry[] {
+  const plain = { placeholder: label, original: isInJson ? inJson(value) : value, label };
+  const escaped = (spell?.(label) ?? []).flatMap(({ spelling, write, isJson }): SpelledEntry[] => {
+    const written = write(value);
+    if (!isInJson) return [{ placeholder: spelling, original: written, label }];
+    return [
+      { placeholder: spelling, original: isJson ? written : inJson(written), label },
+      { placeholder: inJson(spelling), original: inJson(written), label },
+    ];
+  });
+  return [plain, ...escaped];
+}
+
+/** A placeholder in a text, and its index in the list. */
 type Occurrence = [start: number, end: number, placeholder: number];
 
 /** Returns the placeholders in a text, in order. The first one of overlapping placeholders counts, and the longest one if they begin together. */
@@ -121,13 +160,13 @@ function occurrences(text: string, placeholders: readonly string[]): Occurrence[
 
 function verdict(
   text: string,
-  placeholders: readonly string[],
+  labels: readonly string[],
   originals: readonly string[],
   { matches, searched = text.length }: Pick<Partial<Restoration>, "searched"> & { matches: Rows },
 ): Verdict {
   const finding = (column: (index: number) => number): Finding => {
     const [start, end] = [column(0), column(1)];
-    const label = placeholders[column(2)] as string;
+    const label = labels[column(2)] as string;
     return { start, end, type: "placeholder", text: text.slice(start, end), score: 1, label };
   };
   const findings = mapRows(matches, 3, finding, MAX_FINDINGS);
@@ -157,11 +196,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Returns a value as it is written inside a JSON string, with escaped quotes and line breaks. */
-function inJson(value: string): string {
-  return JSON.stringify(value).slice(1, -1);
 }
 
 const LONGEST = new DerivedFromVaults(

@@ -38,6 +38,50 @@ describe("Deanonymize", () => {
     }
   });
 
+  it.each([
+    // Markdown
+    ["\\[REDACTED\\_PERSON\\_1\\] and [REDACTED\\_PERSON\\_1]", 'Ann "A" & Co and Ann "A" & Co'],
+    ["**\\[REDACTED_PERSON_1\\]**", '**Ann "A" & Co**'],
+    // HTML
+    [
+      "<b>&#91;REDACTED_PERSON_1&#93;</b> &#x5b;REDACTED_PERSON_1&#x5D;",
+      "<b>Ann &quot;A&quot; &amp; Co</b> &#x5b;REDACTED_PERSON_1&#x5D;",
+    ],
+    [
+      "&#x5B;REDACTED_PERSON_1&#x5D; &lsqb;REDACTED_PERSON_1&rsqb;",
+      "Ann &quot;A&quot; &amp; Co Ann &quot;A&quot; &amp; Co",
+    ],
+    ["&lt;NAME_2&gt;", "Zoë"],
+    // URLs
+    ["https://x.example/?q=%5BREDACTED_PERSON_1%5D", "https://x.example/?q=Ann%20%22A%22%20%26%20Co"],
+    [
+      "mailto:x?subject=%5bREDACTED_PERSON_1%5d&to=Keanu%20Reeves+Keanu+Reeves",
+      "mailto:x?subject=Ann%20%22A%22%20%26%20Co&to=John%20Doe+John%20Doe",
+    ],
+    // JSON
+    [
+      '{"a": "\\u005bREDACTED_PERSON_1\\u005D \\u005BREDACTED_PERSON_1\\u005D"}',
+      '{"a": "\\u005bREDACTED_PERSON_1\\u005D Ann \\"A\\" & Co"}',
+    ],
+    [
+      '{"md": "\\\\[REDACTED\\\\_PERSON\\\\_1\\\\]", "u": "%5BREDACTED_PERSON_1%5D"}',
+      '{"md": "Ann \\"A\\" & Co", "u": "Ann%20%22A%22%20%26%20Co"}',
+    ],
+    // Text that only looks escaped
+    ["a \\_ b & c 100%25 [REDACTED_PERSON_1]", 'a \\_ b & c 100%25 Ann "A" & Co'],
+  ])("restores escaped placeholders in %j", async (text, expected) => {
+    const pairs: VaultEntry[] = [
+      ["[REDACTED_PERSON_1]", 'Ann "A" & Co'],
+      ["<NAME_2>", "Zoë"],
+      ["Keanu Reeves", "John Doe"],
+    ];
+    for (const strategy of ["exact", "case_insensitive"]) {
+      const restored = await restore(text, strategy, pairs);
+      if (strategy === "exact") expect(restored).toBe(expected);
+      else expect(restored).not.toMatch(/REDACTED|NAME_2/);
+    }
+  });
+
   it("names placeholders in findings, never originals", async () => {
     const text = "é😀 [redacted_PERSON_1]";
     const verdict = await scanned(
