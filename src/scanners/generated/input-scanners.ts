@@ -271,11 +271,11 @@ export type Language = InstanceType<typeof Language>;
  * names: such a name counts only if it spells a brand or a word of phishing without its accents, and otherwise the rest
  * of the URL counts. A name that looks like another one fails, such as `paypal.com` with a Cyrillic `а`.
  *
- * Pages of about 2,000 well-known sites pass: banks, authorities, media, shops and vendors of more than 50 countries.
- * The list was written for guard and has its licence. Pages that visitors publish there (`sites.google.com`), links
- * that contain the address of another site, other ports and folders of hacked sites are judged. On platforms where
- * everybody publishes (`x.vercel.app`), a name without a brand or a word of phishing counts as an ordinary name, if the
- * path has no program, query, brand or such a word either.
+ * Pages of about 3,300 well-known sites pass: banks, media, shops and vendors of more than 50 countries, and sites of
+ * authorities and schools (`gov`, `ac.uk`). The list was written for guard and has its licence. Pages that visitors
+ * publish there (`sites.google.com`), links that contain the address of another site, other ports and folders of hacked
+ * sites are judged. On platforms where everybody publishes (`x.vercel.app`), a name without a brand or a word of
+ * phishing counts as an ordinary name, if the path has no program, query, brand or such a word either.
  */
 export const MaliciousURLs = registry.MaliciousURLs.classes.input as unknown as ScannerClass<
   MaliciousURLsOptions,

@@ -9,12 +9,15 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use url::{Host, Url};
 
+use super::url_features::{BRANDS, names};
+
 const DATA: &str = include_str!("data/well_known_sites.toml");
 
 #[derive(Deserialize)]
 struct Data {
     sites: BTreeMap<String, String>,
     published_by_visitors: Hosts,
+    institutions: Institutions,
     pages: Pages,
     project_platforms: Platforms,
     brand_domains: Names,
@@ -25,6 +28,13 @@ struct Data {
 #[derive(Deserialize)]
 struct Hosts {
     hosts: String,
+}
+
+#[derive(Deserialize)]
+struct Institutions {
+    domains: String,
+    labels: String,
+    suffixes: String,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +62,8 @@ struct Examples {
 struct Sites {
     domains: HashSet<String>,
     visitors: HashSet<String>,
+    /// Top-level domains of institutions, their labels below the domains of countries, and other suffixes.
+    institutions: [HashSet<String>; 3],
     /// Hosts and paths.
     pages: HashSet<String>,
     platforms: HashSet<String>,
@@ -64,6 +76,11 @@ static SITES: LazyLock<Sites> = LazyLock::new(|| {
     Sites {
         domains: data.sites.values().flat_map(|text| words(text)).collect(),
         visitors: words(&data.published_by_visitors.hosts),
+        institutions: [
+            words(&data.institutions.domains),
+            words(&data.institutions.labels),
+            words(&data.institutions.suffixes),
+        ],
         pages: words(&data.pages.prefixes),
         platforms: words(&data.project_platforms.suffixes),
         brands: words(&data.brand_domains.names),
@@ -80,7 +97,8 @@ pub(super) fn is_well_known(url: &Url) -> bool {
     };
     let is_plain = url.username().is_empty() && url.password().is_none() && url.port().is_none();
     let path = url.path();
-    let is_sites_own = || is_known_host(host) && !OPEN_FOLDERS.iter().any(|folder| path.contains(folder));
+    let is_open = OPEN_FOLDERS.iter().any(|folder| path.contains(folder));
+    let is_sites_own = || !is_open && (is_known_host(host) || is_institution(host) && !imitates(url));
     let is_page = || {
         let pages = &SITES.pages;
         pages
@@ -109,6 +127,24 @@ fn is_known_host(host: &str) -> bool {
         is_known |= rest.is_none() && name != host && sites.brands.contains(name);
     }
     is_known
+}
+
+/// Whether a host belongs to an authority, a school or armed forces.
+fn is_institution(host: &str) -> bool {
+    let [domains, labels, suffixes] = &SITES.institutions;
+    let Some((rest, last)) = host.trim_end_matches('.').rsplit_once('.') else {
+        return false;
+    };
+    let Some((_, label)) = rest.rsplit_once('.') else {
+        return domains.contains(last);
+    };
+    domains.contains(last) || last.len() == 2 && labels.contains(label) || suffixes.contains(&format!("{label}.{last}"))
+}
+
+/// Whether a page may be an imitation on a hacked site: a program of PHP, or a page that names a brand.
+fn imitates(url: &Url) -> bool {
+    let written = url[url::Position::BeforePath..].to_ascii_lowercase();
+    url.path().ends_with(".php") || BRANDS.iter().any(|brand| names(&written, brand))
 }
 
 /// Whether a host is a project of one to three ordinary words on a platform of developers (`stone-garden.vercel.app`), or
