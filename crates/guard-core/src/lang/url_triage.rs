@@ -347,7 +347,7 @@ mod tests {
             "https://commerzbank-kunden.de/anmeldung",
             "https://www.commerzbank.de.kunden.top/anmeldung",
         ] {
-            assert_eq!(judged_as(url), of_url(url), "{url}");
+            assert_eq!(model_text(url), of_url(url), "{url}");
         }
     }
 
@@ -360,7 +360,7 @@ mod tests {
                 "https://example.com/img/a.png",
             ),
         ] {
-            assert_eq!(judged_as(url), expected, "{url}");
+            assert_eq!(model_text(url), expected, "{url}");
         }
         for url in [
             "https://paypal-help.web.app/",
@@ -375,10 +375,10 @@ mod tests {
             "https://stone-garden-4f81c2.netlify.app/",
             "https://xkqwrtzp.vercel.app/",
         ] {
-            assert_eq!(judged_as(url), of_url(url), "{url}");
+            assert_eq!(model_text(url), of_url(url), "{url}");
         }
         assert_eq!(
-            judged_as("https://jira.stone.org/secure/Board.jspa"),
+            model_text("https://jira.stone.org/secure/Board.jspa"),
             "https://jira.stone.org/Board.jspa"
         );
     }

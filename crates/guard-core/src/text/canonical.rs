@@ -107,13 +107,15 @@ fn after(cluster: Option<&Cluster>, at: usize) -> usize {
 
 /// Whether all characters are as composition leaves them, whatever stands next to them.
 fn is_composed(text: &str) -> bool {
-    text.is_ascii() || text.chars().all(is_stable)
+    // The first bytes of ASCII, Latin with accents, Cyrillic, Chinese characters and most Korean syllables, and all
+    // bytes after a first one.
+    let is_common = |byte: u8| byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC);
+    text.bytes().all(is_common) || text.chars().all(is_stable)
 }
 
 /// Whether a character neither changes nor combines with the one before it.
 fn is_stable(character: char) -> bool {
     match character {
-        // Latin with accents, Cyrillic, Chinese characters and Korean syllables are most of the texts.
         '\0'..='\u{2FF}'
         | '\u{400}'..='\u{482}'
         | '\u{48A}'..='\u{52F}'
