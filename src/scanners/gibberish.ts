@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { Engine } from "../models/engine.ts";
 import { addon, native } from "../native.ts";
+import type { ScanContext } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { splitSentences } from "../text/sentences.ts";
 import { defineScanner } from "./define-scanner.ts";
@@ -10,7 +12,7 @@ import {
   linearModelDifference,
   thresholdDifference,
 } from "./parts/model-options.ts";
-import { linearModel, pieceScanner } from "./parts/piece-scanner.ts";
+import { linearModel, pieceScanner, type ScoredPiece } from "./parts/piece-scanner.ts";
 import { streamingOf } from "./parts/sentence-streaming.ts";
 import { thresholdOption } from "./parts/threshold.ts";
 import { onUntrainedLanguageOption } from "./parts/untrained-languages.ts";
@@ -25,6 +27,14 @@ const OF_WORD_ORDER = ["word salad", "mild gibberish"];
 const SPELLING = 1;
 const ORDER = 2;
 
+/**
+ * The languages in which word order was measured: 2 to 11 % of clean sentences of at least eight words have a probability above 0.7, and
+ * 75 to 97 % of shuffled ones. In 197 languages, 18 % of clean passages do.
+ */
+const MEASURED_LANGUAGES = "ar cs de el en es fa fi fr he hi hu id it kk nl no pl pt ro ru sv tr uk zh".split(" ");
+/** A lower probability of a wrong word order needs no language. */
+const LEAST_DOUBT = 0.1;
+
 /** Matches texts of emoji, digits and white space, which are in no language and therefore no gibberish (emoji properties of UTS #51). */
 const NO_LANGUAGE = /^[\p{Extended_Pictographic}\p{Emoji_Component}\s]*$/u;
 
@@ -35,7 +45,8 @@ export const Gibberish = defineScanner({
     "A text needs words to be judged. Noise such as keyboard mashing needs three words with 16 letters in Latin or Cyrillic script, or a " +
     "single word that is a walk over the keyboard, has ten consonants in a row, or at least 40 letters. Word order needs ten words in a " +
     "row that do not begin with a capital letter, without commas or line breaks. So names, nouns, job titles, addresses, file names, " +
-    "product codes, abbreviations and lists pass, and if nothing was judged, `coverage.windows` is 0. Models that you choose judge every text.",
+    "product codes, abbreviations and lists pass. Word order is judged in 25 languages; in others only the spelling counts, and " +
+    "`coverage.untrained_languages` names them. If nothing was judged, `coverage.windows` is 0. Models that you choose judge every text.",
   sides: { input: { threshold: 0.97 }, output: { threshold: 0.7 } },
   options: ({ threshold }) => ({
     model: classifierOption("embedded:gibberish", "gibberish"),
@@ -63,7 +74,7 @@ export const Gibberish = defineScanner({
     fails: ["xkjqv wplmz qrtgh bvnxc zzkwj plmqx vbnrt"],
   },
   create(build) {
-    const { labels: wanted, matchType } = build.options;
+    const { labels: wanted, matchType, onUntrainedLanguage } = build.options;
     const model = linearModel(build);
     if (!model) {
       const strategy = matchType === "sentence" ? "sentence" : "windows";
@@ -84,13 +95,17 @@ export const Gibberish = defineScanner({
       finding: "gibberish",
       streaming: streamingOf(matchType === "sentence" ? "sentence" : "full"),
       windows: (pieces) => pieces.length,
-      async score(text, { signal }) {
+      onUntrainedLanguage,
+      async score(text, context) {
+        const { signal } = context;
         if (NO_LANGUAGE.test(text)) return [];
         const parts =
           matchType === "sentence" ? await splitSentences(text, { signal }) : [{ start: 0, end: text.length, text }];
         const evidence = await native(() => addon.wordEvidence(parts.map((part) => part.text)), { signal });
         const judged = parts.flatMap((part, index) => {
-          const counted = bad.filter((label) => (evidence[index] as number) & neededFor(known[label] as string));
+          const counted = bad.filter(
+            (label) => (evidence[index] as number) & (judgesOrder(known, label) ? ORDER : SPELLING),
+          );
           return counted.length > 0 ? [{ ...part, counted }] : [];
         });
         if (judged.length === 0) return [];
@@ -99,11 +114,12 @@ export const Gibberish = defineScanner({
           bad,
           { signal },
         );
-        return judged.map(({ start, end, counted }, index) => ({
-          start,
-          end,
-          ...gibberishOf(probabilities[index] as number[], known, counted),
-        }));
+        const scored = judged.map(({ start, end, counted }, index) => {
+          const piece = { start, end, text: text.slice(start, end) };
+          const of = (labels: readonly number[]) => gibberishOf(probabilities[index] as number[], known, labels);
+          return { ...piece, ...of(counted), bySpelling: of(counted.filter((label) => !judgesOrder(known, label))) };
+        });
+        return onUntrainedLanguage === "raw" ? scored : inMeasuredLanguages(scored, build.engine, context);
       },
     });
   },
@@ -120,9 +136,37 @@ function labelIndices(known: readonly string[], labels: readonly string[]): numb
   return [...new Set(indices)];
 }
 
-/** Returns what a text needs so that a label of the model counts. */
-function neededFor(label: string): number {
-  return OF_WORD_ORDER.includes(label) ? ORDER : SPELLING;
+function judgesOrder(known: readonly string[], label: number): boolean {
+  return OF_WORD_ORDER.includes(known[label] as string);
+}
+
+/** A scored piece, and its score without the labels of word order. */
+interface ScoredText extends ScoredPiece {
+  text: string;
+  bySpelling: { score: number; label: string };
+}
+
+/**
+ * Judges pieces by their spelling alone if they are in a language whose word order the model does not know. Only a piece that may fail
+ * because of its word order needs its language.
+ */
+function inMeasuredLanguages(
+  pieces: readonly ScoredText[],
+  { languages }: Engine,
+  context: ScanContext,
+): Promise<ScoredPiece[]> {
+  return Promise.all(
+    pieces.map(async ({ text, bySpelling, ...piece }) => {
+      if (piece.score - bySpelling.score < LEAST_DOUBT) return piece;
+      const parts = await languages.foreignParts(text, { known: MEASURED_LANGUAGES }, context);
+      const lengths = new Map<string, number>();
+      for (const { start, end, language } of parts) {
+        if (language !== undefined) lengths.set(language, (lengths.get(language) ?? 0) + end - start);
+      }
+      const [[untrainedLanguage, length] = ["", 0]] = [...lengths].sort(([, one], [, other]) => other - one);
+      return length * 2 > text.length ? { ...piece, ...bySpelling, untrainedLanguage } : piece;
+    }),
+  );
 }
 
 /** Returns the sum of the probabilities of labels that mean gibberish, which are indices, and the likeliest of these labels. */
@@ -132,7 +176,7 @@ function gibberishOf(
   labels: readonly number[],
 ): { score: number; label: string } {
   const at = (index: number) => probabilities[index] as number;
-  const top = labels.reduce((best, index) => (at(index) > at(best) ? index : best));
+  const top = labels.reduce((best, index) => (at(index) > at(best) ? index : best), labels[0] ?? 0);
   const sum = labels.reduce((total, index) => total + at(index), 0);
   return { score: Math.min(1, sum), label: known[top] as string };
 }

@@ -141,6 +141,27 @@ describe("Gibberish", () => {
       expect(await scanner.scan(text)).toMatchObject({ isValid: true, score: -1 });
   });
 
+  it("judges languages whose word order it does not know by their spelling alone, and says so", async () => {
+    // Acehnese and Bambara
+    const texts = [
+      "Hana nyang istimewa bak warong nyan, rasa pajoh biasa mantong dan yum meuhai that lom",
+      "Nin kɔnɔ ye an ka dugu la, a be taa sugu la don o don ni a muso ye",
+    ];
+    for (const text of texts) {
+      for (const scanner of [new Gibberish(), new OutputGibberish()])
+        expect((await scanner.scan(text)).isValid).toBe(true);
+    }
+    const foreign = texts[1] as string;
+    const untrained = async (onUntrainedLanguage: "score" | "raw" | "fail") =>
+      new OutputGibberish({ onUntrainedLanguage, threshold: 0.01 }).scan(foreign);
+    expect((await untrained("raw")).isValid).toBe(false);
+    expect(await untrained("score")).toMatchObject({
+      isValid: true,
+      coverage: { untrainedLanguages: [expect.any(String)] },
+    });
+    expect(await untrained("fail")).toMatchObject({ isValid: false, findings: [{ type: "untrained_language" }] });
+  });
+
   it("checks each sentence with match type sentence", async () => {
     const noise = "Sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru.";
     const text = `The meeting starts at nine o'clock. ${noise} Please bring the contract with you.`;

@@ -7,6 +7,7 @@ import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import type { PieceClassifier } from "./piece-classifier.ts";
 import { resolveThreshold, type Threshold } from "./threshold.ts";
+import { type UntrainedTreatment, withUntrained } from "./untrained-languages.ts";
 
 /** A piece of a text with its score. */
 export interface ScoredPiece extends Span {
@@ -14,6 +15,8 @@ export interface ScoredPiece extends Span {
   score: number;
   /** The label of the finding. */
   label: string;
+  /** The language of a piece that the model cannot judge because of it. */
+  untrainedLanguage?: string | undefined;
 }
 
 /** The settings in which these scanners differ. */
@@ -26,6 +29,8 @@ interface PieceScannerSettings {
   score(text: string, context: ScanContext): Promise<readonly ScoredPiece[]>;
   /** Returns the number of windows for the coverage. The default is 1. */
   windows?(pieces: readonly ScoredPiece[]): number;
+  /** What happens to pieces in languages that the model cannot judge. The default is `pass`. */
+  onUntrainedLanguage?: UntrainedTreatment;
 }
 
 /** Returns the linear model that the option `model` names, or undefined if the option names a model of the engine. */
@@ -41,7 +46,7 @@ export function linearModel({ options, engine }: Build<{ model: string }>): Line
 export function pieceScanner(
   { options, type, schema }: Build<{ model: string; threshold: Threshold }>,
   model: Pick<PieceClassifier, "folder" | "load" | "close">,
-  { finding, score, streaming, windows = () => 1 }: PieceScannerSettings,
+  { finding, score, streaming, windows = () => 1, onUntrainedLanguage = "pass" }: PieceScannerSettings,
 ): ScannerBody {
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   return {
@@ -60,13 +65,17 @@ export function pieceScanner(
         }),
       );
       const worst = pieces.reduce((most, { score }) => Math.max(most, score), 0);
-      return {
+      const verdict = {
         isValid: findings.length === 0,
         score: riskScore(worst, threshold),
         probability: worst,
         findings,
         coverage: wholeText(text, windows(pieces), failing.length - findings.length),
       };
+      const untrained = pieces.flatMap(({ start, end, untrainedLanguage: language }) =>
+        language === undefined ? [] : [{ start, end, language }],
+      );
+      return withUntrained(text, verdict, untrained, onUntrainedLanguage);
     },
   };
 }
