@@ -1,6 +1,6 @@
 //! Numbers and literals of other languages, and words without quotes.
 
-use super::Repairer;
+use super::repairer::Repairer;
 use crate::text::json::is_number;
 
 /// Numbers and literals of other languages that JSON lacks.

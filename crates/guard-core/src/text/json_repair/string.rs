@@ -2,57 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{KEY, Repairer, comment_end, starts_key, starts_value};
+use super::repairer::Repairer;
+use super::tokens::{Quote, skip, starts_key, starts_value};
 use crate::stop;
-
-/// A pair of quotes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quote {
-    Double,
-    Single,
-    Backtick,
-    TypographicDouble,
-    TypographicSingle,
-}
-
-impl Quote {
-    fn of(character: char) -> Option<Self> {
-        match character {
-            '"' => Some(Self::Double),
-            '\'' => Some(Self::Single),
-            '`' => Some(Self::Backtick),
-            '\u{201C}' | '\u{201D}' | '\u{201E}' => Some(Self::TypographicDouble),
-            '\u{2018}' | '\u{2019}' => Some(Self::TypographicSingle),
-            _ => None,
-        }
-    }
-
-    /// Whether the closing quote is also an apostrophe.
-    fn is_apostrophe(self) -> bool {
-        matches!(self, Self::Single | Self::TypographicSingle)
-    }
-}
-
-/// The quote at the beginning of a text.
-pub(super) fn quote_at(rest: &str) -> Option<Quote> {
-    rest.chars().next().and_then(Quote::of)
-}
-
-/// The end of a short string that has no quote within it.
-pub(super) fn simple_end(rest: &str, quote: Quote) -> Option<usize> {
-    let mut characters = rest.char_indices().skip(1);
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '\\' => {
-                characters.next();
-            }
-            '\n' => return None,
-            _ if Quote::of(character) == Some(quote) => return Some(at + character.len_utf8()),
-            _ => {}
-        }
-    }
-    None
-}
 
 /// What a string contains that JSON does not allow, or that has two readings.
 #[derive(Default)]
@@ -215,23 +167,5 @@ impl Content {
         };
         self.has_odd_quotes |= inner.is_none_or(char::is_whitespace);
         self.quotes += 1;
-    }
-}
-
-/// Skips white space and short comments. Returns where they end, and whether there is a line break.
-fn skip(text: &str, at: usize) -> (usize, bool) {
-    let mut end = at;
-    let mut has_break = false;
-    loop {
-        let rest = &text[end..];
-        let trimmed = rest.trim_start();
-        let spaces = rest.len() - trimmed.len();
-        has_break |= rest[..spaces].contains('\n');
-        end += spaces;
-        let window = &text.as_bytes()[..text.len().min(end + KEY)];
-        match comment_end(window, end) {
-            Some(after) => end = after,
-            None => return (end, has_break),
-        }
     }
 }
