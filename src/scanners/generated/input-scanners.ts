@@ -221,7 +221,8 @@ export type EmotionDetection = InstanceType<typeof EmotionDetection>;
  * A text needs words to be judged. Noise such as keyboard mashing needs three words with 16 letters in Latin or
  * Cyrillic script, or a single word that is a walk over the keyboard, has ten consonants in a row, or at least 40
  * letters. Word order needs ten words in a row that do not begin with a capital letter, without commas or line breaks.
- * So names, nouns, job titles, addresses, file names, product codes, abbreviations and lists pass, and if nothing was
+ * So names, nouns, job titles, addresses, file names, product codes, abbreviations and lists pass. Word order is judged
+ * in 25 languages; in others only the spelling counts, and `coverage.untrained_languages` names them. If nothing was
  * judged, `coverage.windows` is 0. Models that you choose judge every text.
  */
 export const Gibberish = registry.Gibberish.classes.input as unknown as ScannerClass<

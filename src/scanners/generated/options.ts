@@ -315,7 +315,8 @@ export interface AnonymizeOptions extends CommonOptions, PersonalDataOptions {
   /** Where originals are kept, for Deanonymize. Default: the vault of the call. Only a program can give one. */
   vault?: Vault | undefined;
   /**
-   * Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1].
+   * Names that are always replaced, as whole words in any case, by [REDACTED_CUSTOM_1]. An accent may be a character of
+   * its own.
    * @default []
    */
   hiddenNames?: string[] | undefined;
@@ -426,7 +427,7 @@ export interface BanSubstringsOptions extends CommonOptions {
    */
   caseSensitive?: boolean | undefined;
   /**
-   * Replaces the first occurrence of each substring by [REDACTED].
+   * Replaces the first occurrence of each substring by [REDACTED]. Others stay; see redact_all.
    * @default false
    */
   redact?: boolean | undefined;

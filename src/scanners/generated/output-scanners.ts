@@ -72,6 +72,10 @@ export type BanTopics = InstanceType<typeof BanTopics>;
  * An output that is JSON stays JSON: quotes and line breaks of an original are escaped. In a stream, originals are
  * inserted unchanged, because nobody knows before its end whether it is JSON.
  *
+ * Placeholders are also found as models write them in other formats, and their originals are escaped in the same way:
+ * in Markdown (`\[REDACTED\_PERSON\_1\]`), HTML (`&#91;REDACTED_PERSON_1&#93;`), URLs (`%5BREDACTED_PERSON_1%5D`) and
+ * JSON (`\u005bREDACTED_PERSON_1\u005d`). With `fuzzy`, only as many characters may differ as it allows.
+ *
  * Findings name the placeholders, never the originals. What llm-guard 0.3.16 does differently:
  *
  * - Its API has one vault for all callers and forgets nothing, so an output is restored without a vault in the request,
@@ -116,7 +120,8 @@ export type FactualConsistency = InstanceType<typeof FactualConsistency>;
  * A text needs words to be judged. Noise such as keyboard mashing needs three words with 16 letters in Latin or
  * Cyrillic script, or a single word that is a walk over the keyboard, has ten consonants in a row, or at least 40
  * letters. Word order needs ten words in a row that do not begin with a capital letter, without commas or line breaks.
- * So names, nouns, job titles, addresses, file names, product codes, abbreviations and lists pass, and if nothing was
+ * So names, nouns, job titles, addresses, file names, product codes, abbreviations and lists pass. Word order is judged
+ * in 25 languages; in others only the spelling counts, and `coverage.untrained_languages` names them. If nothing was
  * judged, `coverage.windows` is 0. Models that you choose judge every text.
  */
 export const Gibberish = registry.Gibberish.classes.output as unknown as ScannerClass<
@@ -130,8 +135,10 @@ export type Gibberish = InstanceType<typeof Gibberish>;
  * schema.
  *
  * The scanner reads the outermost objects and arrays of a text, in prose and in code fences, by RFC 8259 and nested up
- * to 1000 levels. It repairs broken JSON in place, with the library jsonrepair. Valid JSON and the text around it stay
- * unchanged.
+ * to 1000 levels. It repairs broken JSON in place: it adds missing brackets, quotes and commas, removes comments and
+ * trailing commas, and replaces `True`, `None` and single quotes. Valid JSON, the text around it and the content of
+ * every string stay unchanged. Where two readings exist, the JSON stays broken and the output fails: `"C:\dir\new"` (a
+ * line break, or a folder), `"It is 70", a lot"` (the end of the string), `1; 2`, `007`, `NaN`.
  *
  * What llm-guard 0.3.16 does differently:
  *
