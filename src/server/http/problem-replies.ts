@@ -6,6 +6,14 @@ export type ProblemReplies = Record<number, { description: string; example: Prob
 /** Problems of request headers, of every route. */
 export const headerProblems: ProblemReplies = {
   400: { description: "Malformed request", example: new Problem(400, "The header Host is missing.") },
+  403: {
+    description: "A page of another origin, on a server without auth",
+    example: new Problem(403, "Without auth, pages of other origins may not send requests."),
+  },
+  421: {
+    description: "A Host that is no name of this machine, on a server without auth",
+    example: new Problem(421, "Without auth, Host must name this machine, or be one of app.allowed_hosts."),
+  },
   417: {
     description: "Unknown expectation",
     example: new Problem(417, "The only supported expectation is 100-continue."),
