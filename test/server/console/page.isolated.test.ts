@@ -240,7 +240,7 @@ describe.skipIf(skipsBrowser)("the page at /", () => {
       { config: { app: { maxBodySize: 1024 } } },
     );
     await field(page, "Prompt").fill("x".repeat(2000));
-    expect(await check()).toBe("413 Payload Too Large: The body has more than 1048576 bytes (app.max_body_size).");
+    expect(await check()).toBe("413 Payload Too Large: The body has more than 1024 bytes (app.max_body_size).");
     expect(await page.locator("#report").textContent()).toBe("");
     await server.close();
     await page.keyboard.press("Control+Enter");
