@@ -221,6 +221,17 @@ describe("a prompt", () => {
     expect(asked).toHaveLength(1);
   });
 
+  it("has placeholders in the options of the provider, and none in its ids", async () => {
+    const { model, asked } = scripted(await testGuard(), {});
+    const openai = { instructions: `Write to ${MAIL}`, user: "u-1", previousResponseId: "resp_1", store: false };
+    await model.doGenerate({ prompt: hello, providerOptions: { openai }, stopSequences: ["\n\nHuman:"] });
+    expect(asked[0]?.providerOptions).toEqual({ openai: { ...openai, instructions: `Write to ${PLACEHOLDER}` } });
+    expect(asked[0]?.stopSequences).toEqual(["\n\nHuman:"]);
+    await expect(
+      model.doGenerate({ prompt: hello, providerOptions: { openai: { instructions: FORBIDDEN } } }),
+    ).rejects.toThrow(GuardBlockedError);
+  });
+
   it("of any text passes unchanged if nothing is found", async () => {
     const guard = await testGuard();
     await fc.assert(

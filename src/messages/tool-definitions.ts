@@ -30,10 +30,10 @@ export const NOT_FOR_MODELS = new Set([
 
 /**
  * Tools that the provider runs: the model reads their results, and guard does not. Sources: the tools of OpenAI's Responses API, of
- * Anthropic's messages and of xAI.
+ * Anthropic's messages, of xAI and of Google. The AI SDK puts the name of the provider before them.
  */
 const PROVIDER_TOOLS =
-  /^(?:mcp|file_search|web_search|web_fetch|code_interpreter|code_execution|x_search|collections_search)(?:_|$)/;
+  /^(?:\w+\.)?(?:mcp|file_search|web_search|web_fetch|code_interpreter|code_execution|x_search|collections_search|google_search|url_context)(?:_|$)/;
 
 /** Reads tool definitions in the formats of OpenAI, Anthropic and MCP. */
 export function readTools(tools: unknown, keys: KeyPath, reader: RequestReader, message?: number): void {

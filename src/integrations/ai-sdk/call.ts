@@ -1,5 +1,6 @@
 import type { LanguageModelV3CallOptions, LanguageModelV3FunctionTool } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../scan/chat-request.ts";
+import { toSnakeCase } from "../../support/options.ts";
 import { mapItems, shapeError, withField } from "../parts/write-back.ts";
 import { adaptMessage, type Chat } from "./prompt.ts";
 
@@ -14,9 +15,49 @@ export interface CallAdapter {
   withTexts(chat: ChatRequest): LanguageModelV3CallOptions;
 }
 
+/** An option of a provider, and the field of its API that it becomes. */
+interface ProviderField {
+  provider: string;
+  option: string;
+  field: string;
+}
+
+/** Returns the options of providers. Their names are those of the provider's API in camel case: `previousResponseId`. */
+function providerFields({ providerOptions = {} }: LanguageModelV3CallOptions): ProviderField[] {
+  return Object.entries(providerOptions).flatMap(([provider, options]) =>
+    Object.keys(options).map((option) => ({ provider, option, field: toSnakeCase(option) })),
+  );
+}
+
+/** Returns the options of a call beside its prompt and tools as fields of a request. */
+function fieldsOf(params: LanguageModelV3CallOptions): Record<string, unknown> {
+  const { providerOptions, stopSequences } = params;
+  const options = providerFields(params).map(({ provider, option, field }) => [
+    field,
+    providerOptions?.[provider]?.[option],
+  ]);
+  return { ...Object.fromEntries(options), ...(stopSequences && { stop_sequences: stopSequences }) };
+}
+
+/** Writes the checked options back. */
+function checkedOptions(
+  params: LanguageModelV3CallOptions,
+  checked: NonNullable<ChatRequest["fields"]>,
+): Pick<LanguageModelV3CallOptions, "providerOptions" | "stopSequences"> {
+  let { providerOptions } = params;
+  const { stop_sequences: stops } = checked as { stop_sequences?: string[] };
+  for (const { provider, option, field } of providerFields(params)) {
+    const value = checked[field] as never;
+    const known = providerOptions?.[provider];
+    if (!known || value === undefined || value === known[option]) continue;
+    providerOptions = { ...providerOptions, [provider]: { ...known, [option]: value } };
+  }
+  return { ...(providerOptions && { providerOptions }), ...(stops && { stopSequences: stops }) };
+}
+
 /**
- * Converts the options of a call: the prompt, the tool definitions, and the schema of a structured answer, which is checked like a tool
- * definition.
+ * Converts the options of a call: the prompt, the tool definitions, the options of the provider, and the schema of a structured answer, which is
+ * checked like a tool definition.
  */
 export function adaptCall(params: LanguageModelV3CallOptions): CallAdapter {
   const messages = params.prompt.map(adaptMessage);
@@ -24,17 +65,20 @@ export function adaptCall(params: LanguageModelV3CallOptions): CallAdapter {
   const format = params.responseFormat?.type === "json" ? params.responseFormat : undefined;
   const hasSchema = format?.schema !== undefined || format?.description !== undefined;
   const definitions = [...tools.map(definitionOf), ...(format && hasSchema ? [definitionOfFormat(format)] : [])];
+  const fields = fieldsOf(params);
   return {
     chat: {
       messages: messages.flatMap(({ chat }) => chat),
       ...(definitions.length > 0 && { tools: definitions }),
+      ...(Object.keys(fields).length > 0 && { fields }),
     },
     withTexts(checked) {
       const rest = [...checked.messages] as Chat;
       const prompt = messages.map(({ chat, withTexts }) => withTexts(rest.splice(0, chat.length)));
       const checkedTools = [...(checked.tools ?? [])];
       if (rest.length > 0 || checkedTools.length !== definitions.length) throw shapeError();
-      const result: LanguageModelV3CallOptions = { ...params, prompt };
+      const options = checked.fields ? checkedOptions(params, checked.fields) : {};
+      const result: LanguageModelV3CallOptions = { ...params, ...options, prompt };
       if (params.tools) {
         result.tools = mapItems(tools, (tool, index) =>
           withDefinition(tool, checkedTools[index] as Definition),

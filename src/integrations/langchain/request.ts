@@ -1,5 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { isRequestField } from "../../messages/request-fields.ts";
 import type { ChatRequest, Message } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { mapItems, shapeError, withField } from "../parts/write-back.ts";
@@ -33,16 +34,18 @@ export function adaptRequest<Options extends ToolOptions>(
   const schema = isRecord(format.json_schema) ? format.json_schema : undefined;
   const definitions = tools.map(({ definition }) => definition);
   const described = schema && describedSchema(schema);
+  const fields = fieldsOf(options, described ? ["tools", "response_format"] : ["tools"]);
   if (described) definitions.push({ type: "function", function: described });
   return {
     chat: {
       messages: read.map(({ chat }) => chat),
       ...(definitions.length > 0 && { tools: definitions }),
+      ...(Object.keys(fields).length > 0 && { fields }),
     },
-    withTexts({ messages: checked, tools: checkedTools }) {
+    withTexts({ messages: checked, tools: checkedTools, fields: checkedFields }) {
       const checkedDefinitions = [...(checkedTools ?? [])];
       if (checked.length !== read.length || checkedDefinitions.length !== definitions.length) throw shapeError();
-      const result = { ...options };
+      const result = { ...options, ...checkedFields };
       if (tools.length > 0) {
         const given = options.tools as unknown[];
         result.tools = mapItems(given, (_, index) => tools[index]?.withTexts(checkedDefinitions[index] as Definition));
@@ -54,6 +57,18 @@ export function adaptRequest<Options extends ToolOptions>(
       return { messages: read.map(({ withTexts }, index) => withTexts(checked[index] as Message)), options: result };
     },
   };
+}
+
+/**
+ * Returns the options that are fields of a request to the provider. `metadata` and `tags` are LangChain's own, and options with functions are
+ * for this process.
+ */
+function fieldsOf(options: ToolOptions, handled: readonly string[]): Record<string, unknown> {
+  const skipped = new Set([...handled, "metadata"]);
+  const entries = Object.entries(options).filter(
+    ([name, value]) => isRequestField(name) && !skipped.has(name) && value !== undefined && typeof value !== "function",
+  );
+  return Object.fromEntries(entries);
 }
 
 /** The definition of a structured answer. Its schema may be a Zod schema. */
