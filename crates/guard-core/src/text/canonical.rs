@@ -107,10 +107,25 @@ fn after(cluster: Option<&Cluster>, at: usize) -> usize {
 
 /// Whether all characters are as composition leaves them, whatever stands next to them.
 fn is_composed(text: &str) -> bool {
-    // The first bytes of ASCII, Latin with accents, Cyrillic, Chinese characters and most Korean syllables, and all
-    // bytes after a first one.
-    let is_common = |byte: u8| byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC);
-    text.bytes().all(is_common) || text.chars().all(is_stable)
+    if text.is_ascii() {
+        return true;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(next) = bytes[at..].iter().position(|&byte| !is_common(byte)) {
+        at += next;
+        match text[at..].chars().next() {
+            Some(character) if is_stable(character) => at += character.len_utf8(),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Whether a byte is within a character, or begins one that is stable: ASCII, Latin with accents, Cyrillic, Chinese
+/// characters and most Korean syllables.
+fn is_common(byte: u8) -> bool {
+    byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
 }
 
 /// Whether a character neither changes nor combines with the one before it.
@@ -119,6 +134,7 @@ fn is_stable(character: char) -> bool {
         '\0'..='\u{2FF}'
         | '\u{400}'..='\u{482}'
         | '\u{48A}'..='\u{52F}'
+        | '\u{1E00}'..='\u{1EFF}'
         | '\u{4E00}'..='\u{9FFF}'
         | '\u{AC00}'..='\u{D7A3}' => true,
         _ => canonical_combining_class(character) == 0 && is_nfc_quick(std::iter::once(character)) == IsNormalized::Yes,
@@ -147,6 +163,16 @@ mod tests {
         assert_eq!(composed.original(1..4), 1..8);
         assert_eq!(composed.original(4..6), 1..8);
         assert_eq!(composed.original(6..7), 8..9);
+    }
+
+    #[test]
+    fn all_characters_are_as_the_standard_says() {
+        for character in '\0'..=char::MAX {
+            let single = std::iter::once(character);
+            let expected = canonical_combining_class(character) == 0 && is_nfc_quick(single) == IsNormalized::Yes;
+            assert_eq!(is_stable(character), expected, "{character:?}");
+            assert_eq!(is_composed(&format!("{character}")), expected, "{character:?}");
+        }
     }
 
     #[test]
