@@ -201,6 +201,22 @@ describe("the embedded model", () => {
     expect(await redacted(text, {})).toBe(expected);
   });
 
+  it.each([
+    "Explain Gauss' theorem and Kepler's laws.",
+    "She has Crohn's disease.",
+    "An introduction to the Doppler effect",
+    "Quel est le théorème de Thalès ?",
+  ])("takes no term for a person: %j", async (text) => {
+    expect(await redacted(text, {})).toBe(text);
+  });
+
+  it.each([
+    ["Best wishes,\n\nAutumn Leaf", "Best wishes,\n\n<PERSON>"],
+    ["Atentamente,\nLuz Clara", "Atentamente,\n<PERSON>"],
+  ])("finds whole names: %j", async (text, expected) => {
+    expect(await redacted(text, {})).toBe(expected);
+  });
+
   it("reads texts of one character, of spaces and of symbols", async () => {
     for (const text of ["a", "好", "\n\n", "😀", "...", " . "]) expect(await redacted(text, {})).toBe(text);
   });

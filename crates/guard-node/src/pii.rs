@@ -36,6 +36,8 @@ pub struct PiiOptions {
     pub threshold: f64,
     /// Whether values must have a valid checksum, also beside their names.
     pub is_strict: bool,
+    /// Whether a model finds names of people, so that names after closings of letters count too.
+    pub names: bool,
 }
 
 /// A finding of personal data.
@@ -96,6 +98,7 @@ impl PersonalData {
             } else {
                 Checksum::Lenient
             },
+            names: options.names,
         };
         at_once(env, || {
             Ok(Self {

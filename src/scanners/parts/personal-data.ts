@@ -25,6 +25,9 @@ import { NerModel, recognizerConf } from "./ner-model.ts";
 import { MODEL_ENTITIES } from "./placeholders.ts";
 import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizers.ts";
 
+/** The type of names of people. */
+const PERSON = "PERSON";
+
 type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
 const regexPattern = z.strictObject({
@@ -158,6 +161,7 @@ export class PersonalDataDetector {
       allowed: [...names.allowed],
       threshold,
       isStrict: options.checksum === "strict",
+      names: options.recognizerConf.length > 0 && this.#wants(PERSON),
     });
     checkExamples(options);
   }
@@ -361,6 +365,7 @@ function checkExamples({ regexPatterns }: PersonalDataOptions): void {
       allowed: [],
       threshold: 0,
       isStrict: false,
+      names: false,
     });
     for (const [number, example] of examples.entries()) {
       if (native(() => only.finds(example))) continue;

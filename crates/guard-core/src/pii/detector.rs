@@ -9,6 +9,7 @@ use regex::Regex;
 use super::character_width::canonical_form;
 use super::finding::Finding;
 use super::merge::merge;
+use super::names;
 use super::options::Options;
 use super::recognizers::Recognizers;
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
@@ -47,6 +48,8 @@ pub struct Detector {
     hidden: Option<Substrings>,
     allowed: HashSet<String>,
     threshold: f64,
+    /// Whether names of people are looked for.
+    names: bool,
 }
 
 /// The result of [`Detector::find`].
@@ -79,6 +82,7 @@ impl Detector {
             hidden: if hidden.is_empty() { None } else { Some(names()?) },
             allowed: allowed.map(|value| canonical_form(value)).collect(),
             threshold: options.threshold,
+            names: options.names,
         })
     }
 
@@ -105,7 +109,10 @@ impl Detector {
             recognizer: Arc::clone(&recognizer),
             is_form_only: false,
         }));
-        findings.extend(others);
+        findings.extend(others.into_iter().filter_map(|finding| names::correct(read, finding)));
+        if self.names {
+            findings.extend(names::behind_closings(read));
+        }
         let is_personal = |finding: &Finding| {
             let value = text.get(finding.range.clone()).unwrap_or_default().trim();
             finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&canonical_form(value))

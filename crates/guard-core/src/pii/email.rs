@@ -1,4 +1,5 @@
-//! Finds e-mail addresses: plain, or with words in brackets to hide from machines, as in `ann [at] example [dot] org`.
+//! Finds e-mail addresses: plain, encoded for URLs, JSON and HTML, with words in brackets to hide from machines, as in
+//! `ann [at] example [dot] org`, and at large providers in words: `ann at gmail dot com`.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -14,15 +15,48 @@ const DOMAIN: usize = 320;
 /// The bytes after an address that are read: emphasis marks and one character.
 const EMPHASIS: usize = 8;
 
-/// `@`, or a word for it in brackets.
-static AT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)@| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
+/// `@`, its codes in URLs, JSON and HTML, or a word for it in brackets.
+static AT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?i)@|%40|\\u0040|&#64;|&#x40;|&commat;| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
 /// The domain: labels separated by dots or by bracketed words for them; the last label starts with a letter.
 static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let label = r"[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}](?:[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}-]{0,61}[a-z0-9\u{c0}-\u{24f}\u{400}-\u{4ff}])?";
+    // Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Devanagari, Georgian.
+    let letters = r"a-z\u{c0}-\u{24f}\u{370}-\u{3ff}\u{400}-\u{4ff}\u{530}-\u{58f}\u{5d0}-\u{5ea}\u{620}-\u{64a}\u{900}-\u{97f}\u{10a0}-\u{10ff}";
+    let label = format!("[{letters}0-9](?:[{letters}0-9-]{{0,61}}[{letters}0-9])?");
     let dot = r"(?:\.| ?[\[({] ?(?:dot|точка) ?[\])}] ?)";
-    let last = r"(?:xn--[a-z0-9-]{2,59}|[a-z\u{c0}-\u{24f}\u{400}-\u{4ff}]{2,63})";
-    Regex::new(&format!(r"(?i)^(?:{label}{dot}){{1,8}}{last}")).ok()
+    let last = format!("(?:xn--[a-z0-9-]{{2,59}}|[{letters}]{{2,63}})");
+    // In scripts without spaces between words, only the known domains show where an address ends (IANA, Root Zone Database).
+    let unspaced = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}a-z0-9-]{1,30}\.(?:中国|中國|公司|网络|網絡|网址|网站|在线|中文网|集团|商城|香港|台湾|台灣|新加坡|世界|政务|한국|닷컴|みんな|コム)";
+    Regex::new(&format!(r"(?i)^(?:(?:{label}{dot}){{1,8}}{last}|{unspaced})")).ok()
 });
+/// The ends of names of files, none of which is a domain (IANA, Root Zone Database): `image@2x.png`.
+#[rustfmt::skip]
+const FILES: [&str; 60] = [
+    "png", "jpg", "jpeg", "gif", "webp", "svg", "avif", "bmp", "ico", "heic", "tiff", "tif", "css", "scss", "less", "js", "mjs", "cjs", "jsx", "ts",
+    "tsx", "vue", "json", "jsonl", "html", "htm", "xml", "xhtml", "txt", "rst", "csv", "tsv", "yml", "yaml", "toml", "lock", "log", "pdf", "doc",
+    "docx", "xlsx", "pptx", "exe", "dll", "tar", "gz", "tgz", "bz", "jar", "dmg", "rpm", "apk", "ttf", "woff", "otf", "eot", "wav", "ogg", "webm", "mkv",
+];
+/// The users of servers for source code in remotes such as `git@example.org:team/project.git`.
+const REMOTES: [&str; 6] = ["git", "hg", "svn", "gitea", "gitlab", "forgejo"];
+/// An address in words at a large provider of mailboxes.
+static SPOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let providers = "gmail|googlemail|yahoo|ymail|hotmail|outlook|live|msn|icloud|aol|proton|protonmail|gmx|web|posteo|mailbox|fastmail|zoho|yandex|mail|rambler|ukr|qq|foxmail|naver|daum|libero|orange|laposte|free|wanadoo|t-online|freenet|seznam|wp|onet|interia|o2|terra|uol|bol";
+    let local = r"[a-z0-9](?:[a-z0-9_+-]|\.| (?:dot|punkt|punto|point|underscore|dash|minus) ){0,40}";
+    Regex::new(&format!(
+        r"(?i)(?:^|[^a-z0-9@.])({local}) at ((?:{providers}) dot [a-z]{{2,6}}(?: dot [a-z]{{2}})?)(?:[^a-z0-9]|$)"
+    ))
+    .ok()
+});
+/// Words before "at gmail dot com" that are no name of a mailbox.
+#[rustfmt::skip]
+const NO_MAILBOX: [&str; 34] = [
+    "me", "him", "her", "us", "them", "it", "you", "is", "are", "was", "am", "be", "work", "works", "worked", "look", "account", "accounts", "mail", "email",
+    "mailbox", "address", "inbox", "up", "in", "not", "or", "and", "here", "there", "sign", "login", "people", "users",
+];
+/// The word for a dot in such addresses, and the bytes before and after it that are read.
+const DOT: &str = " dot ";
+const SPOKEN_REACH: usize = 80;
+
 /// A bracketed word for a dot at the end of a text.
 static DOTTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i) ?[\[({] ?(?:dot|точка) ?[\])}] ?$").ok());
 
@@ -45,22 +79,72 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         let floor = found.last().map_or(0, |last| last.end);
-        let start = local_part(text, floor, sign.start());
+        let is_unspaced_name = domain.as_str().starts_with(is_unspaced);
+        let start = local_part(text, floor, sign.start(), is_unspaced_name);
         let marks = text[start..sign.start()].bytes().take_while(|&byte| byte == b'_');
         let start = start + marks.take(behind.len() - beyond.len()).count();
-        if start < sign.start() {
+        if start < sign.start() && !is_something_else(text, start..sign.start(), domain.as_str(), end) {
             found.push(start..end);
         }
+    }
+    let spoken = spoken(text);
+    if !spoken.is_empty() {
+        found.extend(spoken);
+        found.sort_by_key(|range| (range.start, range.end));
+        found.dedup_by(|next, last| next.start < last.end);
     }
     found
 }
 
+/// Whether a text in the form of an address is the name of a file or of a version of a package, or a remote for source
+/// code.
+fn is_something_else(text: &str, local: Range<usize>, domain: &str, end: usize) -> bool {
+    let lower = domain.to_lowercase();
+    let mut labels = lower.split('.');
+    let is_number = |label: Option<&str>| label.is_some_and(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_version = is_number(labels.next()) && is_number(labels.next());
+    let is_file = lower.rsplit('.').next().is_some_and(|last| FILES.contains(&last));
+    let behind = &text[end..];
+    let is_path = behind.starts_with(['/', ':'])
+        && behind[1..].starts_with(|next: char| next.is_alphanumeric() || matches!(next, '~' | '/' | '.' | '_'));
+    let is_remote = is_path && REMOTES.contains(&&text[local]);
+    let is_call = behind.starts_with("(") && !guard_suffixes::suffix(&lower).is_some_and(|suffix| suffix.is_known());
+    is_version || is_file || is_remote || is_call
+}
+
+/// The addresses in words.
+fn spoken(text: &str) -> Vec<Range<usize>> {
+    let Some(pattern) = SPOKEN.as_ref() else {
+        return Vec::new();
+    };
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let dots = memchr::memmem::find_iter(text.as_bytes(), DOT);
+    for dot in dots.chain(memchr::memmem::find_iter(text.as_bytes(), " DOT ")) {
+        stop::point();
+        let from = text.ceil_char_boundary(dot.saturating_sub(SPOKEN_REACH));
+        let to = text.floor_char_boundary(text.len().min(dot + SPOKEN_REACH / 2));
+        let Some((local, domain)) = pattern
+            .captures(&text[from..to])
+            .and_then(|found| Some((found.get(1)?, found.get(2)?)))
+        else {
+            continue;
+        };
+        if !NO_MAILBOX.contains(&&*local.as_str().to_lowercase()) {
+            found.push(from + local.start()..from + domain.end());
+        }
+    }
+    found.sort_by_key(|range| (range.start, range.end));
+    found.dedup_by(|next, last| next.start < last.end);
+    found
+}
+
 /// The start of the local part that ends at `end`, not before `floor`: dot-atom text of RFC 5322, section 3.2.3, except
-/// signs around addresses in prose and code, and letters of RFC 6531 in scripts with spaces between words.
-fn local_part(text: &str, floor: usize, end: usize) -> usize {
+/// signs around addresses in prose and code, and letters of RFC 6531 in scripts with spaces between words; before a domain
+/// in a script without spaces, in that script too.
+fn local_part(text: &str, floor: usize, end: usize, is_unspaced_domain: bool) -> usize {
     let mut start = end;
     let is_part = |character: char| {
-        character.is_alphanumeric() && !is_unspaced(character)
+        character.is_alphanumeric() && (is_unspaced_domain || !is_unspaced(character))
             || matches!(character, '.' | '_' | '%' | '+' | '-' | '\'')
     };
     loop {
@@ -146,8 +230,42 @@ mod tests {
     }
 
     #[test]
+    fn encoded_addresses() {
+        for (text, expected) in [
+            (
+                "https://example.net/?to=lea.roth%40example.org&page=2",
+                "lea.roth%40example.org",
+            ),
+            (r#"{"to":"lea\u0040example.org"}"#, r"lea\u0040example.org"),
+            ("lea&#64;example.org, please", "lea&#64;example.org"),
+            ("&lt;lea&commat;example.org&gt;", "lea&commat;example.org"),
+            (
+                "write to lea dot roth at gmail dot com today",
+                "lea dot roth at gmail dot com",
+            ),
+            ("λέα@δοκιμή.ευ, γεια", "λέα@δοκιμή.ευ"),
+            ("lea@דוגמה.ישראל", "lea@דוגמה.ישראל"),
+            ("信箱：李雷@示例.公司，谢谢", "李雷@示例.公司"),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
+    }
+
+    #[test]
     fn no_addresses() {
         for text in [
+            "icon@2x.svg",
+            "banner@1.5x.jpg",
+            "photo@home.jpeg",
+            "git@code.example.org:team/project.git",
+            "ssh://git@code.example.org/team/project.git",
+            "left-pad@1.3.0-beta.rc",
+            "npm i vue@3.4.next",
+            "self@obj.method()",
+            "meet me at gmail dot com",
+            "the account at outlook dot com",
+            "look at the dot com boom",
+            "/%40scope%2Fname.js",
             "@handle",
             "npm i left-pad@1.3.0",
             "a@b",

@@ -18,7 +18,7 @@
 
 pub mod checks;
 
-mod address_extent;
+mod addresses;
 mod adjacent_patterns;
 mod boundaries;
 mod character_width;

@@ -46,6 +46,8 @@ pub struct Options {
     pub threshold: f64,
     /// Whether values must have a valid checksum.
     pub checksum: Checksum,
+    /// Whether names of people are looked for: a model finds them, so names after closings of letters count too.
+    pub names: bool,
 }
 
 impl Default for Options {
@@ -59,6 +61,7 @@ impl Default for Options {
             allowed: Vec::new(),
             threshold: 0.5,
             checksum: Checksum::Lenient,
+            names: false,
         }
     }
 }

@@ -26,6 +26,12 @@ pub enum Finder {
     Email,
     /// [`crate::rules::urls`] that are only a host name.
     Domain,
+    /// Addresses with enough parts to need no context.
+    Address,
+    /// Addresses that need a word of context near them.
+    LikelyAddress,
+    /// Addresses that need a phrase of context directly before them.
+    PossibleAddress,
 }
 
 /// The characters that must not touch a match.

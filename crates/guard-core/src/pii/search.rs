@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::address_extent::extend_address;
+use super::addresses::{self, Address, Certainty, whole_address};
 use super::boundaries::{has_boundaries, next_digit, starts};
 use super::character_width::{NarrowText, canonical_form};
 use super::checks::digits::{digits, is_monotonous};
@@ -94,6 +94,7 @@ struct Search<'a> {
     of: &'a Recognizers,
     text: &'a str,
     mentions: OnceCell<Mentions<'a>>,
+    addresses: OnceCell<Vec<Address>>,
     pub findings: Vec<Finding>,
 }
 
@@ -113,6 +114,7 @@ impl<'a> Search<'a> {
             of,
             text,
             mentions: OnceCell::new(),
+            addresses: OnceCell::new(),
             findings: Vec::new(),
         }
     }
@@ -148,8 +150,8 @@ impl<'a> Search<'a> {
     fn add(&mut self, index: usize, range: Range<usize>, score: f64) {
         let recognizer = &self.of.recognizers[index];
         let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
-        let range = if &*entity == ADDRESS {
-            extend_address(self.text, &range)
+        let range = if &*entity == ADDRESS && recognizer.source.finder.is_none() {
+            whole_address(self.text, &range)
         } else {
             range
         };
@@ -188,6 +190,9 @@ impl<'a> Search<'a> {
                 Some(Finder::Url) => urls::find(self.text).into_iter().map(|found| found.range).collect(),
                 Some(Finder::Email) => email::find(self.text),
                 Some(Finder::Domain) => domain::find(self.text),
+                Some(Finder::Address) => self.addresses(Certainty::Sure),
+                Some(Finder::LikelyAddress) => self.addresses(Certainty::Likely),
+                Some(Finder::PossibleAddress) => self.addresses(Certainty::Possible),
                 None => continue,
             };
             for range in found {
@@ -196,6 +201,14 @@ impl<'a> Search<'a> {
                 self.add(index, range, score);
             }
         }
+    }
+
+    /// The addresses of one certainty.
+    fn addresses(&self, certainty: Certainty) -> Vec<Range<usize>> {
+        let all = self.addresses.get_or_init(|| addresses::find(self.text)).iter();
+        all.filter(|address| address.certainty == certainty)
+            .map(|address| address.range.clone())
+            .collect()
     }
 
     /// Adds the matches of the embedded patterns.
