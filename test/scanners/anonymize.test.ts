@@ -87,6 +87,37 @@ describe("placeholders", () => {
   });
 });
 
+describe("addresses and contact data", () => {
+  it.each([
+    [
+      "The parcel is for Flat 9, 17 Birch Road, Durham DH1 4LX, thanks.",
+      "The parcel is for [REDACTED_STREET_ADDRESS_1], thanks.",
+    ],
+    ["i live at 33 birch lane now", "i live at [REDACTED_STREET_ADDRESS_1] now"],
+    [
+      "Lieferung an Birkenweg 4b\n50859 Köln\nDeutschland\n\nDanke",
+      "Lieferung an [REDACTED_STREET_ADDRESS_1]\n\nDanke",
+    ],
+    ['{"address": "Rua do Norte, 55, Apto 12, Recife - PE, 50030-230"}', '{"address": "[REDACTED_STREET_ADDRESS_1]"}'],
+    ["Адрес: бул. Сливница 21, София", "Адрес: [REDACTED_STREET_ADDRESS_1]"],
+    ["PO Box 77, Salem, OR 97301", "[REDACTED_STREET_ADDRESS_1]"],
+    ["?to=mia.lang%40example.org&page=2", "?to=[REDACTED_EMAIL_ADDRESS_1]&page=2"],
+    ["call (101) 204-3311", "call [REDACTED_PHONE_NUMBER_1]"],
+  ])("are replaced as a whole in %j", async (text, expected) => {
+    expect((await mask(text)).text).toBe(expected);
+  });
+
+  it.each([
+    "5 reasons to cross the road, 12 ways to park and 3 places to eat",
+    "The street has 12 houses, and the band played 40 songs in the park.",
+    "git clone git@code.example.org:team/app.git && cp logo@2x.png .",
+    "npm i chalk@5.3.0 vue@3.4.21-rc.next",
+    "La calle tiene 30 casas; la rue compte 20 maisons; die Straße hat 5 Spuren.",
+  ])("leave %j alone", async (text) => {
+    expect((await mask(text)).text).toBe(text);
+  });
+});
+
 describe("the verdict", () => {
   it("fails with the highest score and findings", async () => {
     const text = "é😀 ann@example.com";

@@ -9,8 +9,8 @@ use regex::Regex;
 use super::character_width::canonical_form;
 use super::finding::Finding;
 use super::merge::merge;
-use super::names;
 use super::options::Options;
+use super::people;
 use super::recognizers::Recognizers;
 use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
 use crate::rules::{RuleError, RuleErrorKind};
@@ -109,9 +109,9 @@ impl Detector {
             recognizer: Arc::clone(&recognizer),
             is_form_only: false,
         }));
-        findings.extend(others.into_iter().filter_map(|finding| names::correct(read, finding)));
+        findings.extend(others.into_iter().filter_map(|finding| people::correct(read, finding)));
         if self.names {
-            findings.extend(names::behind_closings(read));
+            findings.extend(people::behind_closings(read));
         }
         let is_personal = |finding: &Finding| {
             let value = text.get(finding.range.clone()).unwrap_or_default().trim();

@@ -32,6 +32,7 @@ mod lookalikes;
 mod merge;
 mod names;
 mod options;
+mod people;
 mod prefixes;
 mod recognizer;
 mod recognizers;

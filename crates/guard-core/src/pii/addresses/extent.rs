@@ -115,6 +115,10 @@ impl Parser<'_> {
         let is_line = |at: usize| self.token(at).is_some_and(|token| token.kind == Kind::Line);
         match token.kind {
             Kind::Line if !is_line(index + 1) => Some((Separator::Line, index + 1)),
+            // "Bécsi utca 97., Szeged"
+            Kind::Sign('.') if self.token(index + 1).is_some_and(|next| next.is_sign(",")) => {
+                Some((Separator::Comma, index + 2))
+            }
             Kind::Sign(',' | '،' | '、') if is_line(index + 1) && !is_line(index + 2) => {
                 Some((Separator::Line, index + 2))
             }
@@ -141,6 +145,7 @@ impl Parser<'_> {
                 break;
             }
             let part = self.unit(next, separator, evidence);
+            let part = part.or_else(|| self.door(next, separator, evidence));
             let part = part.or_else(|| self.code_and_town(next, evidence));
             let part = part.or_else(|| self.state(next, separator, evidence));
             let part = part.or_else(|| self.known_place(next, separator, evidence));
@@ -157,63 +162,15 @@ impl Parser<'_> {
     /// A part of a house: "Apt 5", "кв. 12", "D:5", "#402", "2nd floor", "2º B".
     fn unit(&self, at: usize, separator: Separator, evidence: &mut Evidence) -> Option<usize> {
         let token = self.token(at)?;
-        let is_value = |index: usize| {
-            self.token(index).is_some_and(|value| {
-                let length = value.word(self.text).chars().count();
-                let has_digit = value.word(self.text).bytes().any(|byte| byte.is_ascii_digit());
-                value.kind == Kind::Number
-                    || value.is_word() && (length == 1 && value.kind == Kind::Capital || length <= 5 && has_digit)
-            })
-        };
-        let found = if token.is_sign("#") && is_value(at + 1) {
-            Some(at + 2)
+        let found = if token.is_sign("#") {
+            self.is_unit_value(at + 1).then_some(at + 2)
         } else if token.is_word() && token.is(UNIT) {
-            let mut value = at + 1;
-            while self
-                .token(value)
-                .is_some_and(|sign| sign.is_sign(":#.") || sign.is(NUMBER) && sign.is_word())
-                && value < at + 3
-            {
-                value += 1;
-            }
-            let is_clear = token.word(self.text).chars().count() > 2
-                || token.has_dot
-                || token.kind == Kind::Capital
-                || value > at + 1;
-            let may_follow = separator != Separator::Dash || token.kind == Kind::Capital;
-            (is_clear && may_follow && is_value(value)).then_some(value + 1)
-        } else if matches!(token.kind, Kind::Ordinal) && self.token(at + 1).is_some_and(|next| next.is(UNIT)) {
-            Some(at + 2)
-        } else if token.kind == Kind::Number && self.word(at).ends_with(['º', 'ª']) && separator != Separator::Space {
-            let is_door = self.token(at + 1).is_some_and(|door| {
-                door.is_word() && door.range.len() <= 4 && (door.kind == Kind::Capital || evidence.is_lower)
-            });
-            Some(at + 1 + usize::from(is_door))
-        } else if token.kind == Kind::Number && token.range.len() <= 2 {
-            let sign = at + 1 + usize::from(self.token(at + 1).is_some_and(|next| next.is_sign(".")));
-            let next = self.token(sign)?;
-            let is_floor = next.is_sign("°")
-                || matches!(next.word(self.text), "º" | "ª")
-                || next.is(UNIT) && next.is_word() && next.word(self.text).chars().count() > 1;
-            let is_door = |index: usize| {
-                self.token(index).is_some_and(|door| {
-                    door.kind == Kind::Capital && door.range.len() == 1
-                        || door.kind == Kind::Number && door.range.len() <= 2
-                })
-            };
-            (is_floor && separator != Separator::Space).then(|| sign + 1 + usize::from(is_door(sign + 1)))
-        } else if token.kind == Kind::Capital && token.is(UNIT) && separator != Separator::Space {
-            // "Ground Floor" has no number.
-            None
-        } else if matches!(token.kind, Kind::Capital | Kind::Ordinal)
-            && separator == Separator::Comma
-            && self
-                .token(at + 1)
-                .is_some_and(|next| matches!(&*next.word(self.text).to_lowercase(), "floor" | "level" | "basement"))
-        {
-            Some(at + 2)
+            self.labelled_unit(at, separator)
+                .or_else(|| self.named_floor(at, separator))
+        } else if token.kind == Kind::Number {
+            self.numbered_floor(at, separator, evidence.is_lower)
         } else {
-            None
+            self.named_floor(at, separator)
         }?;
         evidence.unit();
         // "bl. A3, sc. 1" have a comma, "5 A" and "402 B" have none.
@@ -221,6 +178,82 @@ impl Parser<'_> {
             letter.kind == Kind::Capital && letter.range.len() == 1 && letter.has_space && !letter.has_dot
         });
         Some(found + usize::from(is_letter))
+    }
+
+    /// Whether the token at `index` is the number or letter of a part of a house: "5", "A", "B12".
+    fn is_unit_value(&self, index: usize) -> bool {
+        self.token(index).is_some_and(|value| {
+            let length = value.word(self.text).chars().count();
+            let is_short = length == 1 && value.kind == Kind::Capital || length <= 5 && self.has_digit(value);
+            value.kind == Kind::Number || value.is_word() && is_short
+        })
+    }
+
+    /// "Apt 5", "кв. 12", "D:5", "Dept. No. 3"
+    fn labelled_unit(&self, at: usize, separator: Separator) -> Option<usize> {
+        let token = &self.tokens[at];
+        let is_between = |sign: &Token| sign.is_sign(":#.") || sign.is(NUMBER) && sign.is_word();
+        let value = (at + 1..at + 3)
+            .find(|&index| !self.token(index).is_some_and(is_between))
+            .unwrap_or(at + 3);
+        let is_clear =
+            token.word(self.text).chars().count() > 2 || token.has_dot || token.kind == Kind::Capital || value > at + 1;
+        let may_follow = separator != Separator::Dash || token.kind == Kind::Capital;
+        (is_clear && may_follow && self.is_unit_value(value)).then_some(value + 1)
+    }
+
+    /// "2nd floor", "Second Floor"
+    fn named_floor(&self, at: usize, separator: Separator) -> Option<usize> {
+        let token = &self.tokens[at];
+        let next = self.token(at + 1).filter(|next| next.is_word())?;
+        let is_floor = matches!(&*next.word(self.text).to_lowercase(), "floor" | "level" | "basement");
+        let is_ordinal = token.kind == Kind::Ordinal && next.is(UNIT);
+        let is_name = token.kind == Kind::Capital && separator == Separator::Comma && is_floor;
+        (is_ordinal || is_name).then_some(at + 2)
+    }
+
+    /// "2º B", "6.º Esq.", "3. OG", "2. tv"
+    fn numbered_floor(&self, at: usize, separator: Separator, is_lower: bool) -> Option<usize> {
+        if separator == Separator::Space {
+            return None;
+        }
+        if self.word(at).ends_with(['º', 'ª']) {
+            let is_door =
+                |door: &Token| door.is_word() && door.range.len() <= 4 && (door.kind == Kind::Capital || is_lower);
+            return Some(at + 1 + usize::from(self.token(at + 1).is_some_and(is_door)));
+        }
+        let sign = at + 1 + usize::from(self.token(at + 1).is_some_and(|next| next.is_sign(".")));
+        let next = self.token(sign).filter(|_| self.tokens[at].range.len() <= 2)?;
+        let is_word = next.is(UNIT) && next.is_word() && next.word(self.text).chars().count() > 1;
+        let is_floor = next.is_sign("°") || matches!(next.word(self.text), "º" | "ª") || is_word;
+        let is_door = |door: &Token| {
+            door.kind == Kind::Capital && door.range.len() == 1 || door.kind == Kind::Number && door.range.len() <= 2
+        };
+        is_floor.then(|| sign + 1 + usize::from(self.token(sign + 1).is_some_and(is_door)))
+    }
+
+    /// A floor or a door without its word: "Calle Luna 5, 3 A", "Calle Luna 5, bajo B", "Calle Luna 5, 2, 1".
+    fn door(&self, at: usize, separator: Separator, evidence: &mut Evidence) -> Option<usize> {
+        if separator != Separator::Comma || !evidence.has_street {
+            return None;
+        }
+        let token = self.token(at)?;
+        let digits = token.word(self.text).bytes().take_while(u8::is_ascii_digit).count();
+        let is_number = token.kind == Kind::Number && digits <= 2 && token.range.len() <= 3;
+        let is_letter = |token: &Token| token.kind == Kind::Capital && token.word(self.text).chars().count() == 1;
+        let is_floor = token.is_word() && token.is(UNIT) && token.range.len() > 3;
+        if !is_number && !is_floor && !is_letter(token) {
+            return None;
+        }
+        let is_side = |next: &Token| is_letter(next) || next.is_word() && next.is(UNIT) && next.range.len() > 2;
+        let end = at + 1 + usize::from(!is_letter(token) && self.token(at + 1).is_some_and(is_side));
+        let is_end = self
+            .token(end)
+            .is_none_or(|next| next.kind == Kind::Line || next.is_sign(",.;)\"'|"));
+        is_end.then(|| {
+            evidence.unit();
+            end
+        })
     }
 
     /// A postal code, with the town before or after it.
@@ -426,6 +459,14 @@ impl Parser<'_> {
         let mut end = at;
         while end < at + 4 && self.token(end).is_some_and(|token| is_name(token) && !ends(token)) {
             end += 1;
+            // "229 Chapel Street" is no quarter.
+            if token.kind == Kind::Number
+                || self
+                    .token(end)
+                    .is_some_and(|next| next.is(ANY_AFTER) && !next.is(QUARTER_AFTER))
+            {
+                break;
+            }
             if self.tokens[end - 1].is(QUARTER_AFTER) && end > at + 1
                 || self
                     .token(end)

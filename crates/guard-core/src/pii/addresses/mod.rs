@@ -11,19 +11,25 @@ mod street;
 mod tokens;
 mod words;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use street::{Core, Parser};
 use tokens::{Kind, Token, tokens};
-use words::{ANY_STREET, BOX, BOX_DOUBTFUL, DWELLING, JOINED, PHRASE, WORDS, Words};
+use words::{ANY_STREET, BOX, BOX_DOUBTFUL, BOX_FIRST, DWELLING, EMPTY, Meanings, WORDS, Words, hash_letter};
 
+use super::boundaries::next_digit;
 use crate::stop;
 
 /// The most bytes before and after a number that are read, which bounds the cost of a number.
 const BEFORE: usize = 160;
 const AFTER: usize = 240;
-/// The most words before and after a number in which a word of a street must be.
-const NEAR: usize = 7;
+/// The bytes that are split into tokens at once, for several numbers.
+const WINDOW: usize = 1_024;
+/// The most bytes between a number and a word of a street: about seven words.
+const NEAR: usize = 64;
+/// The words near which numbers are read.
+const OF_INTEREST: Meanings = ANY_STREET | BOX | BOX_DOUBTFUL | BOX_FIRST | DWELLING;
 /// The evidence of each certainty.
 const SURE: i32 = 4;
 const LIKELY: i32 = 3;
@@ -49,57 +55,143 @@ pub(super) struct Address {
 
 /// The addresses in `text`, in order. The time is linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<Address> {
-    let Some(words) = WORDS.as_ref() else {
+    let (Some(words), Some(first)) = (WORDS.as_ref(), next_digit(text, 0)) else {
         return Vec::new();
     };
+    let mut streets: VecDeque<usize> = VecDeque::new();
+    let mut seen = 0;
     let mut found: Vec<Address> = Vec::new();
-    let mut at = 0;
-    while let Some(digit) = super::boundaries::next_digit(text, at) {
+    let mut window: Option<Window<'_>> = None;
+    let mut next = Some(first);
+    while let Some(digit) = next {
         stop::point();
         let digits = text.as_bytes()[digit..]
             .iter()
             .take_while(|byte| byte.is_ascii_digit())
             .count();
-        at = digit + digits;
-        if !is_near_street(text, digit, at, words) {
-            continue;
+        let mut end = digit + digits;
+        let from = text.ceil_char_boundary(digit.saturating_sub(NEAR)).max(seen);
+        let to = text.floor_char_boundary(text.len().min(end + NEAR));
+        if from < to {
+            seen = street_words(text, word_start(text, from, to)..to, words, &mut streets);
         }
-        let floor = found.last().map_or(0, |last| last.range.end);
-        let Some(address) = address_at(text, digit, floor, words) else {
-            continue;
-        };
-        at = at.max(address.range.end);
-        found.push(address);
+        while streets.front().is_some_and(|&at| at + NEAR < digit) {
+            streets.pop_front();
+        }
+        if streets.front().is_some_and(|&at| at <= end + NEAR) {
+            let floor = found.last().map_or(0, |last| last.range.end);
+            let read = match window.take().filter(|window| window.has(digit)) {
+                Some(window) => window,
+                None => Window::new(text, digit, floor, words),
+            };
+            match read.address_at(digit) {
+                // The text of an address belongs to no other one.
+                Some(address) => {
+                    end = end.max(address.range.end);
+                    found.push(address);
+                }
+                None => window = Some(read),
+            }
+        }
+        next = next_digit(text, end);
     }
     found
 }
 
-/// The address around the number at `digit`, not before `floor`.
-fn address_at(text: &str, digit: usize, floor: usize, words: &Words) -> Option<Address> {
-    let from = word_start(
-        text,
-        text.ceil_char_boundary(digit.saturating_sub(BEFORE)).max(floor),
-        digit,
-    );
-    let to = text.floor_char_boundary(text.len().min(digit + AFTER));
-    let tokens = tokens(text, from..to, words);
-    let index = tokens.iter().position(|token| token.range.contains(&digit))?;
-    let parser = Parser { text, tokens, words };
-    let read = match parser.tokens[index].kind {
-        Kind::Number | Kind::Ordinal => parser.address(index)?,
-        Kind::Capital => parser.address_of_postcode(index)?,
-        _ => return None,
+/// A part of a text in tokens.
+struct Window<'a> {
+    parser: Parser<'a>,
+    /// The end of the numbers that have enough text behind them.
+    end: usize,
+}
+
+impl<'a> Window<'a> {
+    /// Reads the text around the number at `digit`, not before `floor`, and the text behind it.
+    fn new(text: &'a str, digit: usize, floor: usize, words: &'a Words) -> Self {
+        let from = word_start(
+            text,
+            text.ceil_char_boundary(digit.saturating_sub(BEFORE)).max(floor),
+            digit,
+        );
+        let to = text.floor_char_boundary(text.len().min(digit + WINDOW));
+        Self {
+            parser: Parser {
+                text,
+                tokens: tokens(text, from..to, words),
+                words,
+            },
+            end: if to == text.len() {
+                to
+            } else {
+                (to - AFTER).max(digit + 1)
+            },
+        }
+    }
+
+    fn has(&self, digit: usize) -> bool {
+        digit < self.end
+    }
+
+    /// The address around the number at `digit`.
+    fn address_at(&self, digit: usize) -> Option<Address> {
+        let tokens = &self.parser.tokens;
+        let index = tokens.partition_point(|token| token.range.end <= digit);
+        let read = match tokens.get(index).filter(|token| token.range.contains(&digit))?.kind {
+            Kind::Number | Kind::Ordinal => self.parser.address(index)?,
+            Kind::Capital => self.parser.address_of_postcode(index)?,
+            _ => return None,
+        };
+        let certainty = match read.points {
+            SURE.. => Certainty::Sure,
+            LIKELY if !read.is_lower => Certainty::Likely,
+            POSSIBLE.. => Certainty::Possible,
+            _ => return None,
+        };
+        Some(Address {
+            range: read.range,
+            certainty,
+        })
+    }
+}
+
+/// Adds the starts of the words of streets, boxes and dwellings in `range`, and returns where the next word begins at
+/// the earliest: the last word may end behind the range.
+fn street_words(text: &str, range: Range<usize>, words: &Words, found: &mut VecDeque<usize>) -> usize {
+    let mut start: Option<usize> = None;
+    let mut state = EMPTY;
+    let mut ends = |start: &mut Option<usize>, end: usize, state: u64| {
+        let Some(from) = start.take() else { return };
+        stop::point();
+        let own = words.of_hash(state);
+        if own & OF_INTEREST != 0 || words.of_ending(&text[from..end], true) != 0 {
+            found.push_back(from);
+        }
     };
-    let certainty = match read.points {
-        SURE.. => Certainty::Sure,
-        LIKELY if !read.is_lower => Certainty::Likely,
-        POSSIBLE.. => Certainty::Possible,
-        _ => return None,
-    };
-    Some(Address {
-        range: read.range,
-        certainty,
-    })
+    for (offset, character) in text[range.start..].char_indices() {
+        let at = range.start + offset;
+        if at >= range.end && start.is_none() {
+            return at;
+        }
+        if character.is_alphabetic() {
+            if start.is_none() {
+                (start, state) = (Some(at), EMPTY);
+            }
+            state = hash_letter(state, character);
+        } else if !(matches!(character, '\'' | '’' | '"' | '.') && is_within_word(text, at, start)) {
+            ends(&mut start, at, state);
+        } else {
+            state = hash_letter(state, character);
+        }
+    }
+    ends(&mut start, text.len(), state);
+    text.len()
+}
+
+/// Whether a sign at `at` is within a word that began at `start`: "p.o", "רח'", "ת.ד".
+fn is_within_word(text: &str, at: usize, start: Option<usize>) -> bool {
+    let is_short = start.is_some_and(|start| at - start <= 4);
+    let mut behind = text[at..].chars().skip(1);
+    is_short && behind.next().is_some_and(char::is_alphabetic)
 }
 
 /// The whole address around a street at `range` that another pattern found.
@@ -154,38 +246,6 @@ fn word_start(text: &str, from: usize, limit: usize) -> usize {
     from + rest
         .find(|character: char| !character.is_alphanumeric())
         .unwrap_or(rest.len())
-}
-
-/// Whether a word of an address is near the number in `from..to`.
-fn is_near_street(text: &str, from: usize, to: usize, words: &Words) -> bool {
-    let of_interest = ANY_STREET | BOX | BOX_DOUBTFUL | DWELLING | JOINED;
-    let is_one = |word: &str| {
-        let word = word.trim_matches(|character: char| !character.is_alphanumeric());
-        if word.is_empty() || word.len() > 64 {
-            return false;
-        }
-        let meanings = words.of_word(word, true);
-        meanings & of_interest != 0 || meanings & PHRASE != 0 && is_box(word)
-    };
-    let separators =
-        |character: char| character.is_whitespace() || matches!(character, ',' | ':' | '#' | '"' | '(' | ';');
-    let start = text.ceil_char_boundary(from.saturating_sub(BEFORE));
-    let before = text[start..from].rsplit(separators).filter(|word| !word.is_empty());
-    let end = text.floor_char_boundary(text.len().min(to + BEFORE));
-    let after = text[to..end].split(separators).filter(|word| !word.is_empty());
-    before.take(NEAR).any(is_one) || after.take(NEAR).any(is_one)
-}
-
-/// Whether a word begins the name of a box: "PO", "p.o", "apartado".
-fn is_box(word: &str) -> bool {
-    let first = word.chars().next();
-    first.is_some_and(|first| {
-        !first.is_ascii()
-            || matches!(
-                first.to_ascii_lowercase(),
-                'p' | 'a' | 'b' | 'c' | 'g' | 'k' | 'l' | 's' | 'h'
-            )
-    })
 }
 
 #[cfg(test)]

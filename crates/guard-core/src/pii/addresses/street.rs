@@ -142,8 +142,11 @@ impl Parser<'_> {
                     .is_some_and(|before| self.tokens[before].is_sign("،"));
             if is_label || is_building {
                 points += i32::from(skipped < 2);
-            } else if !token.is_sign(",:،") && !token.is_sign(".") {
-                break;
+            } else {
+                let is_labelled = last.checked_sub(1).is_some_and(|before| self.tokens[before].is(NUMBER));
+                if !token.is_sign(",،.") && !(token.is_sign(":") && is_labelled) {
+                    break;
+                }
             }
             last = last.checked_sub(1)?;
             skipped += 1;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::{Meanings, Words};
+use super::words::{ANY_STREET, Meanings, Words};
 
 /// A token.
 #[derive(Debug, Clone)]
@@ -72,6 +72,8 @@ pub(super) fn tokens(text: &str, range: Range<usize>, words: &Words) -> Vec<Toke
         let start = at;
         let (kind, end) = match first {
             '\n' => (Kind::Line, start + 1),
+            // The end of a cell.
+            '\t' => (Kind::Sign(first), start + 1),
             _ if first.is_whitespace() => {
                 at += first.len_utf8();
                 has_space = true;
@@ -83,10 +85,14 @@ pub(super) fn tokens(text: &str, range: Range<usize>, words: &Words) -> Vec<Toke
         };
         let is_word = matches!(kind, Kind::Lower | Kind::Capital);
         let has_dot = is_word && text[end..range.end].starts_with('.');
-        let meanings = match is_word {
+        let mut meanings = match is_word {
             true => words.of_word(&text[start..end], has_dot),
             false => 0,
         };
+        // "R. Augusta" has a full stop, "310 R" is something else.
+        if end - start == first.len_utf8() && !has_dot && (first.is_lowercase() || first.is_uppercase()) {
+            meanings &= !ANY_STREET;
+        }
         at = end + usize::from(has_dot);
         found.push(Token {
             range: start..at,

@@ -1,6 +1,7 @@
 //! The words of addresses.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -32,7 +33,8 @@ pub(super) const COUNTRY: Meanings = 1 << 21;
 pub(super) const STATE: Meanings = 1 << 22;
 pub(super) const TOWN: Meanings = 1 << 23;
 pub(super) const TOWN_CAPITAL: Meanings = 1 << 24;
-pub(super) const PHRASE: Meanings = 1 << 25;
+/// The first word of the name of a box of several words.
+pub(super) const BOX_FIRST: Meanings = 1 << 25;
 
 /// Words for a street before its name; after it; and all words for streets.
 pub(super) const ANY_BEFORE: Meanings = BEFORE | BEFORE_DOUBTFUL | BEFORE_CAPITAL;
@@ -80,9 +82,27 @@ struct PlaceData {
     towns_capital: Vec<String>,
 }
 
+/// Keeps a hash as it is.
+#[derive(Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |state, byte| state << 8 | u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
 /// All words and phrases, by the hashes of their lower-case letters.
 pub(super) struct Words {
-    meanings: HashMap<u64, Meanings>,
+    meanings: HashMap<u64, Meanings, BuildHasherDefault<AsItIs>>,
     joined: Vec<(String, Meanings)>,
     /// The last two letters of the joined words.
     endings: HashSet<(char, char)>,
@@ -93,18 +113,18 @@ pub(super) struct Words {
 pub(super) const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Adds the lower-case letters of `word` to a hash.
-pub(super) fn hash(mut state: u64, word: &str) -> u64 {
-    let mut add = |character: char| {
-        state = (state ^ u64::from(u32::from(character))).wrapping_mul(0x100_0000_01b3);
-    };
-    for character in word.chars() {
-        match character {
-            '’' | '׳' | '`' => add('\''),
-            _ if character.is_ascii() => add(character.to_ascii_lowercase()),
-            _ => character.to_lowercase().for_each(&mut add),
-        }
+pub(super) fn hash(state: u64, word: &str) -> u64 {
+    word.chars().fold(state, hash_letter)
+}
+
+/// Adds a letter in lower case to a hash.
+pub(super) fn hash_letter(state: u64, character: char) -> u64 {
+    let add = |state: u64, character: char| (state ^ u64::from(u32::from(character))).wrapping_mul(0x100_0000_01b3);
+    match character {
+        '’' | '׳' | '`' => add(state, '\''),
+        _ if character.is_ascii() => add(state, character.to_ascii_lowercase()),
+        _ => character.to_lowercase().fold(state, add),
     }
-    state
 }
 
 /// Adds a further word of a phrase to a hash.
@@ -152,14 +172,14 @@ impl Words {
             (places.towns, TOWN),
             (places.towns_capital, TOWN_CAPITAL),
         ];
-        let mut meanings: HashMap<u64, Meanings> = HashMap::new();
+        let mut meanings: HashMap<u64, Meanings, BuildHasherDefault<AsItIs>> = HashMap::default();
         for (list, meaning) in lists {
             for phrase in &list {
                 let (key, is_phrase) = hash_phrase(phrase);
                 *meanings.entry(key).or_default() |= meaning;
-                if is_phrase {
-                    let first = phrase.split(' ').next().unwrap_or_default();
-                    *meanings.entry(hash(EMPTY, first.trim_end_matches('.'))).or_default() |= PHRASE;
+                if is_phrase && meaning & (BOX | BOX_DOUBTFUL) != 0 {
+                    let first = phrase.split(' ').next().unwrap_or_default().trim_end_matches('.');
+                    *meanings.entry(hash(EMPTY, first)).or_default() |= BOX_FIRST;
                 }
             }
         }
@@ -196,7 +216,8 @@ impl Words {
         own | self.of_ending(word, has_dot)
     }
 
-    fn of_ending(&self, word: &str, has_dot: bool) -> Meanings {
+    /// The meanings of a word that ends like a street.
+    pub(super) fn of_ending(&self, word: &str, has_dot: bool) -> Meanings {
         if !last_two(word).is_some_and(|ending| self.endings.contains(&ending)) {
             return 0;
         }

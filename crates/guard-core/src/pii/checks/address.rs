@@ -2,7 +2,7 @@
 
 /// Words that are in no address after its first word, but begin the next sentence if the address has no full stop.
 #[rustfmt::skip]
-const NEVER: [&str; 100] = [
+const NEVER: [&str; 105] = [
     // English
     "Please", "Her", "His", "Their", "Your", "Our", "Its", "Mr", "Mrs", "Ms", "Phone", "Email", "E-mail", "Tel", "Telephone", "Fax",
     "Mobile", "Contact", "Passport", "It", "They", "We", "You", "He", "She", "Is", "Are", "Was", "Were", "What", "How", "When",
@@ -14,6 +14,8 @@ const NEVER: [&str; 100] = [
     // Spanish, Portuguese, Italian, French
     "Por", "Mi", "Teléfono", "Correo", "Gracias", "Señor", "Señora", "Sr", "Sra", "Meu", "Minha", "Obrigado", "Telefone", "Grazie",
     "Telefono", "Signor", "Signora", "Merci", "Monsieur", "Veuillez", "Téléphone", "Pouvez", "Est-ce",
+    // Words between a place and a time
+    "desde", "hace", "since", "depuis", "seit",
 ];
 /// Words that end no address.
 #[rustfmt::skip]
@@ -44,7 +46,7 @@ pub fn is_address(value: &str) -> bool {
         }
         last = word;
     }
-    !NEVER_LAST.contains(&last)
+    value.contains(char::is_alphabetic) && !NEVER_LAST.contains(&last)
 }
 
 #[cfg(test)]

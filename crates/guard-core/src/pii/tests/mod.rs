@@ -1,4 +1,5 @@
 //! Tests of the recognizers of personal data.
 
+mod addresses;
 mod generated;
 mod recognizers;

@@ -15,6 +15,8 @@ const PERSON: &str = "PERSON";
 const MODEL: &str = "model.";
 /// The most bytes before and after a name that are read.
 const REACH: usize = 64;
+/// The most bytes of a row of a table.
+const LINE: usize = 400;
 /// The most words between an eponym and its term: "Conway's famous game".
 const TERM: usize = 2;
 /// The score and the name of the source of a name after the closing of a letter.
@@ -30,6 +32,7 @@ struct Data {
     sure_terms: HashSet<String>,
     unspaced_terms: Vec<String>,
     no_names: HashSet<String>,
+    other_columns: HashSet<String>,
     closings: HashSet<String>,
     titles: HashSet<String>,
     surname_ends: Vec<String>,
@@ -47,7 +50,11 @@ pub(super) fn correct(text: &str, mut finding: Finding) -> Option<Finding> {
         return Some(finding);
     };
     let lower = value.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
-    if data.no_names.contains(&bare(&lower)) || data.no_names.contains(&lower) || data.is_term(text, &finding.range) {
+    if data.no_names.contains(&bare(&lower))
+        || data.no_names.contains(&lower)
+        || data.is_term(text, &finding.range)
+        || data.is_in_other_column(text, &finding.range)
+    {
         return None;
     }
     finding.range = data.whole_name(text, finding.range);
@@ -78,6 +85,7 @@ pub(super) fn behind_closings(text: &str) -> Vec<Finding> {
                 entity: PERSON.into(),
                 score,
                 recognizer: recognizer.into(),
+                is_form_only: false,
             });
         }
         let closing = trimmed.trim_end_matches([',', '!', '.', '，', ' ']);
@@ -151,6 +159,33 @@ impl Data {
         is_whole
             && value.chars().count() > 1
             && (is_eponym && (near.any(|word| terms.contains(&word)) || is_unspaced()) || is_directly_behind())
+    }
+
+    /// Whether a name is a cell of a table whose head says that its column holds no people: a town, a brand.
+    fn is_in_other_column(&self, text: &str, range: &Range<usize>) -> bool {
+        let head = text[..text.floor_char_boundary(text.len().min(LINE + 1))]
+            .lines()
+            .next()
+            .unwrap_or_default();
+        let Some(sign) = [',', ';', '\t', '|'].into_iter().find(|&sign| head.contains(sign)) else {
+            return false;
+        };
+        if range.start <= head.len() || head.len() > LINE {
+            return false;
+        }
+        let near = &text[text.ceil_char_boundary(range.start.saturating_sub(LINE))..range.start];
+        let Some(line) = near.rfind('\n').map(|end| &near[end + 1..]) else {
+            return false;
+        };
+        let behind = text[range.end..].trim_start_matches([' ', '\r']);
+        let ends = behind.is_empty() || behind.starts_with([sign, '\n']);
+        let begins = line.is_empty() || line.trim_end_matches(' ').ends_with(sign);
+        // In quotes, a sign separates no cells.
+        if !ends || !begins || line.contains('"') || head.contains('"') {
+            return false;
+        }
+        let cell = head.split(sign).nth(line.matches(sign).count()).unwrap_or_default();
+        self.other_columns.contains(&cell.trim().to_lowercase())
     }
 
     /// Whether a Russian, Polish or Czech word is a case of an eponym: "Пифагора", "Ohma".

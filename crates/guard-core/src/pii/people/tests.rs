@@ -9,6 +9,7 @@ fn corrected<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         entity: PERSON.into(),
         score: 0.9,
         recognizer: "model.0".into(),
+        is_form_only: false,
     };
     correct(text, finding).map(|finding| &text[finding.range])
 }
@@ -54,6 +55,21 @@ fn people_stay() {
     ] {
         assert_eq!(corrected(text, name), Some(name), "{text}");
     }
+}
+
+#[test]
+fn columns_of_places_hold_no_people() {
+    assert_eq!(corrected("name,city\nVera,Florence\nTim,Paris", "Florence"), None);
+    assert_eq!(corrected("name,city\nVera,Florence\nTim,Paris", "Vera"), Some("Vera"));
+    assert_eq!(corrected("Driver\tCar\nKimi\tFerrari\n", "Ferrari"), None);
+    assert_eq!(
+        corrected("name,city\n\"Roth, Vera\",Florence", "Florence"),
+        Some("Florence")
+    );
+    assert_eq!(
+        corrected("We saw a city, Paris\nand Vera, Florence, too", "Florence"),
+        Some("Florence")
+    );
 }
 
 #[test]
