@@ -56,6 +56,7 @@ const FOR_TOOLS = [
   "support/strict-json",
   "text/statements",
   "http-formats/formats",
+  "http-formats/request-parts",
   "http-formats/sse",
 ];
 

@@ -1,7 +1,7 @@
 // Server-sent events: the events are the same wherever the bytes are split, and written events can be read again.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { SseReader, sseBytes } from "../../dist/http-formats/sse.js";
+import { SseReader, encodeEvent } from "../../dist/http-formats/sse.js";
 
 const lines = fc.oneof(
   fc.constantFrom("data: ", "data", "event: a", "id: 1", ": ping", "retry: 5", "", "\r", "\ufeff", 'data: {"a":1}'),
@@ -26,6 +26,6 @@ export const property = fc.property(
     const pieces = at.slice(1).map((end, index) => all.subarray(at[index], end));
     assert.deepEqual(read(pieces), read([all]));
     const plain = data.replaceAll(/[\r\n]/g, "");
-    assert.equal(read([sseBytes({ data: plain })])[0]?.data, plain);
+    assert.equal(read([encodeEvent({ data: plain })])[0]?.data, plain);
   },
 );

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import fc from "fast-check";
 import { FORMATS } from "../../dist/http-formats/formats.js";
+import { readRequestParts } from "../../dist/http-formats/request-parts.js";
 import { GuardError } from "../../dist/support/errors.js";
 import { mutatedJson } from "./mutate.mjs";
 
@@ -22,6 +23,8 @@ const answers = [
     ],
   },
   { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi", annotations: [] }] }] },
+  { output: [{ type: "mcp_call", name: "f", arguments: "{}", output: "Hi" }, { type: "message", content: "Hi" }] },
+  { text: "Hi there.", segments: [{ text: "Hi there.", tokens: [1], words: [{ word: "Hi" }] }], words: [{ word: "Hi" }] },
   { data: [{ index: 0, embedding: [0.1] }] },
   { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] },
 ];
@@ -30,6 +33,7 @@ const bodies = [
   ...requests.map(({ messages }) => ({ input: messages })),
   { prompt: "Hi" },
   { input: ["Hi"] },
+  { input: "Hi", response_format: { json_schema: { schema: { enum: ["a"] } } }, metadata: { a: "b c" }, prompt: { id: "p" } },
 ];
 
 const isBody = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -44,7 +48,7 @@ function attempt(read) {
 
 export const property = fc.property(mutatedJson(bodies), mutatedJson(answers), (request, answer) => {
   for (const format of FORMATS) {
-    if (isBody(request)) attempt(() => format.request?.(structuredClone(request), {}));
-    if (isBody(answer)) attempt(() => format.answer?.(structuredClone(answer)));
+    if (isBody(request)) attempt(() => readRequestParts(format, structuredClone(request), { unguarded: "refuse" }));
+    if (isBody(answer)) attempt(() => format.readAnswer?.(structuredClone(answer)));
   }
 });

@@ -82,6 +82,14 @@ class TestConversations:
         },
     )
 
+    def test_reads_other_fields(self, ask: Ask) -> None:
+        fields = {"prediction": {"type": "content", "content": "Mail ann@example.com"}, "seed": 7}
+        report = ask("scan_conversation", [], fields=fields)
+        prediction = {"type": "content", "content": "Mail [REDACTED_EMAIL_ADDRESS_1]"}
+        assert report.sanitized_fields == {"prediction": prediction, "seed": 7}
+        stateful = ask("scan_conversation", self.MESSAGES, fields={"previous_response_id": "resp_1"})
+        assert stateful.coverage["state_elsewhere"] == ["previous_response_id"]
+
     def test_returns_all_parts(self, ask: Ask) -> None:
         tools = [{"type": "function", "function": {"name": "f", "description": "Sends mail.", "parameters": {}}}]
         report = ask("scan_conversation", self.MESSAGES, tools=tools, system="Mails go to ann@example.com")

@@ -28,7 +28,9 @@ class GuardProblemError(GuardError):
         self.status = status
         #: The problem, as a sentence.
         self.detail = (
-            _text(problem.get("detail")) or _text(problem.get("message")) or f"The guard server answered with status {status}."
+            _text(problem.get("detail"))
+            or _text(problem.get("message"))
+            or f"The guard server answered with status {status}."
         )
         errors = problem.get("errors")
         #: The invalid values, each with ``pointer`` (a JSON pointer into the body) and ``detail``.
