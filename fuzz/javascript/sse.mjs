@@ -1,7 +1,7 @@
 // Server-sent events: the events are the same wherever the bytes are split, and written events can be read again.
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { SseReader, encodeEvent } from "../../dist/http-formats/sse.js";
+import { encodeEvent, SseReader } from "../../dist/http-formats/sse.js";
 
 const lines = fc.oneof(
   fc.constantFrom("data: ", "data", "event: a", "id: 1", ": ping", "retry: 5", "", "\r", "\ufeff", 'data: {"a":1}'),

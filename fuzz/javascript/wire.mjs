@@ -23,8 +23,17 @@ const answers = [
     ],
   },
   { output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi", annotations: [] }] }] },
-  { output: [{ type: "mcp_call", name: "f", arguments: "{}", output: "Hi" }, { type: "message", content: "Hi" }] },
-  { text: "Hi there.", segments: [{ text: "Hi there.", tokens: [1], words: [{ word: "Hi" }] }], words: [{ word: "Hi" }] },
+  {
+    output: [
+      { type: "mcp_call", name: "f", arguments: "{}", output: "Hi" },
+      { type: "message", content: "Hi" },
+    ],
+  },
+  {
+    text: "Hi there.",
+    segments: [{ text: "Hi there.", tokens: [1], words: [{ word: "Hi" }] }],
+    words: [{ word: "Hi" }],
+  },
   { data: [{ index: 0, embedding: [0.1] }] },
   { candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] },
 ];
@@ -33,7 +42,12 @@ const bodies = [
   ...requests.map(({ messages }) => ({ input: messages })),
   { prompt: "Hi" },
   { input: ["Hi"] },
-  { input: "Hi", response_format: { json_schema: { schema: { enum: ["a"] } } }, metadata: { a: "b c" }, prompt: { id: "p" } },
+  {
+    input: "Hi",
+    response_format: { json_schema: { schema: { enum: ["a"] } } },
+    metadata: { a: "b c" },
+    prompt: { id: "p" },
+  },
 ];
 
 const isBody = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

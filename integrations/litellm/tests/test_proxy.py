@@ -213,6 +213,12 @@ class TestRequests:
         for name in ("chat", "responses", "completions", "embeddings"):
             outcome = call(setup, "all", name, "Hello.", **more)
             assert (outcome.status, outcome.sent) == (400, []), name
+            assert "blocked by guard: BanSubstrings" in outcome.text, name
+
+    def test_other_fields_without_findings_pass(self, setup: Setup) -> None:
+        for name in ("chat", "responses", "completions", "embeddings"):
+            outcome = call(setup, "all", name, "Hello.", documents=[{"title": "A page about the weather in Rome"}])
+            assert outcome.status == 200, outcome.text
 
     def test_other_fields_are_masked(self, setup: Setup) -> None:
         prediction = {"type": "content", "content": TEXT}

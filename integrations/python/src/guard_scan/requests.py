@@ -49,7 +49,8 @@ def conversation_request(
     vault: str | None,
     rewrite: bool,
 ) -> Request[ConversationReport]:
-    given = {**_chat(messages, tools, system), "fields": dict(fields) if fields else None}
+    # A conversation may consist of fields only.
+    given = {**_chat(messages, tools, system), "messages": list(messages), "fields": dict(fields) if fields else None}
     body = _body(given, suppress, vault)
     return Request(_path("conversation", rewrite), body, lambda answer: read_conversation(answer, rewrite, body))
 
