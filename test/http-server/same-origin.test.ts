@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ConfigInput } from "../../src/config/index.ts";
 import { createServer } from "../../src/server/index.ts";
@@ -42,6 +45,23 @@ describe("a server without auth", () => {
   ])("refuses the host %s, which may be resolved to this machine by an attacker", async (host) => {
     const { send } = await serving();
     expect(await send({ host })).toBe(421);
+  });
+
+  it.skipIf(process.platform === "win32")("serves every host on a Unix socket", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "guard-socket-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, "guard.sock");
+    const app = await createServer({ inputScanners: [{ type: "InvisibleText" }], app: { logLevel: "silent" } });
+    onTestFinished(async () => void (await app.close()));
+    await app.listen({ path });
+    const status = await new Promise((resolve, reject) => {
+      const headers = { host: "guard", "content-type": "application/json" };
+      const sent = request({ socketPath: path, path: "/scan/prompt", method: "POST", headers }, (reply) => {
+        reply.resume().once("end", () => resolve(reply.statusCode));
+      });
+      sent.once("error", reject).end('{"prompt": "Hello."}');
+    });
+    expect(status).toBe(200);
   });
 
   it("serves hosts of its configuration", async () => {

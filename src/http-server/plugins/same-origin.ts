@@ -16,6 +16,8 @@ export interface SameOriginOptions {
 export const sameOrigin = fp(async (app: FastifyInstance, { allowedHosts }: SameOriginOptions) => {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
   app.addHook("onRequest", (request, _reply, done) => {
+    // No page reaches a Unix socket, whose clients name any host.
+    if (request.socket.remoteAddress === undefined) return done();
     const { host, origin, "sec-fetch-site": site } = request.headers;
     // A client of HTTP/1.0 may send no Host.
     if (host !== undefined) {
