@@ -29,6 +29,7 @@ const TARGETS: &[(&str, Target)] = &[
     ("repeats", text::repeats),
     ("regex", rules::regex),
     ("secrets", rules::secrets),
+    ("secret_documents", rules::secret_documents),
     ("substrings", rules::substrings),
     ("phrases", rules::phrases),
     ("urls", rules::urls),

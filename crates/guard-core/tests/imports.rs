@@ -15,10 +15,10 @@ const ORDER: [&str; 11] = [
     "model_files",
     "model_folder",
     "text",
+    "tokens",
     "rules",
     "pii",
     "lang",
-    "tokens",
     "engine",
 ];
 

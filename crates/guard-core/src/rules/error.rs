@@ -82,8 +82,8 @@ pub enum RuleErrorKind {
     /// A search with an automaton failed.
     #[error(transparent)]
     Search(#[from] regex_automata::MatchError),
-    /// A credential rule has none or several of the keys `pattern`, `assigned` and `quoted`.
-    #[error("expected exactly one of pattern, assigned and quoted")]
+    /// A credential rule has none or several of the keys `pattern`, `assigned`, `literal`, `quoted` and `parser`.
+    #[error("expected exactly one of pattern, assigned, literal, quoted and parser")]
     Shape,
     /// Every credential rule of a data file needs keywords, except rules for quoted strings, which have none.
     #[error("a rule needs keywords, unless it is for quoted strings")]

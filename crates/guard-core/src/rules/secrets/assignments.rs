@@ -114,13 +114,16 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         if secret.is_none() && is_long {
             secret = Matches::new(compiled, &value[..most], 0..most).next();
         }
-        let secret = secret?;
+        let mut secret = secret?;
+        secret.end -= check::following_parameters(&value[secret.clone()]);
         // A word before a bracket or an equals sign is a name in a program, not a value.
         let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
         let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
+        // A template goes on with an expression: `abc${name}`.
+        let templated = value[..secret.end].ends_with(b"$") && value.get(secret.end) == Some(&b'{');
         // Keys of services are random, unlike names in programs.
         let named = !generic && check::is_name(&value[secret.clone()]);
-        if called || named || !(self.accept)(rule, &value[secret.clone()]) {
+        if called || templated || named || !(self.accept)(rule, &value[secret.clone()]) {
             return None;
         }
         Some(Value {
@@ -131,7 +134,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
 }
 
 /// A name that may be assigned a value.
-struct Name<'a> {
+pub(super) struct Name<'a> {
     rule: &'a Rule,
     text: &'a [u8],
     keyword: Range<usize>,
@@ -143,7 +146,7 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     /// Returns `None` if the keyword can't be the name of a value.
-    fn new(rule: &'a Rule, text: &'a [u8], keyword: Range<usize>) -> Option<Self> {
+    pub fn new(rule: &'a Rule, text: &'a [u8], keyword: Range<usize>) -> Option<Self> {
         let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
         let prefix = named
             .iter()
@@ -167,8 +170,12 @@ impl<'a> Name<'a> {
     }
 
     /// Whether the name is assigned the value at `start`.
-    fn link(&self, start: usize) -> Link {
+    pub fn link(&self, start: usize) -> Link {
         let between = &self.text[self.keyword.end..start];
+        let needs_operator = matches!(self.rule.source.check, Some(check::Check::Words));
+        if check::is_revision(between, &self.text[start..]) || needs_operator && !context::ends_name(between) {
+            return Link::None;
+        }
         if self.rule.source.service.is_none() {
             context::names(self.before, self.prefix, between)
         } else {

@@ -3,6 +3,9 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde::Deserialize;
 
+use super::words::{has_extension, parts, words};
+use super::{phrases, rarity};
+
 /// A condition on a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -24,6 +27,16 @@ pub enum Check {
     Password,
     /// A quoted value of a password: no field name, message or template.
     PasswordLiteral,
+    /// Like `Password`, and no name of a thing: after an abbreviation that has other meanings.
+    StrictPassword,
+    /// A quoted value of a password with white space: a passphrase and no prose.
+    Passphrase,
+    /// A quoted value of a key with other signs than letters and digits.
+    SecretLiteral,
+    /// Words with a number, of which none names a thing: `violet-moon-9273`.
+    Words,
+    /// Twelve to twenty-four words from which a wallet is restored (BIP-39).
+    SeedPhrase,
 }
 
 /// The result of a check.
@@ -43,7 +56,7 @@ impl Check {
     pub(super) fn next_needed(self, text: &[u8], start: usize) -> Option<usize> {
         match self {
             Self::Mixed | Self::MixedKey | Self::Token => Some(next_mixing(text, start)),
-            Self::Password => {
+            Self::Password | Self::StrictPassword => {
                 let needed = |byte: &u8| byte.is_ascii_digit() || is_special(byte);
                 let found = text[start..].iter().position(needed);
                 Some(found.map_or(text.len(), |at| start + at))
@@ -69,6 +82,11 @@ impl Check {
             Self::MixedKey => is_mixed(secret) && !is_uuid(secret) && !secret.iter().all(u8::is_ascii_digit),
             Self::Password => is_password(secret),
             Self::PasswordLiteral => is_password_literal(secret),
+            Self::StrictPassword => is_password(secret) && !names_thing(secret),
+            Self::Passphrase => phrases::is_passphrase(secret),
+            Self::SecretLiteral => is_secret_literal(secret),
+            Self::Words => is_words_with_number(secret),
+            Self::SeedPhrase => phrases::is_seed_phrase(secret),
         };
         if holds { Outcome::Proven } else { Outcome::Refuted }
     }
@@ -115,8 +133,53 @@ fn is_jwt(token: &[u8]) -> bool {
 
 /// Whether a part of `value` mixes letters and digits, or cases, unlike words and names.
 fn is_mixed(value: &[u8]) -> bool {
-    let parts = value.split(|byte| !byte.is_ascii_alphanumeric());
-    !is_path(value) && parts.into_iter().any(mixes)
+    let mut parts = value.split(|byte| !byte.is_ascii_alphanumeric());
+    !is_path(value) && !is_pinned(value) && parts.any(mixes)
+}
+
+/// Whether a value is a name with the revision of a repository: `driver@4c8170f...`.
+fn is_pinned(value: &[u8]) -> bool {
+    let at = value.iter().rposition(|&byte| byte == b'@');
+    at.is_some_and(|at| {
+        let (name, revision) = (&value[..at], &value[at + 1..]);
+        (7..=64).contains(&revision.len())
+            && revision.iter().all(u8::is_ascii_hexdigit)
+            && name
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_./".contains(byte))
+            && !name.split(|byte| !byte.is_ascii_alphanumeric()).any(mixes)
+    })
+}
+
+/// Whether the value after `between` is the revision of a repository, whatever name is before it: `action@<40 digits>`,
+/// or `a commit (<40 digits>)`.
+pub(super) fn is_revision(between: &[u8], value: &[u8]) -> bool {
+    let digits = value
+        .iter()
+        .take(65)
+        .take_while(|byte| byte.is_ascii_hexdigit())
+        .count();
+    match between {
+        [.., b'@'] => matches!(digits, 7..=64),
+        [.., b' ', b'('] => matches!(digits, 40 | 64),
+        _ => false,
+    }
+}
+
+/// The length of the further parameters of a query behind a value: `tulip92&user=bob` has 9.
+pub(super) fn following_parameters(value: &[u8]) -> usize {
+    let mut from = 1;
+    while let Some(at) = memchr::memchr(b'&', value.get(from..).unwrap_or_default()).map(|at| from + at) {
+        let name = value[at + 1..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.%~+".contains(byte))
+            .count();
+        if name > 0 && value.get(at + 1 + name) == Some(&b'=') {
+            return value.len() - at;
+        }
+        from = at + 1;
+    }
+    0
 }
 
 fn is_token(value: &[u8]) -> bool {
@@ -180,6 +243,9 @@ fn next_mixing(text: &[u8], start: usize) -> usize {
 
 /// Whether `value` is a name with dots (`user1.password`), or ends like a file name.
 fn is_path(value: &[u8]) -> bool {
+    if has_extension(value) {
+        return true;
+    }
     let parts: Vec<&[u8]> = value.split(|&byte| byte == b'.').collect();
     let name = |part: &&[u8]| {
         part.len() < 24
@@ -212,21 +278,106 @@ fn is_password(value: &[u8]) -> bool {
         return false;
     }
     let (value, url) = (&value[..end], value.windows(3).any(|part| part == b"://"));
-    let query = value.contains(&b'=') && (value.contains(&b'&') || value.contains(&b'?'));
+    let query = value.contains(&b'=') && value.contains(&b'?');
     // A name before an equals sign is the next assignment: `dim=-1`.
     let name = value
         .iter()
         .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_' || **byte == b'-')
         .count();
     let assigns = name > 0 && name + 1 < value.len() && value[name] == b'=' && value[name + 1] != b'=';
-    if url || query || assigns {
+    if url || query || assigns || phrases::is_requirement(value) || is_storage_path(value) {
         return false;
     }
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     if value.iter().all(u8::is_ascii_digit) {
         return value.len() >= 6;
     }
-    has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || has(is_special)) && !is_path(value)
+    let letters = if value.is_ascii() {
+        has(u8::is_ascii_alphabetic)
+    } else {
+        phrases::is_spelled(value)
+    };
+    letters && (has(u8::is_ascii_digit) || has(is_special)) && !is_path(value)
+}
+
+/// Whether a value without special signs has a word that names a thing, or is a name in a program with a digit.
+fn names_thing(value: &[u8]) -> bool {
+    let parts = parts(value);
+    let is_thing = |part: &String| words().references.contains(part) || words().messages.contains(part);
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    !value.iter().any(is_special) && (parts.iter().any(is_thing) || digits < 2 && parts.len() > 2)
+}
+
+/// Whether a value is the path of a credential in a store: `secret/data/prod/db#password`.
+fn is_storage_path(value: &[u8]) -> bool {
+    let name = |part: &[u8]| {
+        !part.is_empty()
+            && part[0].is_ascii_lowercase()
+            && part
+                .iter()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-#.".contains(byte))
+            && !part.split(|byte| !byte.is_ascii_alphanumeric()).any(mixes)
+    };
+    value.iter().filter(|&&byte| byte == b'/').count() >= 2 && value.split(|&byte| byte == b'/').all(name)
+}
+
+/// The most bytes per token of a key that people or programs made up.
+const RARE: f64 = 2.5;
+
+/// Whether a quoted value has letters, digits and other signs, unlike text, code and templates.
+fn is_secret_literal(value: &[u8]) -> bool {
+    let count = |kind: fn(&u8) -> bool| value.iter().filter(|byte| kind(byte)).count();
+    let is_sign = |byte: &u8| b"$#~^&*!@%?+=|;:,<>(){}[]".contains(byte);
+    let signs: Vec<u8> = value.iter().copied().filter(|byte| is_sign(byte)).collect();
+    // Selectors, patterns, calls and templates begin and end with their signs.
+    let is_code = b"#.^@/*<([{%&$:~=".contains(&value[0])
+        && !signs.iter().skip(1).any(|byte| is_special(byte) && *byte != value[0])
+        || value.windows(2).any(|pair| {
+            matches!(
+                pair,
+                b"\\w"
+                    | b"\\d"
+                    | b"[^"
+                    | b"a-"
+                    | b"0-"
+                    | b"A-"
+                    | b"=>"
+                    | b"()"
+                    | b"${"
+                    | b"{{"
+                    | b"::"
+                    | b"//"
+                    | b"%s"
+                    | b"%d"
+            )
+        });
+    signs.iter().any(is_special)
+        && count(u8::is_ascii_digit) >= 2
+        && count(u8::is_ascii_alphabetic) >= 3
+        && !is_code
+        && !is_path(value)
+        && !is_pinned(value)
+        && following_parameters(value) == 0
+        && rarity::bytes_per_token(value) <= RARE
+}
+
+/// Whether a value consists of words and a number, of which no word names a thing.
+fn is_words_with_number(value: &[u8]) -> bool {
+    let parts = parts(value);
+    let digits = |part: &String| part.bytes().all(|byte| byte.is_ascii_digit());
+    let (numbers, names): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| digits(part));
+    let is_year = |number: &String| number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
+    let has_number = numbers
+        .iter()
+        .any(|number| (2..=6).contains(&number.len()) && !is_year(number));
+    has_number
+        && numbers.len() <= 2
+        && names.iter().map(|name| name.len()).sum::<usize>() >= 5
+        && names.iter().any(|name| name.len() >= 4)
+        && !names
+            .iter()
+            .any(|name| words().references.contains(*name) || words().messages.contains(*name))
+        && !is_path(value)
 }
 
 /// Whether a byte is a sign that passwords contain and words do not.
@@ -240,7 +391,7 @@ fn is_password_literal(value: &[u8]) -> bool {
     let has_name = named
         .iter()
         .any(|name| lower.windows(name.len()).any(|part| part == name.as_bytes()));
-    !is_path(value) && (!has_name || value.iter().any(u8::is_ascii_digit))
+    !is_path(value) && !phrases::is_requirement(value) && (!has_name || value.iter().any(u8::is_ascii_digit))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::ops::Range;
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 
 use super::rule::BETWEEN;
+use super::words::{has_extension, spoken, words as lists};
 
 /// Parts of names of credentials.
 const CREDENTIAL: &[&str] = &[
@@ -80,6 +81,8 @@ const ABOUT: &[&str] = &[
     "count",
     "created",
     "date",
+    "dir",
+    "directory",
     "endpoint",
     "error",
     "event",
@@ -186,10 +189,8 @@ const ALONE_LENGTH: usize = 128;
 const ALPHABET: usize = 28;
 /// Bytes before an unassigned string in which such a word counts; after it, half as many.
 const NEAR: usize = 64;
-/// Words between a name and its value in prose: "the password is ...".
-const FILLER: &[&str] = &[
-    "a", "are", "es", "est", "ist", "is", "it", "lautet", "now", "the", "to", "value", "was",
-];
+/// The most words of a phrase between a name and its value: "the password for the wifi at home is ...".
+const PHRASE: usize = 7;
 /// Types between a variable and its value: `token string = "..."`, `token: &str = "..."`.
 const TYPES: &[&[u8]] = &[
     b"&'static str",
@@ -259,7 +260,6 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
         Err(link) => return link,
     };
     let named = &between[..before.len() + name.len()];
-    let other = |word: String| !FILLER.contains(&word.as_str()) && !CREDENTIAL.contains(&word.as_str());
     // Text without a space before it is part of the name.
     let rest = named
         .iter()
@@ -280,23 +280,82 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     // A name that a bracket closes at the end of a line is a placeholder too: `<password>`.
     let is_closed = between.first() == Some(&b'>') && between.contains(&b'\n');
     let is_opened = |bytes: &[u8]| matches!(bytes, [.., b'$' | b'#' | b'%', b'{' | b'(']);
+    let phrase = phrase(&named[rest..], operator && ends_name(between));
     let never = is_placeholder
         || is_closed
         || named.iter().any(|byte| b"=:,{(>|/".contains(byte))
         || !is_whole(between)
+        || is_file(between)
         || about(prefix)
-        || about(named)
-        || words(&named[rest..]).any(other);
+        || about(&named[..rest])
+        || phrase == Phrase::Other;
     // In calls, a comma separates a name and its value, and both are quoted.
     let value = trim_end(between, b" \t\"'`\\");
     let is_list = value.last() == Some(&b',') && value.len() == between.trim_ascii_end().len();
     let goes_on = between.last().is_some_and(|last| GOES_ON.contains(last));
     match operator || !between.contains(&b'\n') {
         _ if never => Link::Never,
+        _ if phrase == Phrase::Open => Link::None,
         _ if is_list || goes_on || is_opened(between) => Link::None,
         true => Link::Some,
         false => Link::None,
     }
+}
+
+/// The words between a name and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phrase {
+    /// They link the name and the value: "password is now ...", "password for the wifi is ...".
+    Linked,
+    /// They say what the credential is for, and its value may follow: "password for the wifi".
+    Open,
+    /// The name is part of another statement.
+    Other,
+}
+
+/// Parses the words between a name and a value. `is_assigned` is whether an operator follows them.
+fn phrase(text: &[u8], is_assigned: bool) -> Phrase {
+    // Most names and values have no word between them.
+    if text.iter().all(|byte| !byte.is_ascii_alphanumeric() && byte.is_ascii()) {
+        return Phrase::Linked;
+    }
+    let spoken = spoken(text);
+    let is_filler = |word: &String| lists().fillers.contains(word) || CREDENTIAL.contains(&word.as_str());
+    let Some(first) = spoken.iter().position(|word| !is_filler(word)) else {
+        return Phrase::Linked;
+    };
+    // Some prepositions are fillers of other languages.
+    let preposition = spoken[..=first]
+        .iter()
+        .position(|word| lists().prepositions.contains(word));
+    let is_plain = text
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b" \t'_.-".contains(byte));
+    let Some(preposition) = preposition.filter(|_| spoken.len() <= PHRASE && is_plain && !is_public(text)) else {
+        return Phrase::Other;
+    };
+    let is_copula = spoken.last().is_some_and(|word| lists().copulas.contains(word));
+    let has_object = preposition + 2 < spoken.len();
+    let is_dashed = text.trim_ascii_end().ends_with("—".as_bytes()) || text.trim_ascii_end().ends_with("–".as_bytes());
+    match is_assigned || is_dashed || is_copula && has_object {
+        true => Phrase::Linked,
+        false => Phrase::Open,
+    }
+}
+
+/// Whether an equals sign or a colon ends the name of a value at the end of `between`.
+pub(super) fn ends_name(between: &[u8]) -> bool {
+    let name = trim_end(between, b" \t\"'`\\");
+    matches!(name, [.., b'=' | b':']) && !name.ends_with(b"::")
+}
+
+/// Whether a word for a credential before `between` is part of the name of a file: `token.ts`, `secret-1.0.tgz`.
+fn is_file(between: &[u8]) -> bool {
+    let end = between
+        .iter()
+        .position(|byte| !(byte.is_ascii_alphanumeric() || b"._-+".contains(byte)));
+    let end = end.unwrap_or(between.len());
+    has_extension(&between[..end])
 }
 
 /// Whether a word for a credential belongs to something else: to a path or identifier (`arn:aws:...:secret:name`,
@@ -356,7 +415,7 @@ pub(super) fn may_hold_credential(text: &[u8], start: usize) -> bool {
     let Assignment { before, name, operator } = assignment(line);
     // The bar of a table assigns nothing, unless the previous cell names a credential.
     let in_table = line.trim_ascii_start().starts_with(b"|") && !is_credential(name);
-    operator && !in_table && !about(name) && !is_public(&line[..before.len() + name.len()])
+    operator && !in_table && !about(name) && !has_extension(name) && !is_public(&line[..before.len() + name.len()])
 }
 
 /// Whether the quoted string at `range` may be a credential without an assignment: as a whole text, as a list element,
@@ -526,7 +585,7 @@ fn about(text: &[u8]) -> bool {
 }
 
 fn is_filler(text: &[u8]) -> bool {
-    words(text).all(|word| FILLER.contains(&word.as_str()))
+    spoken(text).iter().all(|word| lists().fillers.contains(word))
 }
 
 fn is_public(name: &[u8]) -> bool {

@@ -5,14 +5,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
+use data_encoding::BASE64;
+
 use super::allowlist::{self, Allowlist, AllowlistSource};
 use super::check::{Check, Outcome};
 use super::entropy;
 use super::options::Options;
+use super::parsers::Parser;
 use super::providers::built_in;
+use super::rarity;
 use super::repeats::{overlap, with_repeats};
 use super::reversed::ReversedWords;
-use super::rule::{Rule, RuleSource};
+use super::rule::{Rule, RuleSource, Shape};
 use super::rule_set::RuleSet;
 use super::secret::Secret;
 use crate::rules::error::{RuleError, RuleErrorKind};
@@ -75,8 +79,8 @@ impl Secrets {
             .map(|(index, source)| Rule::user(source.clone()).map_err(|kind| kind.at(format!("rules.{index}.pattern"))))
             .collect();
         let source = AllowlistSource {
-            words: Vec::new(),
             patterns: options.allow.clone(),
+            ..AllowlistSource::default()
         };
         Ok(Self {
             embedded,
@@ -167,6 +171,7 @@ impl Secrets {
                 && !self.allow.allows(value)
                 && (proven
                     || source.entropy.is_none_or(|least| entropy::shannon(value) >= least)
+                        && source.rarity.is_none_or(|most| rarity::bytes_per_token(value) <= most)
                         && !allowlist::is_monotonous(value)
                         && !placeholders.allows(value))
         };
@@ -182,8 +187,12 @@ impl Secrets {
             for candidate in set.find(text.as_bytes(), enabled, accept, limit)? {
                 let value = &text.as_bytes()[candidate.range.clone()];
                 let check = set.rules[candidate.rule].source.check;
+                let rule = match set.rules[candidate.rule].shape {
+                    Shape::Parsed(Parser::KubernetesSecret) => self.encoded_rule(value)?.unwrap_or(candidate.rule),
+                    _ => first + candidate.rule,
+                };
                 hits.push(Hit {
-                    rule: first + candidate.rule,
+                    rule,
                     sound: check.is_none_or(|check| check.run(value) != Outcome::Doubtful),
                     range: text.floor_char_boundary(candidate.range.start)
                         ..text.ceil_char_boundary(candidate.range.end),
@@ -191,6 +200,22 @@ impl Secrets {
             }
         }
         Ok(hits)
+    }
+
+    /// The embedded rule with a known service that matches a value in base64, as a Kubernetes Secret has it.
+    fn encoded_rule(&self, value: &[u8]) -> Result<Option<usize>, RuleErrorKind> {
+        let decoded = BASE64
+            .decode(value)
+            .ok()
+            .and_then(|decoded| String::from_utf8(decoded).ok());
+        let Some(decoded) = decoded else {
+            return Ok(None);
+        };
+        let hits = self.hits(&decoded)?.into_iter();
+        let known = hits.filter(|hit| hit.rule < self.embedded.rules.len() && self.source(hit.rule).service.is_some());
+        Ok(known
+            .max_by_key(|hit| (hit.range.len(), Reverse(hit.rule)))
+            .map(|hit| hit.rule))
     }
 
     /// The matches of rules with a known service in reversed words. Other rules match random strings either way.

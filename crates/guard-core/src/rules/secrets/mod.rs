@@ -29,9 +29,13 @@ mod context;
 mod detector;
 mod entropy;
 mod examples;
+mod kubernetes;
 mod matches;
 mod options;
+mod parsers;
+mod phrases;
 mod providers;
+mod rarity;
 mod redact;
 mod repeats;
 mod reversed;
@@ -39,7 +43,10 @@ mod rule;
 mod rule_set;
 mod search;
 mod secret;
+mod sql;
+mod string_values;
 mod values;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::allowlist::{Allowlist, AllowlistSource};
 use super::rule::{Rule, RuleSource};
 use super::rule_set::RuleSet;
+use super::words;
 use crate::rules::data::{self, DataFile};
 use crate::rules::error::RuleErrorKind;
 
@@ -48,6 +49,7 @@ pub(super) struct BuiltIn {
 /// An error in the data files.
 pub(super) fn built_in() -> Result<&'static BuiltIn, RuleErrorKind> {
     static BUILT_IN: LazyLock<Result<BuiltIn, RuleErrorKind>> = LazyLock::new(|| {
+        words::load()?;
         let source: AllowlistSource = data::parse("allow.toml", ALLOW)?;
         let allow =
             Allowlist::new(&source, false).map_err(|(index, cause)| cause.of_rule(&format!("patterns.{index}")))?;

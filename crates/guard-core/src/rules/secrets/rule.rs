@@ -8,6 +8,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, literal::Extractor};
 use serde::Deserialize;
 
 use super::check::Check;
+use super::parsers::Parser;
 use crate::rules::error::RuleErrorKind;
 
 /// The most bytes of a compiled pattern.
@@ -46,12 +47,21 @@ pub struct RuleSource {
     /// The pattern of a value that must be assigned to a name with one of the keywords.
     #[serde(default)]
     pub assigned: Option<String>,
+    /// The pattern of a string in quotes that must be assigned to a name with one of the keywords.
+    #[serde(default)]
+    pub literal: Option<String>,
     /// The pattern of a quoted string.
     #[serde(default)]
     pub quoted: Option<String>,
+    /// A parser that finds the secrets, instead of a pattern.
+    #[serde(default)]
+    pub parser: Option<Parser>,
     /// The least Shannon entropy of the secret, in bits per character.
     #[serde(default)]
     pub entropy: Option<f64>,
+    /// The most bytes of the secret per token of byte pairs. Words and names have more than random strings.
+    #[serde(default)]
+    pub rarity: Option<f64>,
     /// A further condition on the secret.
     #[serde(default)]
     pub check: Option<Check>,
@@ -70,6 +80,10 @@ pub(super) enum Shape {
     Pattern,
     /// A value assigned to a name.
     Assigned,
+    /// A whole string in quotes that is assigned to a name.
+    Literal,
+    /// What a parser finds.
+    Parsed(Parser),
     /// A whole quoted string.
     Quoted,
 }
@@ -163,11 +177,16 @@ impl Rule {
     }
 
     fn new(source: RuleSource, unicode: bool) -> Result<Self, RuleErrorKind> {
-        let shape = match (&source.pattern, &source.assigned, &source.quoted) {
-            (Some(_), None, None) => Shape::Pattern,
-            (None, Some(_), None) => Shape::Assigned,
-            (None, None, Some(_)) => Shape::Quoted,
-            _ => return Err(RuleErrorKind::Shape),
+        let shapes = [
+            source.pattern.as_ref().map(|_| Shape::Pattern),
+            source.assigned.as_ref().map(|_| Shape::Assigned),
+            source.literal.as_ref().map(|_| Shape::Literal),
+            source.quoted.as_ref().map(|_| Shape::Quoted),
+            source.parser.map(Shape::Parsed),
+        ];
+        let mut shapes = shapes.into_iter().flatten();
+        let (Some(shape), None) = (shapes.next(), shapes.next()) else {
+            return Err(RuleErrorKind::Shape);
         };
         Ok(Self {
             source,
@@ -189,15 +208,16 @@ impl Rule {
         let RuleSource {
             pattern,
             assigned,
+            literal,
             quoted,
             keywords,
             ..
         } = &self.source;
-        let pattern = match (pattern, assigned, quoted) {
+        let pattern = match (pattern, assigned, literal.as_ref().or(quoted.as_ref())) {
             (Some(pattern), ..) => pattern.clone(),
             // A value ends before a character that can't belong to it.
             (_, Some(value), _) => format!(r"\A(?P<secret>{value})(?:[^0-9A-Za-z_+\-]|-\W|\z)"),
-            (_, _, value) => format!(r"\A(?:{})\z", value.as_deref().unwrap_or_default()),
+            (_, _, value) => format!(r"\A(?:{})\z", value.map(String::as_str).unwrap_or_default()),
         };
         let regex = RegexBuilder::new(&pattern)
             .unicode(self.unicode)
@@ -214,7 +234,7 @@ impl Rule {
             Shape::Pattern if starts_with_keyword(&hir, keywords) => (length, length),
             Shape::Pattern => (length.max(REACH), length.max(REACH)),
             Shape::Assigned => (0, length),
-            Shape::Quoted => (0, 0),
+            Shape::Literal | Shape::Quoted | Shape::Parsed(_) => (0, 0),
         };
         let assigned = assigned.as_ref().filter(|_| !self.unicode);
         let value = assigned.map(|value| {

@@ -3,7 +3,7 @@
 //! One pass finds all keywords, and a rule is tried only around its keywords. So the time grows with the length of the
 //! text and the number of keywords in it, not with the number of rules.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -76,6 +76,8 @@ impl RuleSet {
         };
         // For each rule, the window that is still growing.
         let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
+        // Rules whose parser reads the text.
+        let mut parsed: BTreeSet<usize> = BTreeSet::new();
         // For each rule without a greatest match length, the result of its last search.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
@@ -85,9 +87,20 @@ impl RuleSet {
                     continue;
                 }
                 let compiled = self.rules[index].compiled()?;
-                if self.rules[index].shape == Shape::Assigned {
-                    search.find_assigned(index, compiled, hit.clone());
-                    continue;
+                match self.rules[index].shape {
+                    Shape::Assigned => {
+                        search.find_assigned(index, compiled, hit.clone());
+                        continue;
+                    }
+                    Shape::Literal => {
+                        search.find_string(index, compiled, hit.clone());
+                        continue;
+                    }
+                    Shape::Parsed(_) => {
+                        parsed.insert(index);
+                        continue;
+                    }
+                    Shape::Pattern | Shape::Quoted => {}
                 }
                 let near = hit.start.saturating_sub(compiled.before)..(hit.start + compiled.after).min(text.len());
                 match &mut windows[index] {
@@ -106,6 +119,10 @@ impl RuleSet {
             if let Some(window) = window {
                 search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
             }
+        }
+        for index in parsed {
+            stop::point();
+            search.find_parsed(index);
         }
         for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
             stop::point();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::context;
 use super::matches::{Ahead, Matches};
-use super::rule::{CompiledRule, Rule};
+use super::rule::{CompiledRule, Rule, Shape};
 use super::values::Values;
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
@@ -61,6 +61,17 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
             }
         }
         Ok(matches.at)
+    }
+
+    /// Searches the whole text with the parser of a rule.
+    pub fn find_parsed(&mut self, index: usize) {
+        let rule = &self.rules[index];
+        let Shape::Parsed(parser) = rule.shape else { return };
+        for range in parser.find(self.text) {
+            if (self.accept)(rule, &self.text[range.clone()]) {
+                self.found.push(Candidate { rule: index, range });
+            }
+        }
     }
 
     /// Searches all quoted strings that consist of base64 or base64url characters.

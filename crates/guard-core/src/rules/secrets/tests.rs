@@ -52,9 +52,10 @@ fn every_example_is_found_by_all_rules_together() {
 #[test]
 fn keys_without_an_end_cost_what_they_are_long() {
     let secrets = all();
+    let body = random("${base64 44}");
     for line in [
-        "a: -----BEGIN PRIVATE KEY-----\n",
-        "-----BEGIN PRIVATE KEY-----\nAAAA: ",
+        format!("a: -----BEGIN PRIVATE KEY-----\n{body}\n"),
+        format!("-----BEGIN PRIVATE KEY-----\n{body}\nAAAA: "),
     ] {
         let found = secrets.find(&line.repeat(30_000), false).unwrap();
         assert!(found.len() > 10_000, "{}", found.len());
@@ -278,14 +279,35 @@ fn other_readings_are_looked_at_when_asked_for() {
 #[test]
 fn secrets_are_replaced_in_three_ways() {
     let secrets = all();
-    let text = "Пароль: пароль1!2x, 😀 password=hunter2222";
+    let text = "Пароль: вода, 😀 password=hunter2222";
     let found = secrets.find(text, false).unwrap();
     let redacted = |mode| redact(text, &found, mode);
-    assert_eq!(redacted(RedactMode::All), "Пароль: пароль1!2x, 😀 password=******");
-    assert_eq!(redacted(RedactMode::Partial), "Пароль: пароль1!2x, 😀 password=hu..22");
+    assert_eq!(redacted(RedactMode::All), "Пароль: вода, 😀 password=******");
+    assert_eq!(redacted(RedactMode::Partial), "Пароль: вода, 😀 password=hu..22");
     assert_eq!(
         redacted(RedactMode::Hash),
-        "Пароль: пароль1!2x, 😀 password=60f2a47846b182f4c1b60e8d45e704ac"
+        "Пароль: вода, 😀 password=60f2a47846b182f4c1b60e8d45e704ac"
+    );
+}
+
+#[test]
+fn passwords_in_braces_are_found_whole() {
+    let text = "Provider=MSOLEDBSQL;Data Source=db;User ID=sa;Password={Lamp;47};Encrypt=true";
+    assert_eq!(found(&all(), text), [("connection-string-password-quoted", "Lamp;47")]);
+}
+
+#[test]
+fn values_of_kubernetes_secrets_are_named_by_their_content() {
+    let secrets = all();
+    let token = random("ghp_${alnum 36}");
+    let encoded = data_encoding::BASE64.encode(token.as_bytes());
+    let text = format!("kind: Secret\ndata:\n  user: Ym9i\n  token: {encoded}\n");
+    assert_eq!(
+        found(&secrets, &text),
+        [
+            ("kubernetes-secret-manifest", "Ym9i"),
+            ("github-personal-access-token", encoded.as_str())
+        ]
     );
 }
 
