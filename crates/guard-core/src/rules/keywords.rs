@@ -143,16 +143,23 @@ impl Keywords {
     }
 }
 
-/// Assigns a class to each byte of the keywords. If there are more than 63 bytes, some share a class: hits are compared
-/// anyway.
+/// Assigns a class to each byte of the keywords. If there are more than 63 bytes, those of other scripts share classes:
+/// hits are compared anyway.
 fn classes_of(keywords: &[Box<[u8]>]) -> [u8; 256] {
+    const LAST: u8 = (1 << BITS) - 1;
+    /// The fewest classes of bytes beyond ASCII.
+    const OTHERS: u8 = 8;
     let mut classes = [0; 256];
     let mut next = 1;
-    for &byte in keywords.iter().flatten() {
-        if classes[usize::from(byte)] == 0 {
-            classes[usize::from(byte)] = next;
-            classes[usize::from(byte.to_ascii_uppercase())] = next;
-            next = next % ((1 << BITS) - 1) + 1;
+    for is_ascii in [true, false] {
+        let first = if is_ascii { 1 } else { next.min(LAST + 1 - OTHERS) };
+        next = next.max(first).min(LAST);
+        for &byte in keywords.iter().flatten().filter(|byte| byte.is_ascii() == is_ascii) {
+            if classes[usize::from(byte)] == 0 {
+                classes[usize::from(byte)] = next;
+                classes[usize::from(byte.to_ascii_uppercase())] = next;
+                next = if next == LAST { first } else { next + 1 };
+            }
         }
     }
     classes
