@@ -84,7 +84,10 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     fn may_be_value(&self, index: usize, compiled: &CompiledRule, start: usize, needed: &mut usize) -> bool {
         let (text, rule) = (self.text, &self.rules[index]);
         let value = &text[start..];
-        if is_word(text[start - 1]) || value.first().is_none_or(u8::is_ascii_whitespace) || !compiled.may_start(value) {
+        if continues_word(text, start)
+            || value.first().is_none_or(u8::is_ascii_whitespace)
+            || !compiled.may_start(value)
+        {
             return false;
         }
         let Some(check) = rule.source.check.filter(|_| compiled.is_bounded) else {
@@ -198,8 +201,14 @@ fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
 }
 
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// Whether a word goes on at an offset: after a letter, a digit, or a letter of Latin, Greek, Cyrillic, Hebrew or Arabic.
+/// Scripts without spaces between words may be directly before a value.
+fn continues_word(text: &[u8], start: usize) -> bool {
+    match text[..start] {
+        [.., 0xC3..=0xDF, 0x80..=0xBF] | [.., 0xE1, 0xB8..=0xBF, 0x80..=0xBF] => true,
+        [.., byte] => byte.is_ascii_alphanumeric() || byte == b'_',
+        [] => false,
+    }
 }
 
 #[cfg(test)]
@@ -239,32 +248,23 @@ mod tests {
                 keywords.extend(starts.map(|at| at..at + keyword.len()));
             }
             for keyword in keywords {
-                let named = &text[keyword.start.saturating_sub(NAME)..keyword.start];
-                let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
-                let prefix = &named[named.len() - named.iter().rev().take_while(is_name).count()..];
-                let starts_word = prefix.last().is_none_or(|&before| {
-                    !before.is_ascii_alphabetic()
-                        || before.is_ascii_lowercase() && text[keyword.start].is_ascii_uppercase()
-                });
-                if prefix.len() == NAME || !generic && !starts_word {
+                let Some(name) = Name::new(rule, text, keyword.clone()) else {
                     continue;
-                }
+                };
                 let first = (keyword.end + 1..=(keyword.end + BETWEEN).min(text.len())).find_map(|start| {
-                    let between = &text[keyword.end..start];
-                    let linked = if generic {
-                        context::names(&named[..named.len() - prefix.len()], prefix, between)
-                    } else {
-                        links(rule, between)
-                    };
                     let value = &text[start..];
-                    if is_word(text[start - 1]) || value.first()?.is_ascii_whitespace() || linked != Link::Some {
+                    let is_start = !continues_word(text, start) && !value.first()?.is_ascii_whitespace();
+                    if !is_start || name.link(start) != Link::Some {
                         return None;
                     }
-                    let secret = rule.compiled().unwrap().regex.captures(value)?.name("secret")?.range();
+                    let mut secret = rule.compiled().unwrap().regex.captures(value)?.name("secret")?.range();
+                    secret.end -= check::following_parameters(&value[secret.clone()]);
                     let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
                     let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
                     let named = !generic && check::is_name(&value[secret.clone()]);
-                    (!called && !named && accept(rule, &value[secret.clone()])).then_some(start..start + secret.end)
+                    let templated = value[..secret.end].ends_with(b"$") && value.get(secret.end) == Some(&b'{');
+                    (!called && !templated && !named && accept(rule, &value[secret.clone()]))
+                        .then_some(start..start + secret.end)
                 });
                 found.extend(first.map(|range| (index, range)));
             }
@@ -336,6 +336,9 @@ mod tests {
         ",",
         "\\n",
         "é",
+        "&x=",
+        " for the ",
+        "für ",
         "aB3dE5gH7jK9",
         "hunter2",
         "a1-b2.c3_d4",
