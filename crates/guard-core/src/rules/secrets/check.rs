@@ -61,6 +61,10 @@ impl Check {
                 let found = text[start..].iter().position(needed);
                 Some(found.map_or(text.len(), |at| start + at))
             }
+            Self::Words => {
+                let found = text[start..].iter().position(u8::is_ascii_digit);
+                Some(found.map_or(text.len(), |at| start + at))
+            }
             _ => None,
         }
     }

@@ -99,7 +99,7 @@ fn in_yaml(text: &[u8]) -> Vec<Range<usize>> {
     // The first line that belongs to no earlier Secret.
     let mut free = 0;
     for (index, line) in lines.iter().enumerate() {
-        if !line.is_secret() {
+        if index < free || !line.is_secret() {
             continue;
         }
         stop::point();
@@ -289,7 +289,7 @@ fn in_json(text: &[u8]) -> Vec<Range<usize>> {
 fn close(object: Object, parent: Option<&mut Object>, found: &mut Vec<Range<usize>>) {
     if object.is_secret {
         found.extend(object.values);
-    } else if let Some(parent) = parent.filter(|_| object.is_values) {
+    } else if let Some(parent) = parent.filter(|parent| object.is_values && !parent.is_values) {
         parent.values.extend(object.values);
     }
 }
@@ -345,6 +345,7 @@ mod tests {
             "kind: ConfigMap\ndata:\n  a: b\n",
             "kind: Secret\nmetadata:\n  name: a\n",
             "The kind: Secret, and its data: are explained below.",
+            "kind: Secret\nkind: Secret\nkind: Secret\n",
             "kind: SealedSecret\nspec:\n  encryptedData:\n    a: b\n",
             "data:\n  a: b\n---\nkind: Secret\n",
             "",

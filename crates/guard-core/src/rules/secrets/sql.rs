@@ -17,42 +17,41 @@ const COLUMNS: [&str; 10] = [
     "apikey",
     "passcode",
 ];
-/// The most columns of a statement.
-const MOST: usize = 256;
+/// The most columns of a statement, and the most bytes of a list.
+const COLUMNS_LIMIT: usize = 256;
+const LIST_LENGTH: usize = 8 * 1024;
 
 /// The strings that statements insert into columns of credentials.
 pub(super) fn inserted_passwords(text: &[u8]) -> Vec<Range<usize>> {
+    const INSERT: &[u8] = b"insert into";
     let lower = text.to_ascii_lowercase();
     let mut found = Vec::new();
-    for start in memchr::memmem::find_iter(&lower, b"insert into") {
+    let mut at = 0;
+    while let Some(start) = memchr::memmem::find(&lower[at..], INSERT) {
         stop::point();
-        if let Some(values) = statement(&lower, start + b"insert into".len()) {
-            found.extend(values);
-        }
+        at += start + INSERT.len();
+        at = statement(&lower, at, &mut found).unwrap_or(at);
     }
     found
 }
 
-/// The strings of one statement.
-fn statement(text: &[u8], from: usize) -> Option<Vec<Range<usize>>> {
-    let open = text[from..]
-        .iter()
-        .take(128)
-        .position(|&byte| byte == b'(')
-        .map(|at| from + at)?;
-    let (names, mut at) = list(text, open)?;
+/// Adds the strings of the statement whose table is named at an offset, and returns its end.
+fn statement(text: &[u8], from: usize, found: &mut Vec<Range<usize>>) -> Option<usize> {
+    let open = text[from..].iter().take(128).position(|&byte| byte == b'(')?;
+    let (names, mut at) = list(text, from + open)?;
     let secret: Vec<usize> = (0..names.len())
         .filter(|&index| is_credential(&text[names[index].clone()]))
         .collect();
-    if secret.is_empty() {
-        return None;
-    }
     at += skip_space(&text[at..]);
-    at += text[at..].strip_prefix(b"values").map(|_| 6)?;
-    let mut found = Vec::new();
+    if secret.is_empty() || !text[at..].starts_with(b"values") {
+        return Some(at);
+    }
+    at += b"values".len();
     loop {
         at += skip_space(&text[at..]);
-        let Some((values, end)) = list(text, at) else { break };
+        let Some((values, end)) = list(text, at) else {
+            return Some(at);
+        };
         for &index in &secret {
             let Some(value) = values.get(index) else { continue };
             if let [quote @ (b'\'' | b'"'), inner @ .., last] = &text[value.clone()]
@@ -64,11 +63,10 @@ fn statement(text: &[u8], from: usize) -> Option<Vec<Range<usize>>> {
         }
         at = end + skip_space(&text[end..]);
         if text.get(at) != Some(&b',') {
-            break;
+            return Some(at);
         }
         at += 1;
     }
-    Some(found)
 }
 
 /// The elements of a list in brackets that opens at an offset, and the offset behind it.
@@ -78,7 +76,7 @@ fn list(text: &[u8], open: usize) -> Option<(Vec<Range<usize>>, usize)> {
     }
     let mut elements = Vec::new();
     let (mut start, mut depth, mut quote) = (open + 1, 0, None);
-    for at in open + 1..text.len() {
+    for at in open + 1..text.len().min(open + LIST_LENGTH) {
         let byte = text[at];
         match (quote, byte) {
             (Some(open), _) if byte == open => quote = None,
@@ -94,7 +92,7 @@ fn list(text: &[u8], open: usize) -> Option<(Vec<Range<usize>>, usize)> {
                 if byte == b')' {
                     return Some((elements, at + 1));
                 }
-                if elements.len() > MOST {
+                if elements.len() > COLUMNS_LIMIT {
                     return None;
                 }
             }
