@@ -14,7 +14,8 @@ const parsed = new LRUCache<string, string>({ max: 1000 });
 
 /** A request with its connection and the address that its proxies forwarded. */
 interface Addressed {
-  ip: string;
+  /** Fastify has none for clients of a Unix socket, against its types. */
+  ip?: string;
   socket?: { remoteAddress?: string | undefined };
 }
 
@@ -22,7 +23,7 @@ interface Addressed {
  * Returns the address that limits apply to: an IPv4 address (also if written as IPv6), or the /64 network of an IPv6 address. If a proxy
  * forwards something else, it is the address of the proxy, so that clients can't make up callers.
  */
-export function addressOf({ ip, socket }: Addressed): string {
+export function addressOf({ ip = "", socket }: Addressed): string {
   const found = parsed.get(ip);
   if (found !== undefined) return found;
   const address = parseAddress(ip);
