@@ -91,59 +91,35 @@ pub(super) fn continues(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() && !is_unspaced(character))
 }
 
-/// A word of a vocabulary. A compound has no owners.
-#[derive(Debug)]
-struct Word {
-    /// Whether more letters may follow.
-    may_go_on: bool,
-    /// The recognizers that it is a context word of.
-    owners: Vec<usize>,
-    /// The recognizers whose values it names.
-    named: Vec<usize>,
-}
-
-/// The context words of recognizers, and the names of their values. Hyphens and underscores count as spaces.
+/// Words with their owners, such as the context words of recognizers. Hyphens and underscores count as spaces.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     automaton: Option<AhoCorasick>,
-    words: Vec<Word>,
-}
-
-impl Word {
-    fn is_compound(&self) -> bool {
-        self.owners.is_empty() && self.named.is_empty()
-    }
+    /// For each word, whether more letters may follow, and its owners; a compound has none.
+    words: Vec<(bool, Vec<usize>)>,
 }
 
 impl Vocabulary {
-    /// Compiles lower-case words, each with its recognizer, `names` of values in the same form, and `compounds`, whose
-    /// parts are no context words.
-    pub(super) fn new<'a>(
+    /// Compiles lower-case words, each with its owner, and `compounds`, whose parts are no words.
+    pub(super) fn new<'a, 'b>(
         words: impl Iterator<Item = (&'a str, usize)>,
-        names: impl Iterator<Item = (String, usize)>,
-        compounds: impl Iterator<Item = &'a str>,
+        compounds: impl Iterator<Item = &'b str>,
     ) -> Result<Self, RuleErrorKind> {
-        let words = words.map(|(word, owner)| (word.to_owned(), Some(owner), None));
-        let words = words.chain(names.map(|(name, owner)| (name, None, Some(owner))));
-        let words = words.chain(compounds.map(|word| (word.to_owned(), None, None)));
+        let words = words.map(|(word, owner)| (word.to_owned(), Some(owner)));
+        let words = words.chain(compounds.map(|word| (word.to_owned(), None)));
         let mut known: HashMap<String, usize> = HashMap::new();
-        let mut all: Vec<Word> = Vec::new();
+        let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
         let mut texts = Vec::new();
-        for (word, owner, named) in words {
+        for (word, owner) in words {
             if word.trim_matches('*').trim().is_empty() {
                 return Err(RuleErrorKind::EmptyContext(word));
             }
             let index = *known.entry(normalized(&word)).or_insert_with_key(|word| {
                 texts.push(word.trim_end_matches('*').to_owned());
-                all.push(Word {
-                    may_go_on: word.ends_with('*'),
-                    owners: Vec::new(),
-                    named: Vec::new(),
-                });
+                all.push((word.ends_with('*'), Vec::new()));
                 all.len() - 1
             });
-            all[index].owners.extend(owner);
-            all[index].named.extend(named);
+            all[index].1.extend(owner);
         }
         let automaton = match texts.is_empty() {
             true => None,
@@ -154,16 +130,25 @@ impl Vocabulary {
 
     /// Finds the words in `text`.
     pub(super) fn read<'a>(&'a self, text: &'a str) -> Mentions<'a> {
-        let lower = normalized(text);
+        Mentions {
+            vocabulary: self,
+            text,
+            mentions: self.mentions_in(text, 0..text.len()),
+        }
+    }
+
+    /// The words in a part of `text`, by their ends.
+    pub(super) fn mentions_in(&self, text: &str, part: Range<usize>) -> Vec<(Range<usize>, usize)> {
+        let lower = normalized(&text[part.clone()]);
         let hits = self
             .automaton
             .iter()
             .flat_map(|automaton| automaton.find_overlapping_iter(&lower));
         let stands_alone = |range: &Range<usize>, may_go_on: bool| {
-            let first = lower[range.start..].chars().next();
-            let last = lower[..range.end].chars().next_back();
-            let before = lower[..range.start].chars().next_back();
-            let after = lower[range.end..].chars().next();
+            let first = text[range.start..].chars().next();
+            let last = text[..range.end].chars().next_back();
+            let before = text[..range.start].chars().next_back();
+            let after = text[range.end..].chars().next();
             // A word may follow a digit, as in "1985г.р", and a sign such as "$" may follow anything.
             let is_free = first.is_some_and(|first| {
                 is_unspaced(first)
@@ -176,22 +161,24 @@ impl Vocabulary {
                     || !after.is_some_and(char::is_alphabetic)
                     || after.is_some_and(is_unspaced))
         };
+        let in_text = |range: Range<usize>| range.start + part.start..range.end + part.start;
         let (mentions, compounds): (Vec<_>, Vec<_>) = stop::iterate(hits)
-            .map(|hit| (hit.range(), hit.pattern().as_usize()))
-            .filter(|(range, word)| stands_alone(range, self.words[*word].may_go_on))
-            .partition(|(_, word)| !self.words[*word].is_compound());
+            .map(|hit| (in_text(hit.range()), hit.pattern().as_usize()))
+            .filter(|(range, word)| stands_alone(range, self.words[*word].0))
+            .partition(|(_, word)| !self.words[*word].1.is_empty());
         let is_cut = |mention: &Range<usize>| {
             let from = compounds.partition_point(|(compound, _)| compound.end <= mention.start);
             // Few compounds overlap.
             let mut near = compounds[from..].iter().take(4);
             near.any(|(compound, _)| compound.start < mention.end && !contains(mention, compound))
         };
-        let mentions = mentions.into_iter().filter(|(range, _)| !is_cut(range)).collect();
-        Mentions {
-            vocabulary: self,
-            text,
-            mentions,
-        }
+        mentions.into_iter().filter(|(range, _)| !is_cut(range)).collect()
+    }
+
+    /// Whether more letters may follow a word, and its owners.
+    pub(super) fn word(&self, index: usize) -> (bool, &[usize]) {
+        let (may_go_on, owners) = &self.words[index];
+        (*may_go_on, owners)
     }
 }
 
@@ -236,7 +223,7 @@ fn last_word(text: &str) -> &str {
 }
 
 /// The text in lower case, with spaces for hyphens and underscores, and with unchanged offsets.
-fn normalized(text: &str) -> String {
+pub(super) fn normalized(text: &str) -> String {
     if text.is_ascii() {
         let spaced = |byte: u8| if matches!(byte, b'-' | b'_') { b' ' } else { byte };
         let bytes = text.bytes().map(|byte| spaced(byte.to_ascii_lowercase()));
@@ -261,22 +248,13 @@ pub(super) struct Mentions<'a> {
 }
 
 impl Mentions<'_> {
-    /// The names of values: where each ends, whether more letters may follow there, and its recognizers.
-    pub(super) fn names(&self) -> impl Iterator<Item = (usize, bool, &[usize])> {
-        let words = &self.vocabulary.words;
-        self.mentions.iter().filter_map(|(mention, word)| {
-            let word = &words[*word];
-            (!word.named.is_empty()).then_some((mention.end, word.may_go_on, &*word.named))
-        })
-    }
-
     /// The distance of the nearest word of `recognizer` from `range`: 0 for an adjacent word, 1 at the limit, plus 3.5
     /// in another sentence. With `adjacent`, only a word directly before counts.
     pub(super) fn distance(&self, recognizer: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
         let reach = if adjacent { BETWEEN } else { BEFORE };
         let from = range.start.saturating_sub(reach);
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
-        let speaks = |word: usize| self.vocabulary.words[word].owners.contains(&recognizer);
+        let speaks = |word: usize| self.vocabulary.words[word].1.contains(&recognizer);
         // Words are short, so a word that starts near the finding also ends near it.
         let near = self.mentions[first..]
             .iter()
@@ -327,7 +305,7 @@ impl Mentions<'_> {
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
         let near = self.mentions[first..].iter();
         let near = near.take_while(|(mention, _)| mention.end <= range.end + 3 * AFTER);
-        let speaks = |word: usize, recognizer: usize| self.vocabulary.words[word].owners.contains(&recognizer);
+        let speaks = |word: usize, recognizer: usize| self.vocabulary.words[word].1.contains(&recognizer);
         let is_behind = near.clone().any(|(mention, word)| {
             let is_near = mention.start >= range.end && mention.start - range.end <= BETWEEN;
             is_near
@@ -343,7 +321,7 @@ impl Mentions<'_> {
         let before_it = near.take_while(|(mention, _)| mention.end <= range.start);
         let nearest = before_it.filter(|(_, word)| speaks(*word, before)).last();
         nearest.is_some_and(|(mention, word)| {
-            let may_go_on = self.vocabulary.words[*word].may_go_on;
+            let may_go_on = self.vocabulary.words[*word].0;
             let goes_on = |character: char| may_go_on && character.is_alphabetic() && !is_unspaced(character);
             leads(self.text[mention.end..range.start].trim_start_matches(goes_on))
         })
@@ -355,12 +333,7 @@ mod tests {
     use super::*;
 
     fn distance(words: &[&str], text: &str, value: &str, adjacent: bool) -> Option<f64> {
-        let vocabulary = Vocabulary::new(
-            words.iter().map(|&word| (word, 0)),
-            std::iter::empty(),
-            ["先生"].into_iter(),
-        )
-        .unwrap();
+        let vocabulary = Vocabulary::new(words.iter().map(|&word| (word, 0)), ["先生"].into_iter()).unwrap();
         let start = text.find(value).unwrap();
         vocabulary
             .read(text)
@@ -412,7 +385,7 @@ mod tests {
     fn words_of_something_else() {
         let is_beside = |text: &str| {
             let words = [("version*", 0), ("版本", 0), ("верси*", 0), ("$", 0), ("mm", 1)];
-            let vocabulary = Vocabulary::new(words.into_iter(), std::iter::empty(), std::iter::empty()).unwrap();
+            let vocabulary = Vocabulary::new(words.into_iter(), std::iter::empty()).unwrap();
             let start = text.find('7').unwrap();
             vocabulary.read(text).is_beside(0, 1, &(start..start + 1))
         };

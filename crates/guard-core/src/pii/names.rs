@@ -1,14 +1,17 @@
 //! Names of values, and where the value after a name begins: "CPR-nummer: 140285-1003".
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_script::{Script, UnicodeScript};
 
-use super::context::{continues, is_unspaced};
+use super::context::{Vocabulary, continues, is_unspaced, normalized};
+use crate::rules::RuleErrorKind;
+use crate::stop;
 
 /// The most bytes between a name and its value.
 const REACH: usize = 72;
@@ -26,7 +29,8 @@ pub(super) enum Lead {
     Direct,
     /// A verb is directly before the value, and other words before the verb: "the passport of my wife is X1234567".
     Verb,
-    /// A colon or a line break is before the value, and other words before these: "NPI of the doctor: 1425364753".
+    /// A colon, a comma or a line break is before the value, perhaps with other words before it: "NPI of the doctor:
+    /// 1425364753".
     Colon,
 }
 
@@ -79,7 +83,7 @@ impl Links {
             end: text.floor_char_boundary(name_end + REACH),
             words: 0,
             last: Last::Name,
-            is_wrapped: false,
+            is_doubtful: false,
             starts: Vec::new(),
         };
         if may_go_on {
@@ -109,12 +113,13 @@ struct Reader<'a> {
     /// The number of words that are no links.
     words: usize,
     last: Last,
-    is_wrapped: bool,
+    /// Whether a line break or a comma was read, so that only a checksum proves the value.
+    is_doubtful: bool,
     starts: Vec<ValueStart>,
 }
 
-impl Reader<'_> {
-    fn rest(&self) -> &str {
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
         &self.text[self.at..self.end]
     }
 
@@ -127,7 +132,7 @@ impl Reader<'_> {
     /// Adds the current place as a start.
     fn add(&mut self) {
         let lead = match self.last {
-            _ if self.words == 0 && !self.is_wrapped => Lead::Direct,
+            _ if self.words == 0 && !self.is_doubtful => Lead::Direct,
             Last::Verb => Lead::Verb,
             Last::Colon if self.words <= 3 => Lead::Colon,
             _ if self.words == 0 => Lead::Colon,
@@ -154,11 +159,12 @@ impl Reader<'_> {
         match first {
             '\n' => {
                 // A value on the next line belongs to a name that ends its line.
-                if self.is_wrapped || self.words > 0 {
+                if self.is_doubtful || self.words > 0 {
                     return false;
                 }
-                self.is_wrapped = true;
+                self.is_doubtful = true;
             }
+            ',' if !self.is_doubtful && self.words == 0 => self.is_doubtful = true,
             ':' | '：' | '=' => self.last = Last::Colon,
             '/' => self.last = Last::Slash,
             '(' | '（' => {
@@ -206,6 +212,14 @@ impl Reader<'_> {
         // A single letter with a hyphen is the beginning of a value: "V-14285193".
         let is_prefix =
             rest[length..].starts_with('-') && rest[length + 1..].starts_with(|next: char| next.is_ascii_digit());
+        // So is a pair of capitals before a number, unless it is short for "number": "LA 49 BA 4812".
+        let is_pair = word.len() == 2 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        if is_pair && !matches!(word, "NO" | "NR" | "ID" | "IS") && rest[length..].starts_with([' ', '-']) {
+            let next = rest[length + 1..].chars().next();
+            if next.is_some_and(|next| next.is_ascii_digit()) {
+                self.add();
+            }
+        }
         match self.links.words.get(&word.to_lowercase()) {
             Some(&is_verb) if !is_prefix => self.last = if is_verb { Last::Verb } else { self.last },
             // The second of two names: "CPF/CNPJ".
@@ -224,7 +238,190 @@ impl Reader<'_> {
     }
 }
 
-/// The spellings of a name: as given, without accents, with capitals as in Turkish and Greek, and as one word.
+/// The names of values, and the words between names and values.
+#[derive(Debug)]
+pub(super) struct Names {
+    vocabulary: Vocabulary,
+    links: Arc<Links>,
+    endings: Endings,
+    /// The bytes of the longest name.
+    longest: usize,
+}
+
+impl Names {
+    /// Compiles lower-case names, each with its recognizer, and `compounds`, whose parts are no names.
+    ///
+    /// # Errors
+    ///
+    /// An empty name.
+    pub fn new<'a, 'b>(
+        names: impl Iterator<Item = (&'a str, usize)>,
+        compounds: impl Iterator<Item = &'b str>,
+        links: Arc<Links>,
+    ) -> Result<Self, RuleErrorKind> {
+        let spelled: Vec<(String, usize)> = names
+            .flat_map(|(name, recognizer)| spellings(name).into_iter().map(move |name| (name, recognizer)))
+            .collect();
+        let names = spelled.iter().map(|(name, recognizer)| (name.as_str(), *recognizer));
+        Ok(Self {
+            endings: Endings::new(spelled.iter().map(|(name, _)| name.as_str())),
+            longest: spelled.iter().map(|(name, _)| name.len()).max().unwrap_or(0),
+            vocabulary: Vocabulary::new(names, compounds)?,
+            links,
+        })
+    }
+
+    /// The places of `text` where a value may begin after a name, each with its recognizer, in order.
+    ///
+    /// Only the text before numbers is searched for names, and only if the word before the number can be the end of one:
+    /// most numbers follow other words.
+    pub fn places(&self, text: &str) -> Vec<(ValueStart, usize)> {
+        let mut places = Vec::new();
+        let mut add = |part: Range<usize>| {
+            for (mention, word) in self.vocabulary.mentions_in(text, part) {
+                let (may_go_on, recognizers) = self.vocabulary.word(word);
+                for start in self.links.value_starts(text, mention.end, may_go_on) {
+                    stop::point();
+                    places.extend(recognizers.iter().map(|&recognizer| (start, recognizer)));
+                }
+            }
+        };
+        let mut part = 0..0;
+        for value in values(text).filter(|&value| self.endings.may_be_before(text, value, &self.links)) {
+            stop::point();
+            let start = text.floor_char_boundary(value.saturating_sub(REACH + self.longest));
+            if start > part.end {
+                add(part);
+                part = start..value;
+            }
+            part.end = value;
+        }
+        add(part);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+}
+
+/// The starts of words with a digit or an at sign in `text`.
+fn values(text: &str) -> impl Iterator<Item = usize> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let is_of_value = |byte: &u8| byte.is_ascii_digit() || *byte == b'@';
+        let at = from + text.as_bytes()[from..].iter().position(is_of_value)?;
+        let is_part = |character: char| {
+            continues(Some(character)) || text.as_bytes()[at] == b'@' && matches!(character, '.' | '-' | '_')
+        };
+        let before = text[from..at].trim_end_matches(is_part);
+        let start = from + before.len();
+        let rest = text[at + 1..].trim_start_matches(|character| continues(Some(character)));
+        from = text.len() - rest.len();
+        Some(start)
+    })
+}
+
+/// The ends of names, which tell most numbers after other words at once.
+#[derive(Debug, Default)]
+struct Endings {
+    /// The last words of names.
+    words: HashSet<String>,
+    /// The beginnings of last words that may go on.
+    beginnings: HashSet<String>,
+    /// The last characters of names in scripts without spaces.
+    unspaced: HashSet<char>,
+}
+
+/// The characters of a word that tell whether it begins like a name.
+const BEGINNING: usize = 3;
+/// The most letters before a number that can be a part of the value: "GHA-042851930".
+const PREFIX: usize = 5;
+
+fn beginning(word: &str) -> &str {
+    let end = word.char_indices().nth(BEGINNING).map_or(word.len(), |(at, _)| at);
+    &word[..end]
+}
+
+impl Endings {
+    fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let mut endings = Self::default();
+        for name in names {
+            let may_go_on = name.ends_with('*');
+            let name = normalized(name.trim_end_matches('*'));
+            let name = name.trim_end_matches(|character| !is_of_name(character) && !is_unspaced(character));
+            if let Some(last) = name.chars().next_back().filter(|&last| is_unspaced(last)) {
+                endings.unspaced.insert(last);
+                continue;
+            }
+            let last = name.rsplit(|character| !is_of_name(character)).next().unwrap_or(name);
+            if may_go_on {
+                endings.beginnings.insert(beginning(last).to_owned());
+            } else {
+                endings.words.insert(last.to_owned());
+            }
+        }
+        endings
+    }
+
+    /// Whether the end of a name may be before `value`, with only links between them, or a verb or a colon.
+    fn may_be_before(&self, text: &str, value: usize, links: &Links) -> bool {
+        let from = text.floor_char_boundary(value.saturating_sub(REACH + PREFIX));
+        let mut rest = &text[from..value];
+        // Whether words that are neither links nor names may be between.
+        let (mut is_apart, mut lines, mut words, mut prefixes) = (false, 0, 0, 0);
+        while let Some(last) = rest.chars().next_back() {
+            if is_unspaced(last) {
+                let end = rest.trim_end_matches(is_unspaced);
+                let run = &rest[end.len()..];
+                if run
+                    .chars()
+                    .rev()
+                    .take(8)
+                    .any(|character| self.unspaced.contains(&character))
+                {
+                    return true;
+                }
+                rest = end;
+                words += 1;
+            } else if is_of_name(last) {
+                let before = rest.trim_end_matches(is_of_name);
+                let word = &rest[before.len()..];
+                let lower = normalized(word);
+                if self.words.contains(&*lower) || self.beginnings.contains(beginning(&lower)) {
+                    return true;
+                }
+                rest = before;
+                match links.words.get(&lower) {
+                    Some(&is_verb) => is_apart |= is_verb,
+                    None if word.chars().count() <= PREFIX && word.chars().all(char::is_uppercase) && prefixes < 3 => {
+                        prefixes += 1
+                    }
+                    None if is_apart => words += 1,
+                    None => return false,
+                }
+            } else {
+                match last {
+                    ';' | '!' | '?' | '%' | '&' | '+' | '$' | '€' | '£' => return false,
+                    '\n' => lines += 1,
+                    ':' | '：' | '=' | ')' | '）' | '/' => is_apart = true,
+                    _ => {}
+                }
+                rest = &rest[..rest.len() - last.len_utf8()];
+            }
+            if lines > 1 || words > WORDS + 2 {
+                return false;
+            }
+        }
+        false
+    }
+}
+
+/// Whether a character can be inside of a word of a name.
+fn is_of_name(character: char) -> bool {
+    continues(Some(character)) || is_combining_mark(character)
+}
+
+/// The spellings of a name: as given, without accents, with capitals as in Turkish and Greek, with "nr" for "nummer", and as
+/// one word.
 pub(super) fn spellings(name: &str) -> BTreeSet<String> {
     let spaced = name.replace('-', " ");
     let plain: String = spaced.chars().flat_map(without_accents).collect();
@@ -235,6 +432,9 @@ pub(super) fn spellings(name: &str) -> BTreeSet<String> {
         spaced.replace('i', "İ"),
         plain,
     ]);
+    if let Some(stem) = spaced.strip_suffix("nummer*").or(spaced.strip_suffix("nummer")) {
+        all.insert(format!("{stem}nr"));
+    }
     let words = spaced.split(' ').count();
     if (2..=4).contains(&words) && spaced.is_ascii() && spaced.len() > 5 {
         all.insert(spaced.replace(' ', ""));
@@ -307,9 +507,10 @@ mod tests {
         assert_eq!(lead("NPI of the doctor is 1425"), Some(Lead::Verb));
         assert_eq!(lead("NPI of my doctor: 1425"), Some(Lead::Colon));
         assert_eq!(lead("NPI:\n1425"), Some(Lead::Colon));
+        assert_eq!(lead("NPI, 1425"), Some(Lead::Colon));
         for text in [
             "NPI of the doctor 1425",
-            "NPI, 1425",
+            "NPI, the number 1425",
             "NPI; is 1425",
             "NPI was changed. It is 1425",
             "NPI $1425",
@@ -328,6 +529,7 @@ mod tests {
         assert!(spellings("tax-id").contains("taxid") && spellings("tax-id").contains("tax id"));
         assert!(spellings("αριθμός").contains("αριθμοσ"));
         assert!(spellings("kimlik").contains("kİmlİk"));
+        assert!(spellings("kontonummer*").contains("kontonr"));
         assert_eq!(spellings("ссч").len(), 1);
     }
 }

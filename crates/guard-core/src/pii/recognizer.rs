@@ -100,8 +100,8 @@ pub struct Source {
     pub context: BTreeMap<String, Vec<String>>,
     /// The names of the value by language, in lower case; a final `*` stands for more letters. A value directly after a
     /// name is a finding, with a low score if its checksum is wrong. Hyphens and underscores match spaces, accents are
-    /// optional, and an English name also matches as one word. If there is a `context_score`, names are context words
-    /// as well.
+    /// optional, and an English name also matches as one word. With a `score` and without `context`, names are the
+    /// context words as well.
     #[serde(default)]
     pub names: BTreeMap<String, Vec<String>>,
     /// The format directly after a name, if it is broader than `pattern`.

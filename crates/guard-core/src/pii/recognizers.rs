@@ -8,7 +8,7 @@ use super::character_width::canonical_form;
 use super::checks::Check;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
-use super::names::{Links, spellings};
+use super::names::Names;
 use super::options::{Checksum, Options};
 use super::prefixes::Prefixes;
 use super::recognizer::{Source, compounds, links, sources};
@@ -168,19 +168,23 @@ fn vocabulary(
                 .flat_map(move |(_, words)| words.iter().map(move |word| (word.as_str(), others + 2 * index + side)))
         })
     });
-    let all_names = recognizers.iter().enumerate().flat_map(|(index, recognizer)| {
-        let languages = recognizer
-            .source
-            .names
-            .iter()
-            .filter(|(language, _)| options.reads(language));
-        languages.flat_map(move |(_, names)| names.iter().map(move |name| (name.as_str(), index)))
-    });
-    let is_context = |&(_, index): &(&str, usize)| recognizers[index].source.context_score.is_some();
-    let context_names = all_names.clone().filter(is_context);
+    // Without other context words, the names are the context.
+    let is_context = |&(_, index): &(&str, usize)| {
+        let source = &recognizers[index].source;
+        source.context_score.is_some() && source.context.is_empty() && source.is_tried_everywhere()
+    };
+    let context_names = names(recognizers, options).filter(is_context);
     let words = words.chain(context_names).chain(own_words).chain(other_words);
-    let names = all_names.flat_map(|(name, index)| spellings(name).into_iter().map(move |name| (name, index)));
-    Vocabulary::new(words, names, compounds()?.iter().map(String::as_str))
+    Vocabulary::new(words, compounds()?.iter().map(String::as_str))
+}
+
+/// The names of values, with the recognizers.
+fn names<'a>(recognizers: &'a [Recognizer], options: &'a Options) -> impl Iterator<Item = (&'a str, usize)> {
+    recognizers.iter().enumerate().flat_map(move |(index, recognizer)| {
+        let languages = recognizer.source.names.iter();
+        let languages = languages.filter(move |(language, _)| options.reads(language));
+        languages.flat_map(move |(_, names)| names.iter().map(move |name| (name.as_str(), index)))
+    })
 }
 
 /// Recognizers that search together.
@@ -193,7 +197,7 @@ pub struct Recognizers {
     pub(super) of_words: Option<PatternGroup>,
     /// The patterns after names.
     pub(super) after_names: Option<PatternGroup>,
-    pub(super) links: Arc<Links>,
+    pub(super) names: Names,
     /// Whether a value beside its name may have a wrong checksum.
     pub(super) is_lenient: bool,
     pub(super) custom: CustomPatterns,
@@ -247,11 +251,13 @@ impl Recognizers {
         let after_names = PatternGroup::of_names(&recognizers)?;
         let custom = CustomPatterns::new(options)?;
         let vocabulary = vocabulary(&recognizers, &custom, options)?;
+        let compounds = compounds()?.iter().map(String::as_str);
+        let names = Names::new(names(&recognizers, options), compounds, links()?)?;
         Ok(Self {
             with_digits,
             of_words,
             after_names,
-            links: links()?,
+            names,
             is_lenient: options.checksum == Checksum::Lenient,
             others: recognizers.len() + custom.patterns.len(),
             custom,

@@ -262,15 +262,10 @@ impl<'a> Search<'a> {
         let Some(PatternGroup { prefixes, of_pattern }) = &of.after_names else {
             return Ok(());
         };
-        let mut places: Vec<(ValueStart, usize)> = Vec::new();
-        for (end, may_go_on, named) in self.mentions().names() {
-            stop::point();
-            for start in of.links.value_starts(text, end, may_go_on) {
-                places.extend(named.iter().map(|&recognizer| (start, recognizer)));
-            }
+        let places = of.names.places(text);
+        if places.is_empty() {
+            return Ok(());
         }
-        places.sort_unstable();
-        places.dedup();
         let mut starts: Vec<usize> = places.iter().map(|(start, _)| start.at).collect();
         starts.dedup();
         let mut named: Vec<NamedValue> = Vec::new();

@@ -7,7 +7,7 @@ use super::digits::{digits, is_monotonous};
 pub fn is_identifier(value: &str) -> bool {
     let digits = digits(value);
     let length = value.chars().filter(|character| character.is_alphanumeric()).count();
-    (5..=24).contains(&length)
+    (6..=24).contains(&length)
         && digits.len() >= 4
         && !is_monotonous(&digits)
         && is_undated(value)
@@ -60,17 +60,31 @@ pub fn is_plate(value: &str) -> bool {
     (4..=10).contains(&length)
         && !digits.is_empty()
         && (letters > 0 || digits.len() >= 6)
+        && !are_years(value)
         && letters <= 5
         && !value.chars().any(char::is_lowercase)
         && is_undated(value)
         && !is_numeric_date(value)
 }
 
-/// Whether a value looks like the number of a bank account: at least five digits, perhaps in groups, and neither a date
+/// Whether a value is two years: "2024-2025".
+fn are_years(value: &str) -> bool {
+    let is_year = |part: &str| part.len() == 4 && matches!(part.parse::<u32>(), Ok(1900..=2099));
+    value
+        .split_once(['-', '/'])
+        .is_some_and(|(from, to)| is_year(from) && is_year(to))
+}
+
+/// Whether a value looks like the code of a bank: neither a year nor a day as one number.
+pub fn is_bank_code(value: &str) -> bool {
+    is_undated(value) && !(value.len() == 4 && matches!(value.parse::<u32>(), Ok(1900..=2099)))
+}
+
+/// Whether a value looks like the number of a bank account: at least six digits, perhaps in groups, and neither a date
 /// nor one digit repeated.
 pub fn is_account(value: &str) -> bool {
     let digits = digits(value);
-    (5..=30).contains(&digits.len())
+    (6..=30).contains(&digits.len())
         && !is_monotonous(&digits)
         && is_undated(value)
         && !is_numeric_date(value)
@@ -122,8 +136,13 @@ mod tests {
                 "12-345-67",
                 "京A12345",
             ],
-            &["2024", "1234", "ABCDEF", "20240512", "12 km"],
+            &["2024", "1234", "ABCDEF", "20240512", "12 km", "2024-2025"],
         );
+    }
+
+    #[test]
+    fn codes_of_banks() {
+        accepts(is_bank_code, &["37040044", "123", "20-45-53"], &["2024", "20240512"]);
     }
 
     #[test]

@@ -66,6 +66,7 @@ const CHECKS: &[Check] = &[
     Check::new("au-medicare", asia_pacific::is_au_medicare),
     Check::new("au-tfn", asia_pacific::is_au_tfn),
     Check::new("baltic-id", northern_europe::is_baltic_id),
+    Check::new("bank-code", identity::is_bank_code).of_form(),
     Check::new("base58check", crypto::is_base58check).with_lookalikes(crypto::like_base58check),
     Check::new("be-enterprise", western_europe::is_be_enterprise),
     Check::new("be-national-number", western_europe::is_be_national_number),
