@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { scannerClasses } from "../../src/scanners/catalog.ts";
+import { differencesOf } from "../../src/scanners/difference.ts";
 import { BanSubstrings } from "../../src/scanners/generated/input-scanners.ts";
 import { scanned } from "../support/rewritten.ts";
 
@@ -29,6 +31,13 @@ describe("BanSubstrings", () => {
     const options = { substrings: ["cat"], matchType: "word" as const };
     expect((await scan("concatenate", options)).isValid).toBe(true);
     expect((await scan("the cat, asleep", options)).isValid).toBe(false);
+  });
+
+  it("says in a report on a configuration that redact leaves later occurrences, and what to use", () => {
+    const told = (params: Record<string, unknown>) =>
+      differencesOf(scannerClasses("input").get("BanSubstrings")?.definition.differences, params).join("\n");
+    expect(told({ substrings: ["x"], redact: true })).toMatch(/first occurrence.*redact_all/);
+    expect(told({ substrings: ["x"], redact: true, redact_all: true })).not.toMatch(/first occurrence/);
   });
 
   it("redacts the first occurrence of each substring, or all of them", async () => {
