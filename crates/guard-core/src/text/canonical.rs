@@ -111,7 +111,9 @@ fn is_composed(text: &str) -> bool {
         return true;
     }
     let bytes = text.as_bytes();
-    let mut at = 0;
+    // A loop without an early exit compares many bytes at once.
+    let is_common_block = |block: &&[u8]| block.iter().fold(true, |all, &byte| all & is_common(byte));
+    let mut at = bytes.chunks(64).take_while(is_common_block).map(<[u8]>::len).sum();
     while let Some(next) = bytes[at..].iter().position(|&byte| !is_common(byte)) {
         at += next;
         match text[at..].chars().next() {
