@@ -62,6 +62,7 @@ export * as input from "./scanners/generated/input-scanners.ts";
 export * as output from "./scanners/generated/output-scanners.ts";
 export type { CustomNerModel } from "./scanners/parts/custom-ner-model.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
+export { decryptPersonalData } from "./scanners/parts/operators.ts";
 export type { RecognizedEntity, Recognizer } from "./scanners/parts/recognizers.ts";
 export type { Threshold } from "./scanners/parts/threshold.ts";
 export type { PinStore, ToolPins } from "./scanners/parts/tool-pins.ts";

@@ -1,9 +1,11 @@
 import { z } from "zod";
-import type { Abortable } from "../native.ts";
+import type { Abortable, PiiFinding } from "../native.ts";
 import type { Edit } from "../scan/edits.ts";
 import { passed } from "../scan/scanner.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { defineScanner } from "./define-scanner.ts";
+import { NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./parts/operators.ts";
 import {
   coverageOf,
   editsInSlices,
@@ -27,7 +29,8 @@ export const Sensitive = defineScanner({
     redact: z
       .boolean()
       .default(false)
-      .describe("Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>."),
+      .describe("Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>, or as operators say."),
+    operators: operatorsWithoutVault,
   }),
   differences: [...personalDataDifferences],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
@@ -37,6 +40,7 @@ export const Sensitive = defineScanner({
     fails: [{ text: "Write to jane.doe@gmail.com.", sanitized: "Write to <EMAIL_ADDRESS>." }],
   },
   create({ options, engine }) {
+    checkOperators(options);
     const detector = new PersonalDataDetector(options, engine);
     return {
       sanitizes: options.redact,
@@ -49,7 +53,7 @@ export const Sensitive = defineScanner({
         return {
           isValid: false,
           score: detector.score(scan),
-          ...withEdits(options.redact ? await typeEdits(text, scan, context) : []),
+          ...withEdits(options.redact ? await replacements(text, scan, detector.operators, context) : []),
           findings: findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
@@ -58,7 +62,36 @@ export const Sensitive = defineScanner({
   },
 });
 
-/** Returns edits that replace each finding by its type. */
-function typeEdits(text: string, { findings }: PiiScan, { signal }: Abortable): Promise<Edit[]> {
-  return editsInSlices(text, findings, ({ entity }) => `<${entity}>`, new TimeSlice(signal));
+/** Rejects operators that would have no effect, and numbers, which only a vault keeps the same through a conversation. */
+function checkOperators({
+  redact,
+  operators,
+}: {
+  redact: boolean;
+  operators: Readonly<Record<string, Operator>>;
+}): void {
+  const issues = Object.entries(operators).flatMap(([type, operator]) =>
+    operator.type === "replace" && operator.newValue?.includes(NUMBER)
+      ? [
+          {
+            path: `operators.${type}.newValue`,
+            message: `must not contain ${NUMBER}, because this scanner fills no vault`,
+          },
+        ]
+      : [],
+  );
+  if (!redact && Object.keys(operators).length > 0) issues.push({ path: "operators", message: "needs redact: true" });
+  if (issues.length > 0) throw new GuardValidationError(issues);
+}
+
+/** Returns edits that replace each finding by the result of its operator, which is its type by default. */
+function replacements(
+  text: string,
+  { findings }: PiiScan,
+  operators: Operators,
+  { signal }: Abortable,
+): Promise<Edit[]> {
+  const replacement = ({ start, end, entity }: PiiFinding) =>
+    operators.replacement(entity, text.slice(start, end)) ?? `<${entity}>`;
+  return editsInSlices(text, findings, replacement, new TimeSlice(signal));
 }

@@ -51,9 +51,9 @@ export function llmGuardOption<Schema extends z.ZodType>(schema: Schema, descrip
   return schema.meta({ ofLlmGuard: true, description: `Of llm-guard${description}` });
 }
 
-/** Converts a camelCase name to snake_case. */
+/** Converts a camelCase name to snake_case. Names in capitals, such as `EMAIL_ADDRESS`, stay. */
 export function toSnakeCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name.replace(/(?<=[a-z\d])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** The spelling of names in paths: snake_case in files, camelCase in programs. */

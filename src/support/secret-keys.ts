@@ -5,6 +5,9 @@ import { GuardValidationError } from "./errors.ts";
 /** The length of every key of the service. */
 export const KEY_BYTES = 32;
 
+/** The form of a key, for messages. */
+export const SECRET_KEY_FORM = `${KEY_BYTES} bytes in base64 (44 characters) or hexadecimal (64 digits)`;
+
 /**
  * Reads keys from an environment variable: one or several, separated by commas, of 32 bytes each, in base64 (either alphabet) or
  * hexadecimal.
@@ -27,16 +30,16 @@ export function readSecretKeys(
   const keys: Buffer[] = [];
   for (const [index, item] of texts.entries()) {
     const which = `key ${index + 1} of ${texts.length}`;
-    const bytes = keyBytes(item.trim());
-    if (!bytes)
-      throw invalid(`${which} is not ${KEY_BYTES} bytes in base64 (44 characters) or hexadecimal (64 digits)`);
+    const bytes = readSecretKey(item.trim());
+    if (!bytes) throw invalid(`${which} is not ${SECRET_KEY_FORM}`);
     if (keys.some((key) => key.equals(bytes))) throw invalid(`${which} is a duplicate`);
     keys.push(bytes);
   }
   return keys as [Buffer, ...Buffer[]];
 }
 
-function keyBytes(text: string): Buffer | undefined {
+/** Reads a key of {@link KEY_BYTES} bytes in base64 (either alphabet) or hexadecimal. */
+export function readSecretKey(text: string): Buffer | undefined {
   if (/^[0-9A-Fa-f]{64}$/.test(text)) return Buffer.from(text, "hex");
   return /^[0-9A-Za-z+/_-]{43}=?$/.test(text) ? Buffer.from(text, "base64") : undefined;
 }

@@ -3,6 +3,7 @@ import { passed } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { defineScanner } from "../define-scanner.ts";
+import { DEFAULT_TYPE, Operators, operatorsOption } from "../parts/operators.ts";
 import {
   coverageOf,
   findingsOf,
@@ -62,8 +63,9 @@ What llm-guard 0.3.16 does differently:
       .boolean()
       .default(false)
       .describe(
-        "Replaces values by invented values of the same kind and format instead of placeholders, if possible. Requires the package @faker-js/faker.",
+        "Replaces values by invented values of the same kind and format instead of placeholders, if possible. The same as operators: { DEFAULT: { type: fake } }. Requires the package @faker-js/faker.",
       ),
+    operators: operatorsOption,
   }),
   differences: [...personalDataDifferences],
   findings: [{ type: "personal_data", label: "The kind of data, such as `EMAIL_ADDRESS`." }],
@@ -77,11 +79,15 @@ What llm-guard 0.3.16 does differently:
     const issues = allowed.flatMap((name, index) =>
       known.has(name.toLowerCase()) ? [{ path: `allowedNames.${index}`, message: "is also one of hiddenNames" }] : [],
     );
+    if (useFaker && options.operators[DEFAULT_TYPE]) {
+      issues.push({ path: "useFaker", message: "must not be given together with operators.DEFAULT" });
+    }
     if (issues.length > 0) throw new GuardValidationError(issues);
-    const detector = new PersonalDataDetector(options, engine, { hidden, allowed });
+    const operators = new Operators(options.operators, { type: useFaker ? "fake" : "replace" });
+    const detector = new PersonalDataDetector(options, engine, { hidden, allowed }, operators);
     let loading: Promise<FakeValues> | undefined;
     const loadFakes = () => {
-      if (useFaker) loading ??= FakeValues.load(detector, language);
+      if (operators.hasFakes) loading ??= FakeValues.load(detector, language, useFaker ? "useFaker" : "operators");
       return loading;
     };
     return {
@@ -95,7 +101,7 @@ What llm-guard 0.3.16 does differently:
         const vault = options.vault ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context);
         if (scan.findings.length === 0) return passed(text);
-        const edits = await anonymize(text, scan, vault, await loadFakes(), context);
+        const edits = await anonymize(text, scan, vault, { operators, fakes: await loadFakes() }, context);
         return {
           isValid: false,
           score: detector.score(scan),

@@ -111,13 +111,14 @@ export class FakeValues {
   /**
    * Loads the names and addresses of a language. Without a language, it loads those of languages that the script of a value identifies.
    *
+   * @param option the option that wants fakes, for the error.
    * @throws GuardValidationError if the optional package @faker-js/faker is not installed.
    */
-  static async load(detector: PersonalDataDetector, language: string | undefined): Promise<FakeValues> {
+  static async load(detector: PersonalDataDetector, language: string | undefined, option: string): Promise<FakeValues> {
     const known = language !== undefined && Object.hasOwn(LOCALES, language) ? (language as Locale) : undefined;
     const wanted: Locale[] = known === undefined ? ["en", "ru", "zh"] : ["en", known];
     const message = unmetNeed(["@faker-js/faker"]);
-    if (message !== undefined) throw new GuardValidationError([{ path: "useFaker", message }]);
+    if (message !== undefined) throw new GuardValidationError([{ path: option, message }]);
     const load = async (locale: Locale) => [locale, (await LOCALES[locale]()).faker] as const;
     return new FakeValues(detector, new Map(await Promise.all(wanted.map(load))), known);
   }

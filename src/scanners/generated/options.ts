@@ -331,11 +331,28 @@ export interface AnonymizeOptions extends CommonOptions, PersonalDataOptions {
    */
   preamble?: string | undefined;
   /**
-   * Replaces values by invented values of the same kind and format instead of placeholders, if possible. Requires the
-   * package @faker-js/faker.
+   * Replaces values by invented values of the same kind and format instead of placeholders, if possible. The same as
+   * operators: { DEFAULT: { type: fake } }. Requires the package @faker-js/faker.
    * @default false
    */
   useFaker?: boolean | undefined;
+  /**
+   * How values are replaced, by type; DEFAULT is for types without their own. replace: by new_value. redact: by
+   * nothing. mask: by masking_char, except keep_start and keep_end characters. hash: by their HMAC-SHA-256 with salt.
+   * encrypt: encrypted with key (AES-256-GCM). fake: by an invented value, as with use_faker.
+   * @default {}
+   */
+  operators?:
+    | Record<
+        string,
+        | { type: "replace"; newValue?: string }
+        | { type: "redact" }
+        | { type: "mask"; maskingChar?: string; keepStart?: number; keepEnd?: number }
+        | { type: "hash"; salt: string }
+        | { type: "encrypt"; key: string }
+        | { type: "fake" }
+      >
+    | undefined;
 }
 
 export interface BanCodeInputOptions extends BanCodeOptions {
@@ -998,10 +1015,26 @@ export interface SecretsOptions extends CommonOptions {
 
 export interface SensitiveOptions extends CommonOptions, PersonalDataOptions {
   /**
-   * Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>.
+   * Replaces each finding by its type in angle brackets: <EMAIL_ADDRESS>, or as operators say.
    * @default false
    */
   redact?: boolean | undefined;
+  /**
+   * How values are replaced, by type; DEFAULT is for types without their own. replace: by new_value. redact: by
+   * nothing. mask: by masking_char, except keep_start and keep_end characters. hash: by their HMAC-SHA-256 with salt.
+   * encrypt: encrypted with key (AES-256-GCM).
+   * @default {}
+   */
+  operators?:
+    | Record<
+        string,
+        | { type: "replace"; newValue?: string }
+        | { type: "redact" }
+        | { type: "mask"; maskingChar?: string; keepStart?: number; keepEnd?: number }
+        | { type: "hash"; salt: string }
+        | { type: "encrypt"; key: string }
+      >
+    | undefined;
 }
 
 export interface SentimentInputOptions extends SentimentOptions {

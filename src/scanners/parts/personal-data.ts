@@ -22,6 +22,7 @@ import type { Span } from "../../text/span.ts";
 import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
+import { DEFAULT_TYPE, type Operator, Operators } from "./operators.ts";
 import { MODEL_ENTITIES } from "./placeholders.ts";
 import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizers.ts";
 
@@ -123,7 +124,9 @@ export const personalDataOptions = {
     ),
 };
 
-type PersonalDataOptions = z.output<z.ZodObject<typeof personalDataOptions>>;
+type PersonalDataOptions = z.output<z.ZodObject<typeof personalDataOptions>> & {
+  operators?: Readonly<Record<string, Operator>>;
+};
 
 /** The names that are always hidden, and the values that are never hidden. */
 export interface Names {
@@ -136,14 +139,22 @@ export class PersonalDataDetector {
   readonly #native: PersonalData;
   readonly #options: PersonalDataOptions;
   readonly #known: ReadonlySet<string>;
+  /** How the values are replaced. */
+  readonly operators: Operators;
   /** The types that the embedded recognizers find. */
   readonly #table: readonly string[];
   /** The models. As soon as all of them are on this machine, those without a wanted type are dropped. */
   #models: readonly NerModel[];
 
   /** @throws GuardValidationError with the paths of options that cannot be used. */
-  constructor(options: PersonalDataOptions, engine: Engine, names: Names = { hidden: [], allowed: [] }) {
+  constructor(
+    options: PersonalDataOptions,
+    engine: Engine,
+    names: Names = { hidden: [], allowed: [] },
+    operators = new Operators(options.operators ?? {}),
+  ) {
     this.#options = options;
+    this.operators = operators;
     this.#table = addon.piiEntities();
     this.#known = new Set([...this.#table, ...MODEL_ENTITIES]);
     this.#models = options.recognizerConf.map((conf, index) =>
@@ -166,7 +177,7 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** Finds personal data in a text, but not inside placeholders of the vault. */
+  /** Finds personal data in a text, but not inside placeholders of the vault and results of operators. */
   async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
     const { signal } = context;
     const [found, named] = await Promise.all([
@@ -175,7 +186,8 @@ export class PersonalDataDetector {
     ]);
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => findingsOfRecognizer(`recognizers.${index}`, text, entities));
-    const placeholders = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
+    const stored = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
+    const placeholders = [...stored, ...this.operators.tokensIn(text)];
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
     try {
       return await scanOf(
@@ -252,16 +264,23 @@ export class PersonalDataDetector {
   }
 }
 
-/** Rejects an entity type that no recognizer or pattern finds: values of that type would pass unnoticed. */
-function checkTypes({ entityTypes, regexPatterns, recognizers }: PersonalDataOptions, types: readonly string[]): void {
-  if (recognizers.length > 0 || entityTypes === "all") return;
+/** Rejects an entity type or an operator's type that no recognizer or pattern finds: values of that type would pass unnoticed. */
+function checkTypes(options: PersonalDataOptions, types: readonly string[]): void {
+  const { entityTypes, regexPatterns, recognizers } = options;
+  if (recognizers.length > 0) return;
   const found = new Set([...types, ...regexPatterns.map(({ name }) => name), addon.hiddenEntity()]);
   const known = [...found].sort().join(", ");
-  const issues = entityTypes.flatMap((type, index) => {
+  const issuesOf = (type: string, path: string): ValidationIssue[] => {
     if (found.has(type)) return [];
     const why = MODEL_ENTITIES.includes(type) ? "it needs a model" : `it is unknown; known are: ${known}`;
-    return [{ path: `entityTypes.${index}`, message: `nothing finds ${type}: ${why}` }];
-  });
+    return [{ path, message: `nothing finds ${type}: ${why}` }];
+  };
+  const wanted = entityTypes === "all" ? [] : entityTypes;
+  const replaced = Object.keys(options.operators ?? {}).filter((type) => type !== DEFAULT_TYPE);
+  const issues = [
+    ...wanted.flatMap((type, index) => issuesOf(type, `entityTypes.${index}`)),
+    ...replaced.flatMap((type) => issuesOf(type, `operators.${type}`)),
+  ];
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
