@@ -44,6 +44,7 @@ export type {
   ConversationContext,
   Coverage,
   Detection,
+  Explanation,
   Finding,
   ScanContext,
   Scanner,

@@ -77,8 +77,15 @@ function isFinding(text: string, finding: Finding): boolean {
     isSpanOf(text, rest) &&
     isText(type) &&
     isNumberIn(score, 0, 1) &&
+    isExplanation(rest.explanation) &&
     [rest.text, rest.label, rest.service, rest.evidence, rest.view].every((value) => value == null || isText(value))
   );
+}
+
+function isExplanation(explanation: Finding["explanation"] | null): boolean {
+  if (explanation == null) return true;
+  const { by, id, check } = explanation;
+  return isText(by) && isText(id) && (check == null || isText(check));
 }
 
 function isText(value: unknown): boolean {

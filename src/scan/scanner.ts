@@ -29,6 +29,8 @@ export interface Finding extends Span {
   service?: string;
   /** `form-only`: a number beside its own name has the right form and a wrong checksum. It is absent otherwise. */
   evidence?: string;
+  /** What made the scanner report it. Present only with the option `explain`. */
+  explanation?: Explanation;
   /**
    * The view that contains the finding, if the original text does not: `normalized`, `base64`, `base64>rot13`, ... The disguise that was
    * undone first comes first.
@@ -41,6 +43,19 @@ export interface Finding extends Span {
    * strings it is the path of all of them, and the offsets count in these strings joined by line breaks.
    */
   path?: string;
+}
+
+/** What made a scanner report a finding. It quotes nothing of the text. */
+export interface Explanation {
+  /**
+   * What found it: an embedded recognizer or rule, a pattern of the options (`pattern`), a model, a function of the options (`function`), or
+   * the list of hidden names (`names`).
+   */
+  by: "recognizer" | "rule" | "pattern" | "model" | "function" | "names";
+  /** The id of the recognizer or rule, the name of the pattern or model, or the option with the function or the names. */
+  id: string;
+  /** `failed`: the checksum of the value is wrong. It is absent otherwise. */
+  check?: "failed";
 }
 
 /** How much of a text a scanner scanned, and how many findings it reports. */

@@ -20,6 +20,16 @@ export const DISGUISES =
   "base64, base32, hex, binary, character codes, percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and " +
   "reversed writing";
 
+/** The option of scanners that explain their findings. */
+export const explainOption = {
+  explain: z
+    .boolean()
+    .default(false)
+    .describe(
+      "Adds to each finding what made the scanner report it: the recognizer, rule, pattern or model, and a failed checksum.",
+    ),
+};
+
 /** The options that all scanners with rules have. */
 export const ruleOptions = {
   deobfuscate: z.boolean().default(false).describe(`Also scans the decoded text, in which ${DISGUISES} are undone.`),

@@ -9,7 +9,6 @@ import { NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./
 import {
   coverageOf,
   editsInSlices,
-  findingsOf,
   PersonalDataDetector,
   type PiiScan,
   personalDataDifferences,
@@ -54,7 +53,7 @@ export const Sensitive = defineScanner({
           isValid: false,
           score: detector.score(scan),
           ...withEdits(options.redact ? await replacements(text, scan, detector.operators, context) : []),
-          findings: findingsOf(text, scan),
+          findings: detector.findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
       },

@@ -6,7 +6,6 @@ import { defineScanner } from "../define-scanner.ts";
 import { DEFAULT_TYPE, Operators, operatorsOption } from "../parts/operators.ts";
 import {
   coverageOf,
-  findingsOf,
   PersonalDataDetector,
   personalDataDifferences,
   personalDataOptions,
@@ -106,7 +105,7 @@ What llm-guard 0.3.16 does differently:
           isValid: false,
           score: detector.score(scan),
           edits: preamble === "" ? edits : [{ start: 0, end: 0, replacement: preamble }, ...edits],
-          findings: findingsOf(text, scan),
+          findings: detector.findingsOf(text, scan),
           coverage: coverageOf(text, scan),
         };
       },

@@ -134,6 +134,12 @@ interface PersonalDataOptions extends ModelOptions {
    * @deprecated Files of llm-guard have this option; it has no effect.
    */
   onnxFilename?: string | null | undefined;
+  /**
+   * Adds to each finding what made the scanner report it: the recognizer, rule, pattern or model, and a failed
+   * checksum.
+   * @default false
+   */
+  explain?: boolean | undefined;
   /** Language of the texts, such as en, ru or zh, for context words and national telephone numbers. Default: all. */
   language?: string | undefined;
 }
@@ -991,6 +997,12 @@ export interface SecretsOptions extends CommonOptions {
    * @default false
    */
   deobfuscate?: boolean | undefined;
+  /**
+   * Adds to each finding what made the scanner report it: the recognizer, rule, pattern or model, and a failed
+   * checksum.
+   * @default false
+   */
+  explain?: boolean | undefined;
   /**
    * all: ******. partial: the first two and the last two characters, such as ab..yz. hash: the MD5 hash of the secret.
    * @default "all"

@@ -1,3 +1,4 @@
+import { basename, isAbsolute } from "node:path";
 import pLimit from "p-limit";
 import { z } from "zod";
 import type { Engine } from "../../models/engine.ts";
@@ -160,6 +161,8 @@ export type RecognizerConf = typeof recognizerConf;
 export class NerModel {
   readonly #options: NerModelOptions;
   readonly #model: SpanModel;
+  /** The name of the model in findings: without the folders that it is in. */
+  readonly name: string;
   /** The types that are looked for only if the options of the scanner name them. */
   readonly #onDemand: ReadonlySet<string>;
   /** The type of each kind of span that the model finds. It is undefined until a model of the hub is downloaded. */
@@ -177,6 +180,8 @@ export class NerModel {
       typeof defaultModel === "string"
         ? spanModelOf(withPathPrefix("defaultModel", () => engine.model(defaultModel, { maxLength })))
         : customSpanModel(defaultModel);
+    this.name =
+      typeof defaultModel !== "string" ? "plugin" : isAbsolute(defaultModel) ? basename(defaultModel) : defaultModel;
     this.#types = this.#typesIfHere();
   }
 

@@ -3,7 +3,7 @@ import type { Engine } from "../../models/engine.ts";
 import { addon, buildNative, native, type PersonalData, type PiiFinding } from "../../native.ts";
 import type { Edit } from "../../scan/edits.ts";
 import { MAX_FINDINGS } from "../../scan/findings.ts";
-import { type Coverage, type Finding, type ScanContext, wholeText } from "../../scan/scanner.ts";
+import { type Coverage, type Explanation, type Finding, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { riskScore, round } from "../../scan/score.ts";
 import type { Vault } from "../../scan/vault.ts";
 import {
@@ -19,6 +19,7 @@ import { TimeSlice } from "../../support/time-slice.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
 import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
+import { explainOption } from "../common-options.ts";
 import type { Difference } from "../difference.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
@@ -26,6 +27,8 @@ import { DEFAULT_TYPE, type Operator, Operators } from "./operators.ts";
 import { MODEL_ENTITIES } from "./placeholders.ts";
 import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizers.ts";
 
+/** What the addon names as the recognizer of hidden names. */
+const HIDDEN_NAMES = "hidden-names";
 /** The type of names of people. */
 const PERSON = "PERSON";
 
@@ -117,6 +120,7 @@ export const personalDataOptions = {
         "finding has the evidence form-only, and a lower score. strict: always.",
     ),
   ...engineOptions("recognizerConf"),
+  ...explainOption,
   language: languageCode()
     .optional()
     .describe(
@@ -199,6 +203,28 @@ export class PersonalDataDetector {
       if (!issue) throw error;
       throw new GuardError("GUARD_PATTERN", `${inOptions(issue.path)}: ${issue.message}`, { cause: error });
     }
+  }
+
+  /** Returns the findings of a verdict. */
+  findingsOf(text: string, { findings }: PiiScan): Finding[] {
+    return findings.slice(0, MAX_FINDINGS).map((finding) => {
+      const { start, end, entity: label, score, isFormOnly } = finding;
+      return {
+        ...{ start, end, type: "personal_data", text: text.slice(start, end), score, label },
+        ...(isFormOnly ? { evidence: "form-only" } : {}),
+        ...(this.#options.explain ? { explanation: this.#explanation(finding) } : {}),
+      };
+    });
+  }
+
+  #explanation({ recognizer: id, isFormOnly }: PersonalDataFinding): Explanation {
+    const check = isFormOnly ? { check: "failed" as const } : {};
+    const [, source, index] = /^(model|recognizers)\.(\d+)$/.exec(id) ?? [];
+    if (source === "model") return { by: "model", id: this.#models[Number(index)]?.name ?? "" };
+    if (source === "recognizers") return { by: "function", id };
+    if (id === HIDDEN_NAMES) return { by: "names", id: "hidden_names" };
+    const isOwn = this.#options.regexPatterns.some(({ name }) => name === id);
+    return { by: isOwn ? "pattern" : "recognizer", id, ...check };
   }
 
   /** Returns another value of the format that a recognizer found. */
@@ -324,19 +350,6 @@ async function scanOf({ findings, highest, known, numbers, names }: NativePiiSca
 /** Returns the coverage of a text that was scanned for personal data. */
 export function coverageOf(text: string, { findings }: PiiScan): Coverage {
   return wholeText(text, 1, Math.max(0, findings.length - MAX_FINDINGS));
-}
-
-/** Returns the findings of a verdict. */
-export function findingsOf(text: string, { findings }: PiiScan): Finding[] {
-  return findings.slice(0, MAX_FINDINGS).map(({ start, end, entity, score, isFormOnly }) => ({
-    start,
-    end,
-    type: "personal_data",
-    text: text.slice(start, end),
-    score,
-    label: entity,
-    ...(isFormOnly ? { evidence: "form-only" } : {}),
-  }));
 }
 
 /**

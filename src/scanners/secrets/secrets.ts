@@ -1,12 +1,19 @@
 import { z } from "zod";
 import { addon, buildNative, native, type SecretRules } from "../../native.ts";
 import { composeEdits, type Edit, EditedText } from "../../scan/edits.ts";
-import { type Finding, passed, type ScanContext, type Verdict, wholeText } from "../../scan/scanner.ts";
+import {
+  type Explanation,
+  type Finding,
+  passed,
+  type ScanContext,
+  type Verdict,
+  wholeText,
+} from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
 import { mapRows } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
-import { ruleOptions } from "../common-options.ts";
+import { explainOption, ruleOptions } from "../common-options.ts";
 import { defineScanner } from "../define-scanner.ts";
 import { unclosedSecret } from "../parts/open-spans.ts";
 import { type CredentialField, credentialFields } from "./credential-fields.ts";
@@ -53,6 +60,7 @@ export const Secrets = defineScanner({
   sides: { input: {}, output: {} },
   options: () => ({
     ...ruleOptions,
+    ...explainOption,
     redactMode: z
       .enum(["all", "partial", "hash"])
       .default("all")
@@ -75,7 +83,7 @@ export const Secrets = defineScanner({
     passes: ["Set AWS_ACCESS_KEY_ID to <your-key> first.", "The password must have at least 12 characters."],
     fails: [{ text: 'password = "Tr0ub4dor&3x9"', sanitized: 'password = "******"' }],
   },
-  create({ options: { rules, disabledRules, allow, redactMode, deobfuscate } }) {
+  create({ options: { rules, disabledRules, allow, redactMode, deobfuscate, explain } }) {
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
     const compiled = buildNative(() => new addon.SecretRules(options), inOptions);
@@ -93,7 +101,7 @@ export const Secrets = defineScanner({
         const inText = (offset: number) => start + Math.min(Math.max(offset - at, 0), value.length);
         const moved = (span: Span) => ({ start: inText(span.start), end: inText(span.end) });
         for (const edit of secretEdits(line, scan, redactMode)) found.edits.push({ ...edit, ...moved(edit) });
-        for (const secret of scan.secrets) found.findings.push(findingOf(text, moved(secret), secret));
+        for (const secret of scan.secrets) found.findings.push(findingOf(text, moved(secret), secret, explain));
       }
       return found;
     };
@@ -109,7 +117,7 @@ export const Secrets = defineScanner({
         const span = spans[index] as Span;
         // The hash of a secret looks like a secret.
         const isReplacement = edits.some(({ start, end }) => start <= span.start && span.end <= end);
-        if (!isReplacement) findings.push(findingOf(text, span, secret));
+        if (!isReplacement) findings.push(findingOf(text, span, secret, explain));
       }
       return {
         isValid: false,
@@ -137,7 +145,7 @@ interface FieldScan {
   findings: Finding[];
 }
 
-function findingOf(text: string, { start, end }: Span, secret: SecretMatch): Finding {
+function findingOf(text: string, { start, end }: Span, secret: SecretMatch, explain: boolean): Finding {
   return {
     ...{ start, end, type: "secret", text: text.slice(start, end) },
     // A token with a wrong checksum cannot be a live token, so its score is lower.
@@ -145,7 +153,12 @@ function findingOf(text: string, { start, end }: Span, secret: SecretMatch): Fin
     label: secret.rule,
     ...(secret.service == null ? {} : { service: secret.service }),
     ...(secret.view == null ? {} : { view: secret.view }),
+    ...(explain ? { explanation: explanationOf(secret) } : {}),
   };
+}
+
+function explanationOf({ rule, sound }: SecretMatch): Explanation {
+  return { by: "rule", id: rule, ...(sound ? {} : { check: "failed" }) };
 }
 
 /** Returns the edits that turn a text into the redacted text of the addon. */

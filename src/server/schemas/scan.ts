@@ -68,6 +68,14 @@ export const finding = z
       .string()
       .optional()
       .describe("form-only: a number beside its own name has the right form and a wrong checksum."),
+    explanation: z
+      .object({
+        by: z.string().describe("What found it: recognizer, rule, pattern, model, function or names."),
+        id: z.string().describe("The recognizer, rule, pattern or model, or the option with the function or names."),
+        check: z.string().optional().describe("failed: the checksum of the value is wrong."),
+      })
+      .optional()
+      .describe("With the option explain of the scanner: what made it report this."),
     view: z.string().optional().describe("The decoded view of the text that contains it, such as base64."),
     message: z.int().optional().describe("In a conversation: the index of the message that contains it."),
     path: z
