@@ -149,6 +149,18 @@ describe("encrypt", () => {
     ]);
   });
 
+  it("is restored in streams", async () => {
+    const vault = new Vault();
+    const mixed: Operators = { ...operators, IP_ADDRESS: { type: "replace", newValue: "<host no. {number}>" } };
+    const masked = await replaced("Ask ann@example.com about 203.0.113.9.", mixed, vault);
+    for (const size of [1, 7, 40]) {
+      const pieces = masked.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      let text = "";
+      for await (const piece of scanOutputStream([new Deanonymize()], "", pieces, { vault })) text += piece;
+      expect(text).toBe("Ask ann@example.com about 203.0.113.9.");
+    }
+  });
+
   it("keeps encrypted values, even without the vault", async () => {
     const encrypted = await replaced("Write to ann@example.com.", operators);
     expect(await replaced(encrypted, operators)).toBe(encrypted);
