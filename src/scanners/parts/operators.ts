@@ -150,9 +150,13 @@ export class Operators {
   }
 }
 
+/** Created with the first mask, because that takes longer than a mask. */
+let segmenter: Intl.Segmenter | undefined;
+
 /** Masks characters as people see them. If no more would be left than is kept, nothing is kept. */
 function masked(value: string, { maskingChar, keepStart, keepEnd }: z.output<typeof mask>): string {
-  const characters = Array.from(new Intl.Segmenter().segment(value), ({ segment }) => segment);
+  segmenter ??= new Intl.Segmenter();
+  const characters = Array.from(segmenter.segment(value), ({ segment }) => segment);
   const { length } = characters;
   if (keepStart + keepEnd >= length) return maskingChar.repeat(length);
   const kept = [characters.slice(0, keepStart), characters.slice(length - keepEnd)].map((part) => part.join(""));
