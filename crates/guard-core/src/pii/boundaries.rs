@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr;
+
 use super::context::{continues, is_unspaced};
 use super::recognizer::Boundary;
 
@@ -15,21 +17,36 @@ const DIGIT_WITHIN: usize = 160;
 pub(super) fn starts(text: &str, has_digit: bool) -> impl Iterator<Item = usize> {
     let mut digit = next_digit(text, 0);
     let mut before: Option<char> = None;
-    text.char_indices().filter_map(move |(at, character)| {
-        let begins = match character {
-            '+' | '(' | '[' | '#' | '$' | ':' => !continues(before),
-            _ if !character.is_alphanumeric() => false,
-            // A number may follow a word without a space, as in "ИНН7707083893" and "电话13011112222".
-            '0'..='9' if before.is_some_and(|before| !before.is_ascii() && before.is_alphabetic()) => true,
-            _ => !continues(before) || is_unspaced(character),
-        };
-        before = Some(character);
-        if digit.is_some_and(|digit| digit < at) {
-            digit = next_digit(text, at);
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            if digit.is_some_and(|digit| digit < at) {
+                digit = next_digit(text, at);
+            }
+            if has_digit && digit.is_none_or(|digit| digit - at > DIGIT_WITHIN) {
+                // Of the matches, only a color such as "#ffffff" has no digit.
+                let near = digit.map_or(text.len(), |digit| text.ceil_char_boundary(digit - DIGIT_WITHIN));
+                let skipped = memchr(b'#', &text.as_bytes()[at..near]).unwrap_or(near - at);
+                if skipped > 0 {
+                    at += skipped;
+                    before = text[..at].chars().next_back();
+                }
+            }
+            let character = text[at..].chars().next()?;
+            let begins = match character {
+                '+' | '(' | '[' | '#' | '$' | ':' => !continues(before),
+                _ if !character.is_alphanumeric() => false,
+                // A number may follow a word without a space, as in "ИНН7707083893" and "电话13011112222".
+                '0'..='9' if before.is_some_and(|before| !before.is_ascii() && before.is_alphabetic()) => true,
+                _ => !continues(before) || is_unspaced(character),
+            };
+            let start = at;
+            before = Some(character);
+            at += character.len_utf8();
+            if begins {
+                return Some(start);
+            }
         }
-        // A color such as "#ffffff" has no digit.
-        let may_match = !has_digit || character == '#' || digit.is_some_and(|digit| digit - at <= DIGIT_WITHIN);
-        (begins && may_match).then_some(at)
     })
 }
 

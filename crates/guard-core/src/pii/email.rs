@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr3};
 use regex::Regex;
 
 use super::context::is_unspaced;
@@ -17,7 +19,7 @@ const EMPHASIS: usize = 8;
 
 /// `@`, its codes in URLs, JSON and HTML, or a word for it in brackets.
 static AT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)@|%40|\\u0040|&#64;|&#x40;|&commat;| ?[\[({] ?(?:at|собака) ?[\])}] ?").ok());
+    LazyLock::new(|| Regex::new(r"(?i)^(?:@|%40|\\u0040|&#64;|&#x40;|&commat;|[\[({] ?(?:at|собака) ?[\])}] ?)").ok());
 /// The domain: labels separated by dots or by bracketed words for them; the last label starts with a letter.
 static AFTER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Devanagari, Georgian.
@@ -53,8 +55,8 @@ const NO_MAILBOX: [&str; 34] = [
     "me", "him", "her", "us", "them", "it", "you", "is", "are", "was", "am", "be", "work", "works", "worked", "look", "account", "accounts", "mail", "email",
     "mailbox", "address", "inbox", "up", "in", "not", "or", "and", "here", "there", "sign", "login", "people", "users",
 ];
-/// The word for a dot in such addresses, and the bytes before and after it that are read.
-const DOT: &str = " dot ";
+/// The words for a dot in such addresses, and the bytes before and after them that are read.
+static DOTS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [" dot ", " DOT "].map(Finder::new));
 const SPOKEN_REACH: usize = 80;
 
 /// A bracketed word for a dot at the end of a text.
@@ -66,11 +68,10 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         return Vec::new();
     };
     let mut found: Vec<Range<usize>> = Vec::new();
-    for sign in at.find_iter(text) {
-        stop::point();
-        let rest = &text[sign.end()..text.floor_char_boundary(sign.end() + DOMAIN)];
+    for sign in signs(text, at) {
+        let rest = &text[sign.end..text.floor_char_boundary(sign.end + DOMAIN)];
         let Some(domain) = after.find(rest) else { continue };
-        let end = sign.end() + domain.end();
+        let end = sign.end + domain.end();
         // "a.com1" and "a.com_x" continue after the pattern; "_a@b.com_" is emphasis of Markdown.
         let behind = &text[end..text.floor_char_boundary(end + EMPHASIS)];
         let beyond = behind.trim_start_matches('_');
@@ -80,10 +81,10 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         }
         let floor = found.last().map_or(0, |last| last.end);
         let is_unspaced_name = domain.as_str().starts_with(is_unspaced);
-        let start = local_part(text, floor, sign.start(), is_unspaced_name);
-        let marks = text[start..sign.start()].bytes().take_while(|&byte| byte == b'_');
+        let start = local_part(text, floor, sign.start, is_unspaced_name);
+        let marks = text[start..sign.start].bytes().take_while(|&byte| byte == b'_');
         let start = start + marks.take(behind.len() - beyond.len()).count();
-        if start < sign.start() && !is_something_else(text, start..sign.start(), domain.as_str(), end) {
+        if start < sign.start && !is_something_else(text, start..sign.start, domain.as_str(), end) {
             found.push(start..end);
         }
     }
@@ -94,6 +95,56 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
         found.dedup_by(|next, last| next.start < last.end);
     }
     found
+}
+
+/// The matches of [`AT`] in `text`, in order, each with a space before a bracket. Their first bytes are searched for with
+/// SIMD: few texts have many of these.
+fn signs(text: &str, sign: &Regex) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let firsts: [fn(&[u8]) -> Option<usize>; 3] = [
+        |rest| memchr3(b'@', b'%', b'&', rest),
+        |rest| memchr3(b'[', b'(', b'{', rest),
+        |rest| memchr(b'\\', rest),
+    ];
+    let next = move |set: usize, from: usize| firsts[set](&bytes[from..]).map_or(usize::MAX, |at| from + at);
+    let mut heads = [0, 1, 2].map(|set| next(set, 0));
+    let mut end = 0;
+    std::iter::from_fn(move || {
+        loop {
+            stop::point();
+            let set = if heads[0] < heads[1].min(heads[2]) {
+                0
+            } else {
+                1 + usize::from(heads[2] < heads[1])
+            };
+            let at = heads[set];
+            if at == usize::MAX {
+                return None;
+            }
+            heads[set] = next(set, at + 1);
+            if at < end || !may_be_sign(&bytes[at..]) {
+                continue;
+            }
+            if let Some(found) = sign.find(&text[at..]) {
+                let has_space = set == 1 && at > end && bytes[at - 1] == b' ';
+                end = at + found.end();
+                return Some(at - usize::from(has_space)..end);
+            }
+        }
+    })
+}
+
+/// Whether the first two bytes are those of a match of [`AT`].
+fn may_be_sign(bytes: &[u8]) -> bool {
+    match bytes {
+        [b'@', ..] | [b'%', b'4', ..] | [b'\\', b'u' | b'U', ..] | [b'&', b'#' | b'c' | b'C', ..] => true,
+        [b'[' | b'(' | b'{', rest @ ..] => {
+            let word = rest.strip_prefix(b" ").unwrap_or(rest);
+            // The last three begin the forms of a Russian letter.
+            matches!(word, [b'a' | b'A' | 0xD0 | 0xD1 | 0xE1, ..])
+        }
+        _ => false,
+    }
 }
 
 /// Whether a text in the form of an address is the name of a file or of a version of a package, or a remote for source
@@ -118,8 +169,8 @@ fn spoken(text: &str) -> Vec<Range<usize>> {
         return Vec::new();
     };
     let mut found: Vec<Range<usize>> = Vec::new();
-    let dots = memchr::memmem::find_iter(text.as_bytes(), DOT);
-    for dot in dots.chain(memchr::memmem::find_iter(text.as_bytes(), " DOT ")) {
+    let dots = DOTS.iter().flat_map(|word| word.find_iter(text.as_bytes()));
+    for dot in dots {
         stop::point();
         let from = text.ceil_char_boundary(dot.saturating_sub(SPOKEN_REACH));
         let to = text.floor_char_boundary(text.len().min(dot + SPOKEN_REACH / 2));

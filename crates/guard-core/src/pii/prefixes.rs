@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
-use regex_automata::hybrid::dfa::OverlappingState;
-use regex_automata::{Anchored, Input};
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::{Anchored, Input, MatchError};
 
 use crate::rules::RuleErrorKind;
 use crate::rules::automaton::{Automaton, Limits};
@@ -73,16 +73,8 @@ impl Prefixes {
             let mut ends = Vec::new();
             for start in starts {
                 stop::point();
-                let input = Input::new(text)
-                    .anchored(Anchored::Yes)
-                    .range(start..text.len().min(start + LONGEST));
-                let mut state = OverlappingState::start();
                 ends.clear();
-                loop {
-                    dfa.try_search_overlapping_fwd(cache, &input, &mut state)?;
-                    let Some(found) = state.get_match() else { break };
-                    ends.push((found.pattern().as_usize(), found.offset()));
-                }
+                find_ends(dfa, cache, text, start, &mut ends)?;
                 if !ends.is_empty() {
                     seen(start, &ends);
                 }
@@ -90,6 +82,41 @@ impl Prefixes {
             Ok(())
         })
     }
+}
+
+/// Adds all matches that begin at `start`, the shortest first. Most searches end after a few bytes, so the automaton is
+/// stepped here: entering its own search takes longer than that.
+fn find_ends(
+    dfa: &DFA,
+    cache: &mut Cache,
+    text: &str,
+    start: usize,
+    ends: &mut Vec<(usize, usize)>,
+) -> Result<(), RuleErrorKind> {
+    let bytes = text.as_bytes();
+    let end = bytes.len().min(start + LONGEST);
+    let input = Input::new(text).anchored(Anchored::Yes).range(start..end);
+    let mut state = dfa.start_state_forward(cache, &input)?;
+    // A match is known one byte behind its end, even if the search ends there.
+    for at in start..=end {
+        state = match bytes.get(at) {
+            Some(&byte) => dfa.next_state(cache, state, byte),
+            None => dfa.next_eoi_state(cache, state),
+        }
+        .map_err(|_| MatchError::gave_up(at))?;
+        if !state.is_tagged() {
+            continue;
+        }
+        if state.is_match() {
+            let patterns = (0..dfa.match_len(cache, state)).map(|index| dfa.match_pattern(cache, state, index));
+            ends.extend(patterns.map(|pattern| (pattern.as_usize(), at)));
+        } else if state.is_dead() {
+            break;
+        } else if state.is_quit() {
+            return Err(MatchError::quit(bytes[at], at).into());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

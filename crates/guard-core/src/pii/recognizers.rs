@@ -11,7 +11,7 @@ use super::context::Vocabulary;
 use super::names::Names;
 use super::options::{Checksum, Options};
 use super::prefixes::Prefixes;
-use super::recognizer::{Source, compounds, links, sources};
+use super::recognizer::{Finder, Source, compounds, links, sources};
 use crate::rules::regex::Patterns;
 use crate::rules::{RuleError, RuleErrorKind};
 
@@ -191,6 +191,8 @@ fn names<'a>(recognizers: &'a [Recognizer], options: &'a Options) -> impl Iterat
 #[derive(Debug)]
 pub struct Recognizers {
     pub(super) recognizers: Vec<Recognizer>,
+    /// The finders, each with the index of its recognizer.
+    pub(super) finders: Vec<(usize, Finder)>,
     /// The patterns with a digit in every match.
     pub(super) with_digits: Option<PatternGroup>,
     /// The patterns that match without a digit.
@@ -246,6 +248,9 @@ impl Recognizers {
             })
         };
         let recognizers: Vec<Recognizer> = sources.map(recognizer).collect::<Result<_, _>>()?;
+        let finders = recognizers.iter().enumerate();
+        let finders = finders.filter_map(|(index, recognizer)| Some((index, recognizer.source.finder?)));
+        let finders = finders.collect();
         let with_digits = PatternGroup::new(&recognizers, false)?;
         let of_words = PatternGroup::new(&recognizers, true)?;
         let after_names = PatternGroup::of_names(&recognizers)?;
@@ -254,6 +259,7 @@ impl Recognizers {
         let compounds = compounds()?.iter().map(String::as_str);
         let names = Names::new(names(&recognizers, options), compounds, links()?)?;
         Ok(Self {
+            finders,
             with_digits,
             of_words,
             after_names,

@@ -184,16 +184,15 @@ impl<'a> Search<'a> {
     /// Adds the findings of finders.
     fn finders(&mut self) {
         let of = self.of;
-        for (index, recognizer) in of.recognizers.iter().enumerate() {
+        for &(index, finder) in &of.finders {
             stop::point();
-            let found: Vec<Range<usize>> = match recognizer.source.finder {
-                Some(Finder::Url) => urls::find(self.text).into_iter().map(|found| found.range).collect(),
-                Some(Finder::Email) => email::find(self.text),
-                Some(Finder::Domain) => domain::find(self.text),
-                Some(Finder::Address) => self.addresses(Certainty::Sure),
-                Some(Finder::LikelyAddress) => self.addresses(Certainty::Likely),
-                Some(Finder::PossibleAddress) => self.addresses(Certainty::Possible),
-                None => continue,
+            let found: Vec<Range<usize>> = match finder {
+                Finder::Url => urls::find(self.text).into_iter().map(|found| found.range).collect(),
+                Finder::Email => email::find(self.text),
+                Finder::Domain => domain::find(self.text),
+                Finder::Address => self.addresses(Certainty::Sure),
+                Finder::LikelyAddress => self.addresses(Certainty::Likely),
+                Finder::PossibleAddress => self.addresses(Certainty::Possible),
             };
             for range in found {
                 stop::point();
@@ -228,15 +227,15 @@ impl<'a> Search<'a> {
         };
         let of = self.of;
         let text = self.text;
-        let mut done: Vec<bool> = vec![false; of.recognizers.len()];
+        let mut done: Vec<usize> = Vec::new();
         let seen = |start: usize, ends: &[(usize, usize)]| {
-            done.fill(false);
+            done.clear();
             // Of each pattern, the longest match with boundaries and a passed check counts.
             for &(pattern, end) in ends.iter().rev() {
                 stop::point();
                 for &index in &of_pattern[pattern] {
                     let Recognizer { source, adjacent, .. } = &of.recognizers[index];
-                    if done[index] || !has_boundaries(text, start..end, source.boundary) {
+                    if done.contains(&index) || !has_boundaries(text, start..end, source.boundary) {
                         continue;
                     }
                     // Scores are cheaper than checks.
@@ -247,7 +246,7 @@ impl<'a> Search<'a> {
                             .is_none_or(|check| check.passes(&text[start..end], &of.phones))
                         && adjacent.match_around(text, &(start..end))
                     {
-                        done[index] = true;
+                        done.push(index);
                         self.add(index, start..end, score);
                     }
                 }

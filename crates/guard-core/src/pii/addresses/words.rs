@@ -104,8 +104,8 @@ impl Hasher for AsItIs {
 pub(super) struct Words {
     meanings: HashMap<u64, Meanings, BuildHasherDefault<AsItIs>>,
     joined: Vec<(String, Meanings)>,
-    /// The last two letters of the joined words.
-    endings: HashSet<(char, char)>,
+    /// The hashes of the last two letters of the joined words.
+    endings: HashSet<u64, BuildHasherDefault<AsItIs>>,
     no_street: HashSet<String>,
 }
 
@@ -233,9 +233,11 @@ impl Words {
     }
 }
 
-fn last_two(word: &str) -> Option<(char, char)> {
+/// The hash of the last two letters of a word.
+fn last_two(word: &str) -> Option<u64> {
     let mut letters = word.chars().rev().flat_map(char::to_lowercase);
-    Some((letters.next()?, letters.next()?))
+    let last = hash_letter(EMPTY, letters.next()?);
+    Some(hash_letter(last, letters.next()?))
 }
 
 /// The words of all countries.
