@@ -83,7 +83,7 @@ const SECRETS = {
     (t) => `пароль: ${t.of(["тюльпан", "берёза", "лампочка", "облако"])}${t.below(90) + 10}`,
     (t) => `密码是 ${t.password()}`,
     (t) => `数据库的密码：${t.password()}`,
-    () =>
+    (t) =>
       `my seed phrase is ${Array.from({ length: 12 }, () => t.noun()).join(" ")}`.replace(/\b[a-z]{9,}\b/g, "ocean"),
   ],
 };
@@ -109,7 +109,7 @@ const HARMLESS = {
   ],
   "lock files": [
     (t) => `  resolution: {integrity: sha512-${t.text(`${ALPHANUMERIC}+/`, 86)}==}`,
-    () =>
+    (t) =>
       `"https://deno.land/std/${t.of(["token", "password", "secret", "auth"])}.ts": "${t.text("0123456789abcdef", 64)}",`,
     (t) => `github.com/${t.noun()}/auth-token v1.${t.below(20)}.0 h1:${t.text(`${ALPHANUMERIC}+/`, 43)}=`,
     (t) => `name = "${t.noun()}-token"\nchecksum = "${t.text("0123456789abcdef", 64)}"`,
