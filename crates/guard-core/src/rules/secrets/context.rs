@@ -280,25 +280,26 @@ pub(super) fn names(outside: &[u8], prefix: &[u8], between: &[u8]) -> Link {
     // A name that a bracket closes at the end of a line is a placeholder too: `<password>`.
     let is_closed = between.first() == Some(&b'>') && between.contains(&b'\n');
     let is_opened = |bytes: &[u8]| matches!(bytes, [.., b'$' | b'#' | b'%', b'{' | b'(']);
-    let phrase = phrase(&named[rest..], operator && ends_name(between));
     let never = is_placeholder
         || is_closed
         || named.iter().any(|byte| b"=:,{(>|/".contains(byte))
         || !is_whole(between)
         || is_file(between)
         || about(prefix)
-        || about(&named[..rest])
-        || phrase == Phrase::Other;
+        || about(&named[..rest]);
+    if never {
+        return Link::Never;
+    }
     // In calls, a comma separates a name and its value, and both are quoted.
     let value = trim_end(between, b" \t\"'`\\");
     let is_list = value.last() == Some(&b',') && value.len() == between.trim_ascii_end().len();
     let goes_on = between.last().is_some_and(|last| GOES_ON.contains(last));
-    match operator || !between.contains(&b'\n') {
-        _ if never => Link::Never,
-        _ if phrase == Phrase::Open => Link::None,
-        _ if is_list || goes_on || is_opened(between) => Link::None,
-        true => Link::Some,
-        false => Link::None,
+    match phrase(&named[rest..], operator && ends_name(between)) {
+        Phrase::Other => Link::Never,
+        Phrase::Open => Link::None,
+        Phrase::Linked if is_list || goes_on || is_opened(between) => Link::None,
+        Phrase::Linked if operator || !between.contains(&b'\n') => Link::Some,
+        Phrase::Linked => Link::None,
     }
 }
 

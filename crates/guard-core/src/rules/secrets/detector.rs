@@ -137,7 +137,7 @@ impl Secrets {
             let mut matches = search_views_and_variants(
                 text,
                 Selection::All,
-                |view| self.hits(view),
+                |view| self.hits(view, false),
                 |view| self.reversed_hits(view),
             )?;
             // Decoding leetspeak replaces digits with letters, which destroys credentials.
@@ -146,7 +146,7 @@ impl Secrets {
             matches.retain(|view_match| !is_leet(view_match));
             matches
         } else {
-            let found = self.hits(text)?.into_iter();
+            let found = self.hits(text, false)?.into_iter();
             let in_text = |found: Hit| ViewMatch {
                 range: found.range.clone(),
                 found,
@@ -159,8 +159,8 @@ impl Secrets {
         Ok(with_repeats(text, secrets))
     }
 
-    /// The matches of all rules in one view.
-    fn hits(&self, text: &str) -> Result<Vec<Hit>, RuleErrorKind> {
+    /// The matches of all rules in one view; with `known`, only of rules with a known service.
+    fn hits(&self, text: &str, known: bool) -> Result<Vec<Hit>, RuleErrorKind> {
         let placeholders = &built_in()?.allow;
         let accept = |rule: &Rule, value: &[u8]| {
             let source = &rule.source;
@@ -183,7 +183,9 @@ impl Secrets {
             } else {
                 (0, None)
             };
-            let enabled = |index: usize| first > 0 || self.enabled[index];
+            let enabled = |index: usize| {
+                (first > 0 || self.enabled[index]) && (!known || set.rules[index].source.service.is_some())
+            };
             for candidate in set.find(text.as_bytes(), enabled, accept, limit)? {
                 let value = &text.as_bytes()[candidate.range.clone()];
                 let check = set.rules[candidate.rule].source.check;
@@ -211,8 +213,8 @@ impl Secrets {
         let Some(decoded) = decoded else {
             return Ok(None);
         };
-        let hits = self.hits(&decoded)?.into_iter();
-        let known = hits.filter(|hit| hit.rule < self.embedded.rules.len() && self.source(hit.rule).service.is_some());
+        let hits = self.hits(&decoded, true)?.into_iter();
+        let known = hits.filter(|hit| hit.rule < self.embedded.rules.len());
         Ok(known
             .max_by_key(|hit| (hit.range.len(), Reverse(hit.rule)))
             .map(|hit| hit.rule))
@@ -224,9 +226,8 @@ impl Secrets {
         if words.text.is_empty() {
             return Ok(Vec::new());
         }
-        let hits = self.hits(&words.text)?.into_iter();
-        let known = hits.filter(|hit| self.source(hit.rule).service.is_some());
-        let reversed = known.filter_map(|hit| {
+        let hits = self.hits(&words.text, true)?.into_iter();
+        let reversed = hits.filter_map(|hit| {
             let range = words.original(&hit.range)?;
             Some((Hit { range, ..hit }, "reversed"))
         });

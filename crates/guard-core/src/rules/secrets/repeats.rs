@@ -23,6 +23,9 @@ pub(super) fn with_repeats<'a>(text: &str, mut secrets: Vec<Secret<'a>>) -> Vec<
         first.entry(&text[secret.range.clone()]).or_insert(index);
     }
     let values: Vec<(&str, usize)> = first.into_iter().filter(|(value, _)| is_distinctive(value)).collect();
+    if values.is_empty() {
+        return secrets;
+    }
     let bytes: usize = values.iter().map(|(value, _)| value.len()).sum();
     let automaton = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)

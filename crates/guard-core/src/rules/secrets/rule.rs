@@ -41,6 +41,9 @@ pub struct RuleSource {
     /// Lower-case keywords, compared without ASCII case. One must be near for the rule to be tried.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Whether a keyword counts only at the start of a word: not the end of a time (`10:00:07Z `) for the command `7z `.
+    #[serde(default)]
+    pub starts_word: bool,
     /// The credential, in the syntax of the `regex` crate. If there is a group `secret`, only that is secret.
     #[serde(default)]
     pub pattern: Option<String>,

@@ -3,7 +3,7 @@
 //! One pass finds all keywords, and a rule is tried only around its keywords. So the time grows with the length of the
 //! text and the number of keywords in it, not with the number of rules.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -65,6 +65,10 @@ impl RuleSet {
         accept: impl Fn(&Rule, &[u8]) -> bool,
         limit: Option<Duration>,
     ) -> Result<Vec<Candidate>, RuleErrorKind> {
+        // Most users have no rules of their own, and the search for no keyword would read the whole text.
+        if self.rules.is_empty() {
+            return Ok(Vec::new());
+        }
         let mut search = Search {
             rules: &self.rules,
             text,
@@ -74,16 +78,17 @@ impl RuleSet {
             taken: HashMap::new(),
             values: HashMap::new(),
         };
-        // For each rule, the window that is still growing.
-        let mut windows: Vec<Option<Range<usize>>> = vec![None; self.rules.len()];
+        // For each rule with a keyword in the text, the window that is still growing. Most texts have few of them.
+        let mut windows: BTreeMap<usize, Range<usize>> = BTreeMap::new();
         // Rules whose parser reads the text.
         let mut parsed: BTreeSet<usize> = BTreeSet::new();
         // For each rule without a greatest match length, the result of its last search.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
             stop::point();
+            let in_word = hit.start > 0 && text[hit.start - 1].is_ascii_alphanumeric();
             for &index in &self.owners[keyword] {
-                if !enabled(index) {
+                if !enabled(index) || in_word && self.rules[index].source.starts_word {
                     continue;
                 }
                 let compiled = self.rules[index].compiled()?;
@@ -103,22 +108,22 @@ impl RuleSet {
                     Shape::Pattern | Shape::Quoted => {}
                 }
                 let near = hit.start.saturating_sub(compiled.before)..(hit.start + compiled.after).min(text.len());
-                match &mut windows[index] {
+                match windows.get_mut(&index) {
                     Some(window) if near.start <= window.end => window.end = window.end.max(near.end),
                     Some(window) => {
                         let reached = search.patterns(index, compiled, window.clone(), &mut ahead)?;
                         *window = near.start.max(reached)..near.end.max(reached);
                     }
-                    none => *none = Some(near),
+                    None => {
+                        windows.insert(index, near);
+                    }
                 }
             }
             Ok(())
         })?;
-        for (index, window) in windows.into_iter().enumerate() {
+        for (index, window) in windows {
             stop::point();
-            if let Some(window) = window {
-                search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
-            }
+            search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
         }
         for index in parsed {
             stop::point();

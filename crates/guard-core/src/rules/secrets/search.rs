@@ -42,7 +42,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         window: Range<usize>,
         ahead: &mut HashMap<usize, Ahead>,
     ) -> Result<usize, RuleErrorKind> {
-        let started = Instant::now();
+        let deadline = self.limit.map(|limit| Instant::now() + limit);
         let mut matches = Matches::new(compiled, self.text, window);
         if compiled.unbounded {
             matches.ahead = Some(ahead.entry(index).or_default());
@@ -55,7 +55,7 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
                     range: secret,
                 });
             }
-            if self.limit.is_some_and(|limit| started.elapsed() > limit) {
+            if deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 let rule = self.rules[index].source.id.clone();
                 return Err(RuleErrorKind::TooSlow { rule });
             }
