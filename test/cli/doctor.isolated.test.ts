@@ -71,6 +71,7 @@ describe("guard-scan doctor", () => {
       "runs",
       "differs",
       "differs",
+      "differs",
       "ignored",
     ]);
     expect(shown.stdout + json.stdout).not.toContain("hush");
