@@ -1,7 +1,7 @@
 import { codePointOffsets, lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
-import type { Finding } from "./scanner.ts";
+import type { Coverage } from "./scanner.ts";
 
 /** The message and the string of a span. */
 interface Location {

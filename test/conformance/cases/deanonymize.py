@@ -46,6 +46,7 @@ OVERLAY = {
     "case_insensitive: one": ({"sanitized": "Hello John Doe!"}, LITERAL),
     "case_insensitive: several and repeated": ({"sanitized": "John Doe wrote to Jane Roe and John Doe."}, LITERAL),
     "case_insensitive: none": ({"sanitized": "Nothing to restore here."}, LITERAL),
+    "case_insensitive: emoji and combining marks around": ({"sanitized": "\U0001f600Keanu Reeves\u0301\U0001f600"}, "a letter with a combining mark is another letter (Unicode, UAX #15)"),
     "fuzzy: several and repeated": ({"sanitized": "John Doe wrote to Jane Roe and John Doe."}, CLEAR),
     "fuzzy: Cyrillic": ({"sanitized": "\u041f\u0440\u0438\u0432\u0435\u0442, \u0418\u0412\u0410\u041d \u041f\u0435\u0442\u0440\u043e\u0432"}, "at most a quarter of a placeholder may be wrong"),
     "combined_exact_fuzzy: Cyrillic": ({"sanitized": "\u041f\u0440\u0438\u0432\u0435\u0442, \u0418\u0412\u0410\u041d \u041f\u0435\u0442\u0440\u043e\u0432"}, "at most a quarter of a placeholder may be wrong"),

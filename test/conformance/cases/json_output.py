@@ -61,7 +61,7 @@ OVERLAY = {
     "a comment is repaired": ({"sanitized": '{"a": 1 , "b": 2}'}, "what is valid stays as it is written"),
     "a brace in a string": ({"sanitized": '{"a": "}"}'}, "this is valid; llm-guard does not know strings and breaks it"),
     "an open brace": ({"isValid": True, "score": -1, "sanitized": 'Look: {"a": 1}'}, "JSON that was cut off is repaired; llm-guard does not see it"),
-    "NaN and Infinity": ({"sanitized": '{"a": "NaN", "b": "Infinity"}'}, "they are not JSON (RFC 8259), and no other program reads them"),
+    "NaN and Infinity": ({"isValid": False, "score": 1}, "they are not JSON (RFC 8259), and null and a string are both possible repairs"),
     "an escaped backslash before the brace": ({"sanitized": '\\\\{"a": 1}'}, "llm-guard takes the backslashes before for a part of the JSON and removes them"),
     "code is no JSON": ({"isValid": True, "score": -1}, CODE),
     "a template placeholder": ({"isValid": True, "score": -1}, CODE),

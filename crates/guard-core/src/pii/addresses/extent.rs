@@ -356,9 +356,8 @@ impl Parser<'_> {
         let token = &self.tokens[at];
         let is_short = token.word(self.text).chars().count() <= 3 && end == at + 1;
         let is_upper = token.word(self.text).chars().all(|letter| !letter.is_lowercase());
-        let counts = meanings & TOWN != 0 && (!is_short || is_upper || token.kind == Kind::Capital)
-            || meanings & COUNTRY != 0 && (!is_short || is_upper)
-            || token.kind == Kind::Capital;
+        let is_known = meanings & (TOWN | COUNTRY) != 0 && (!is_short || is_upper);
+        let counts = is_known || token.kind == Kind::Capital;
         // "12 Oak Street Austin Powers" goes on with a name.
         let goes_on = self.token(end).is_some_and(|next| {
             next.kind == Kind::Capital

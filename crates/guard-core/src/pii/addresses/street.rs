@@ -144,7 +144,8 @@ impl Parser<'_> {
                 points += i32::from(skipped < 2);
             } else {
                 let is_labelled = last.checked_sub(1).is_some_and(|before| self.tokens[before].is(NUMBER));
-                if !token.is_sign(",،.") && !(token.is_sign(":") && is_labelled) {
+                let is_joint = token.is_sign(",،.") || token.is_sign(":") && is_labelled;
+                if !is_joint {
                     break;
                 }
             }
@@ -221,7 +222,8 @@ impl Parser<'_> {
             };
             let is_part =
                 self.is_name(before, is_lower) && !self.ends_sentence(before) && !before.is(NUMBER & !ANY_NUMBERED);
-            if !is_part && !(before.kind == Kind::Number && start < last) {
+            let is_house_number = before.kind == Kind::Number && start < last;
+            if !(is_part || is_house_number) {
                 break;
             }
             start -= 1;

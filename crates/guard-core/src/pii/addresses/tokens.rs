@@ -146,8 +146,7 @@ fn word(text: &str, start: usize, limit: usize) -> (Kind, usize) {
     let mut end = start;
     let mut letters = 0;
     let first = text[start..limit].chars().next().unwrap_or_default();
-    let mut characters = text[start..limit].char_indices().peekable();
-    while let Some((offset, character)) = characters.next() {
+    for (offset, character) in text[start..limit].char_indices() {
         let next = text[start + offset + character.len_utf8()..limit].chars().next();
         let is_part = match character {
             '\'' | '’' | '׳' | '״' | '"' | '-' | '‑' => {

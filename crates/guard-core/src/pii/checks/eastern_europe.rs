@@ -203,7 +203,7 @@ pub fn is_ua_company(value: &str) -> bool {
 
 /// A Moldovan IDNP: weights 7, 3, 1 (Legea 273/1994; Agenția Servicii Publice).
 pub fn is_md_idnp(value: &str) -> bool {
-    matches!(digits(value).first(), Some(0 | 1 | 2))
+    matches!(digits(value).first(), Some(0..=2))
         && has_check_digit(value, &[7, 3, 1, 7, 3, 1, 7, 3, 1, 7, 3, 1], |sum| sum % 10)
 }
 

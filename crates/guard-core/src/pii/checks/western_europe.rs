@@ -199,9 +199,7 @@ pub fn is_es_nss(value: &str) -> bool {
 /// A Portuguese NIF: modulus 11 (Decreto-Lei 14/2013; Autoridade Tributária e Aduaneira).
 pub fn is_pt_nif(value: &str) -> bool {
     let check = |sum: u32| (11 - sum % 11) % 11 % 10;
-    digits(value)
-        .first()
-        .is_some_and(|first| matches!(first, 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9))
+    digits(value).first().is_some_and(|first| (1..=9).contains(first))
         && has_check_digit(value, &[9, 8, 7, 6, 5, 4, 3, 2], check)
 }
 

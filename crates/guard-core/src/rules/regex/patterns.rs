@@ -239,17 +239,28 @@ impl Patterns {
             let range = composed
                 .as_ref()
                 .map_or(range.clone(), |composed| composed.original(range));
-            let next = found.partition_point(|known| (known.pattern, known.range.start) <= (pattern, range.start));
-            let is_known = found[..next].last().is_some_and(|known| {
-                known.pattern == pattern && (known.range.end >= range.end || match_type != MatchType::All)
-            });
+            let is_known = match match_type {
+                MatchType::All => is_covered(&found, pattern, &range),
+                MatchType::Search | MatchType::FullMatch => {
+                    let next =
+                        found.partition_point(|known| (known.pattern, known.range.start) <= (pattern, range.start));
+                    found[..next].last().is_some_and(|known| known.pattern == pattern)
+                }
+            };
             if !is_known {
                 added.push(PatternMatch { pattern, range });
             }
         }
         found.extend(added);
         found.sort_by_key(|found| (found.pattern, found.range.start, found.range.end));
-        found.dedup();
+        found.dedup_by(|next, last| {
+            let overlaps =
+                next.pattern == last.pattern && (next.range == last.range || next.range.start < last.range.end);
+            if overlaps {
+                last.range.end = last.range.end.max(next.range.end);
+            }
+            overlaps
+        });
         if match_type != MatchType::All {
             found.dedup_by_key(|found| found.pattern);
         }
@@ -294,4 +305,17 @@ impl Patterns {
         });
         Some(suspects.collect())
     }
+}
+
+/// Whether the matches of a pattern cover a range. The matches are sorted by pattern and start, and those of one pattern do not overlap.
+fn is_covered(found: &[PatternMatch], pattern: usize, range: &Range<usize>) -> bool {
+    let first = found.partition_point(|known| (known.pattern, known.range.end) <= (pattern, range.start));
+    let mut end = range.start;
+    for known in &found[first..] {
+        if known.pattern != pattern || known.range.start > end || end >= range.end {
+            break;
+        }
+        end = known.range.end;
+    }
+    end >= range.end
 }

@@ -108,11 +108,11 @@ fn next_string(text: &[u8], from: usize, last: usize) -> Option<QuotedString> {
 fn close(text: &[u8], start: usize, quote: u8, escapes: usize) -> Option<usize> {
     let end = text.len().min(start + LENGTH);
     let mut backslashes = 0;
-    for at in start..end {
-        match text[at] {
+    for (at, byte) in text.iter().copied().enumerate().take(end).skip(start) {
+        match byte {
             b'\\' => backslashes += 1,
             b'\n' => return None,
-            byte if byte == quote
+            _ if byte == quote
                 && (escapes == 0 && backslashes % 2 == 0
                     || escapes > 0 && backslashes <= escapes && backslashes > 0) =>
             {
