@@ -21,30 +21,23 @@ from .sets import OWN, OWN_DOCUMENTS, UNKNOWN, Text, locate_orders
 
 OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_OUT_FILES)}
 HOSTS = {
-    "wikipedia",
+    "passages_of_languages",
     "dialogue_turns",
     "code",
-    "clean_code",
+    "samples",
     "t0_prompts",
     "conversations",
     "chat",
     "answers",
-    "passages",
+    "repositories",
 }
 # Our own texts to hide. The other files contain documents with hidden texts.
 OWN_SENTENCES = OWN_TEXTS - {f"own_{name}" for name in OWN_DOCUMENTS}
-GUESTS = {
-    *OWN_SENTENCES,
-    "safe_guard",
-    "neuralchemy",
-    "deepset",
-    "tensortrust",
-    "multilingual",
-}
+GUESTS = {*OWN_SENTENCES, "deepset", "garak"}
 # Texts that are harmless everywhere, including documents, mails and tool results.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
 # Orders of a user to the model. They are harmless next to a text of the user, but not inside tool results.
-REQUESTS = {"alpaca", "alpaca_zh", "assistant_intents", "role_play"}
+REQUESTS = {"oasst", "commands", "assistant_intents"}
 TWINS = {*REMARKS, *REQUESTS}
 # Lengths of hosts in characters, up to a window of the model (about 1,000), so that an attack is a small part of the text.
 HOST_LENGTHS = [150, 300, 500, 700, 900]
@@ -130,19 +123,26 @@ def orders_in(text: str, order: str) -> tuple[tuple[int, int], ...]:
     return ()
 
 
-# Sets of short texts that are harmless everywhere, in addition to REMARKS.
+# Sets of short texts that are harmless everywhere, in addition to REMARKS. Of requests of people only the questions are.
 STATEMENTS = {
     "tatoeba",
     "sib200",
     "reviews",
     "chat",
     "documents_of_languages",
-    "wikipedia",
+    "passages_of_languages",
+    "interfaces",
+    "guide",
+    "oasst",
+    "oasst_fi",
+    "questions",
+    "requests_of_languages",
+    "tasks",
     *REMARKS,
 }
 # The share of composed texts with an order, and the share of those whose order is also a direct attack.
 WITH_ORDER, HOSTILE = 0.5, 0.5
-# The share of bare tasks that follow an attention phrase.
+# The share of acts that follow an attention phrase. Questions always do: without it they are harmless in data.
 INTRODUCED = 0.35
 LONGEST_STATEMENT = 250
 
@@ -172,22 +172,24 @@ def compose(
     # Our own attacks are clear and varied, so most guests are among them.
     own = [row for row in attacks if row.set in OWN_SENTENCES] or attacks
     tasks = [row for row in short if row.set == "tasks"]
+    acts = [row for row in tasks if row.indirect == INJECTION]
     statements = [
-        row for row in short if row.set in STATEMENTS and row.label == SAFE and len(row.text) <= LONGEST_STATEMENT
+        row for row in short if row.set in STATEMENTS and row.indirect == SAFE and len(row.text) <= LONGEST_STATEMENT
     ]
     result: list[Text] = []
-    if not (hosts and attacks and tasks and statements):
+    if not (hosts and attacks and acts and statements and introductions):
         return result
     names = sorted(hosts)
     for _ in range(count):
         host = excerpt(rng.choice(hosts[rng.choice(names)]), rng)
         has_order = rng.random() < WITH_ORDER
         is_hostile = has_order and rng.random() < HOSTILE
-        pool = (own if rng.random() < 0.7 else attacks) if is_hostile else tasks if has_order else statements
+        is_introduced = has_order and not is_hostile and rng.random() < INTRODUCED
+        pool = tasks if is_introduced else acts if has_order else statements
+        if is_hostile:
+            pool = own if rng.random() < 0.7 else attacks
         guest = rng.choice(pool)
-        order = guest.text
-        if has_order and not is_hostile and introductions and rng.random() < INTRODUCED:
-            order = f"{rng.choice(introductions)} {order}"
+        order = f"{rng.choice(introductions)} {guest.text}" if is_introduced else guest.text
         form = rng.choice(FORMS)
         text = form(host, order, rng)
         result.append(

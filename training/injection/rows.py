@@ -9,6 +9,7 @@ from .. import datasets, trainer
 from .addresses import add_addresses
 from .compose import compose, wrap_in_envelopes, attention_phrases
 from .sets import SETS, Text
+from .tool_facts import tool_facts
 from .variations import disguise, pieces, vary
 
 # The numbers of composed texts and of texts in envelopes by split.
@@ -19,7 +20,7 @@ DISGUISED_ROWS = 1000
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
-    parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
+    parser.add_argument("--licences", default="open", help="licence classes to use")
     parser.add_argument("--sets", default="", help="names of sets to use; default: all sets of the licence classes")
     parser.add_argument(
         "--leave-out", default="", help="names of sets to exclude from training: all their rows are in dev"
@@ -36,7 +37,7 @@ def rows_for(args: argparse.Namespace) -> list[Text]:
         raise SystemExit(f"unknown set: {', '.join(sorted(left_out - {spec.name for spec in specs}))}")
     specs = [replace(spec, split="dev") if spec.name in left_out else spec for spec in specs]
     folder = datasets.data_folder(args.data)
-    rows: list[Text] = datasets.load(specs, folder, args.seed)
+    rows: list[Text] = datasets.load(specs, folder, args.seed) + tool_facts(args.seed)
     for split, composed, in_envelopes in COMPOSED:
         rows += compose(rows, composed, args.seed, split, attention_phrases(folder, split))
         rows += wrap_in_envelopes(rows, in_envelopes, args.seed, split)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 from ..datasets import HELD_OUT_FILES, NO_CATEGORY, Row, Spec
 from . import CATEGORIES, INJECTION, SAFE
@@ -71,28 +72,6 @@ def attack_in_document(row: Row, _raw: dict) -> Text:
     return text_of(row, INJECTION if row.label == INJECTION else UNKNOWN)
 
 
-# Machine-written kinds of safe_guard with threats and odd openings of stories instead of attacks.
-SAFE_GUARD_DROPPED = {
-    "Harmful Request",
-    "Other",
-    "Adversarial Example",
-    "Indirect Manipulation",
-}
-STORY = re.compile(r"\b(start|begin|end|continue)(s|ning|ing)? (with|in)\b", re.I)
-# Kinds of neuralchemy with code payloads and questions, which do not attack the instructions of a model.
-NEURALCHEMY_DROPPED = {
-    "adversarial",
-    "encoding",
-    "training_extraction",
-    "token_injection",
-    "model_fingerprinting",
-    "crescendo",
-    "control",
-    "chain_of_thought",
-    "output_manipulation",
-}
-
-
 def labelled(weight: float = 1.0, **only: str) -> Pick:
     """Picks rows by their own label. `only` keeps the rows whose fields start with the given values."""
 
@@ -109,16 +88,6 @@ def always(label: int, weight: float = 1.0, **only: str) -> Pick:
     return lambda raw: (label, weight) if inner({**raw, "label": ""}) else None
 
 
-def safe_guard(raw: dict) -> tuple[int, float] | None:
-    if raw["label"] == "injection" and (raw["kind"] in SAFE_GUARD_DROPPED or STORY.search(raw["text"])):
-        return None
-    return labelled()(raw)
-
-
-def neuralchemy(raw: dict) -> tuple[int, float] | None:
-    return None if raw["kind"] in NEURALCHEMY_DROPPED else labelled()(raw)
-
-
 def bipia(raw: dict) -> tuple[int, float] | None:
     """Picks the rows of BIPIA except tables and bare tasks, which look like ordinary requests."""
     if raw["label"] == "injection" and raw.get("part") not in ("email", "code"):
@@ -128,20 +97,11 @@ def bipia(raw: dict) -> tuple[int, float] | None:
 
 # Our categories for the kinds of the public sets. Other kinds have no category.
 KINDS = {
-    "direct": "override",
-    "Instruction Override": "override",
-    "Role Impersonation": "jailbreak",
-    "Jailbreak Attempt": "jailbreak",
-    "Prompt Leaking": "extraction",
-    "direct_injection": "override",
-    "instruction_override": "override",
-    "system_manipulation": "override",
-    "persona_replacement": "jailbreak",
+    "jailbreak_wild": "jailbreak",
+    "in_the_wild": "jailbreak",
+    "goal_hijacking": "override",
+    "prompt_leaking": "extraction",
     "prompt_extraction": "extraction",
-    "system_extraction": "extraction",
-    "prompt_leak": "extraction",
-    "rag_poisoning": "indirect",
-    "indirect_injection": "indirect",
 }
 
 
@@ -157,7 +117,7 @@ def category(default: str = "") -> Callable[[dict], int]:
     return of
 
 
-OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
+OPEN = "open"
 # Our own files, with their repetitions in an epoch.
 OWN = {
     "chat": 1,
@@ -213,8 +173,10 @@ OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_ha
 def own(name: str) -> Spec:
     held = name in HELD_OUT_FILES
 
-    def pick(raw: dict) -> tuple[int, float]:
+    def pick(raw: dict) -> tuple[int, float] | None:
         label = INJECTION if raw["label"] == "injection" else SAFE
+        if not held and label == INJECTION and isinstance(raw.get("order"), str) and is_bare_question(raw["order"]):
+            return None
         # It is debatable whether a polite order in a document attacks the user who pasted it.
         if raw.get("source") == "data" and label == INJECTION:
             label = UNKNOWN
@@ -247,14 +209,51 @@ def planted(raw: dict) -> tuple[int, float]:
     return UNKNOWN if raw["label"] == "injection" else SAFE, 0.8
 
 
+# Verbs of requests that act for the user: the same request inside data is an order. Other requests ask for information.
+ACTS = re.compile(
+    r"^(?:please |kindly |can you |could you |would you |i need you to |i want you to |i'd like you to |i would like (?:you )?to )*"
+    r"(?:add|apply|approve|archive|arrange|assign|block|book|buy|call|cancel|change|close|connect|create|deactivate|delete|deploy|disable|"
+    r"download|edit|email|enable|enroll|execute|export|file|forward|grant|install|invite|make|message|modify|move|open|order|pay|place|play|"
+    r"post|publish|purchase|register|remove|rename|reply|report|request|reschedule|reserve|reset|restart|revoke|run|save|schedule|send|set|"
+    r"share|sign|start|stop|submit|subscribe|transfer|turn|unlock|unsubscribe|update|upload|write)\b",
+    re.I,
+)
+QUESTION = re.compile(r"[?？؟;՞፧]\s*$")
+
+
 def task(raw: dict) -> tuple[int, float] | None:
     """Picks ordinary tasks without definitions of tasks, which are long and uniform."""
     return None if raw.get("kind") == "task_definition" else (SAFE, 0.7)
 
 
-def order_in_data(row: Row, _raw: dict) -> Text:
-    """A task that is harmless from a user and an order from a tool."""
-    return text_of(row, INJECTION, ((0, len(row.text)),))
+def task_in_data(row: Row, _raw: dict) -> Text:
+    """A task that is harmless from a user. In data a question is harmless, an act for the user is an order, and other tasks have no
+    label."""
+    if ACTS.match(row.text):
+        return text_of(row, INJECTION, ((0, len(row.text)),))
+    return text_of(row, SAFE if is_question(row.text) else UNKNOWN)
+
+
+def is_question(text: str) -> bool:
+    return len(text) <= LONGEST_QUESTION and bool(QUESTION.search(text)) and not ACTS.match(text)
+
+
+# Words of questions that address the reader or ask for an act.
+ADDRESSED = re.compile(r"\b(?:you|your|assistant|model|ai|bot|system|reader|please|vous|pod(?:ría|rías|er)|puedes|kannst|können)\b", re.I)
+
+
+def is_bare_question(order: str) -> bool:
+    """Whether an order in data only asks something, which is harmless there."""
+    return is_question(order) and not ADDRESSED.search(order)
+
+
+# Longer texts that end in a question often begin with a request.
+LONGEST_QUESTION = 200
+
+
+def question(row: Row, _raw: dict) -> Text:
+    """A request of a person. If it is only a question, it is harmless in data too (titles, FAQ, quizzes)."""
+    return text_of(row, SAFE if row.label == SAFE and is_question(row.text) else UNKNOWN)
 
 
 def talk_or_document(row: Row, raw: dict) -> Text:
@@ -270,495 +269,161 @@ def documents_only(raw: dict) -> tuple[int, float] | None:
     return None if "customer" in (raw.get("kind") or "") else (SAFE, 1.0)
 
 
-PROMPTS = "injection/benign_prompts.jsonl.gz"
-TEXTS = "injection/benign_texts.jsonl.gz"
+def of_file(name: str, file: str, use: Pick, **options: Any) -> Spec:
+    """A set of the data folder. All of them are open."""
+    return Spec(name, f"{file}.jsonl.gz", OPEN, use, **options)
+
+
+def harmless(
+    name: str, file: str, complete: Callable[[Row, dict], Text], limit: int | None = None, weight: float = 1.0, **only: str
+) -> Spec:
+    """A set of harmless texts, with at most `limit` training rows."""
+    return of_file(name, file, always(SAFE, weight, **only), caps=None if limit is None else {SAFE: limit}, complete=complete)
+
+
+def harmless_by_language(
+    name: str, file: str, complete: Callable[[Row, dict], Text], limit: int, weight: float = 1.0
+) -> Spec:
+    """A set of harmless texts of many languages, with at most `limit` training rows of each."""
+    return of_file(name, file, always(SAFE, weight), max_per_language=limit, complete=complete)
+
+
 SETS = [
     # Written for guard (MIT, in this repository).
     *(own(name) for name in (*HELD_OUT_FILES, *OWN)),
-    # Attacks. Most of these sets have benign rows too.
-    Spec(
-        "deepset",
-        "injection/deepset_train.jsonl.gz",
-        UNCLEAR,
-        labelled(),
-        repeat=2,
-        complete=prompt,
-    ),
-    Spec(
-        "safe_guard",
-        "injection/safe_guard.jsonl.gz",
-        UNCLEAR,
-        safe_guard,
-        {SAFE: 2000, INJECTION: 1200},
-        category=category(),
-        complete=prompt,
-    ),
-    Spec(
-        "neuralchemy",
-        "injection/neuralchemy.jsonl.gz",
-        UNCLEAR,
-        neuralchemy,
-        {SAFE: 900, INJECTION: 1300},
-        category=category(),
-        complete=prompt,
-    ),
-    Spec(
+    # Attacks of people. Some of these sets have harmless rows too.
+    of_file("deepset", "injection/part_deepset", labelled(), repeat=2, complete=prompt),
+    of_file(
         "jackhhao",
-        "injection/jackhhao_jailbreak_train.jsonl.gz",
-        OPEN,
+        "injection/jackhhao_jailbreak_train",
         labelled(),
-        {SAFE: 600},
+        caps={SAFE: 900},
         category=category("jailbreak"),
         complete=prompt,
     ),
-    Spec(
+    of_file(
         "jailbreak_prompts",
-        "injection/jailbreak_prompts.jsonl.gz",
-        OPEN,
+        "injection/part_jailbreak_prompts",
         labelled(),
         category=category("jailbreak"),
         complete=prompt,
     ),
-    Spec(
-        "tensortrust",
-        "injection/tensortrust_extraction.jsonl.gz",
-        UNCLEAR,
-        labelled(),
-        {INJECTION: 300},
-        category=category("extraction"),
-        complete=prompt,
-    ),
-    Spec(
-        "bipia",
-        "injection/bipia_train.jsonl.gz",
-        OPEN,
-        bipia,
-        {INJECTION: 300},
-        category=category("indirect"),
-        complete=attack_in_document,
-    ),
-    Spec(
-        "agent_attacks",
-        "injection/agent_attacks.jsonl.gz",
-        OPEN,
-        labelled(),
-        {INJECTION: 450},
-        category=category("indirect"),
-        complete=attack_in_document,
-    ),
-    Spec(
-        "multilingual",
-        "injection/multilingual_attacks.jsonl.gz",
-        UNCLEAR,
-        labelled(),
-        repeat=3,
-        complete=prompt,
-    ),
-    Spec(
-        "five_languages",
-        "injection/own_5_languages.jsonl.gz",
-        NC,
-        labelled(),
-        {INJECTION: 800},
-        complete=attack_in_document,
-    ),
-    # Ordinary prompts.
-    Spec("alpaca", PROMPTS, NC, labelled(source="andyrdt"), {SAFE: 1200}, complete=prompt),
-    Spec(
-        "alpaca_zh",
-        PROMPTS,
-        UNCLEAR,
-        labelled(source="carbonz0"),
-        {SAFE: 400},
-        complete=prompt,
-    ),
-    Spec(
-        "role_play",
-        PROMPTS,
-        NC,
-        labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Role"),
-        {SAFE: 900},
-        complete=prompt,
-    ),
-    Spec(
-        "tool_prompts",
-        PROMPTS,
-        NC,
-        labelled(source="gururise/AlpacaDataCleaned:dataset_extensions/GPTeacher/Tool"),
-        {SAFE: 120},
-        complete=prompt,
-    ),
-    Spec(
-        "t0_prompts",
-        PROMPTS,
-        OPEN,
-        labelled(source="yizhongw"),
-        {SAFE: 400},
-        complete=prompt,
-    ),
-    Spec(
-        "act_as",
-        PROMPTS,
-        UNCLEAR,
-        labelled(source="dan-stats-1"),
-        repeat=3,
-        complete=prompt,
-    ),
-    Spec(
-        "security_talk",
-        PROMPTS,
-        OPEN,
-        labelled(source="ShirePyDev"),
-        {SAFE: 250},
-        complete=prompt,
-    ),
-    # Ordinary texts: documents, system prompts, code, chat.
-    Spec(
-        "wikipedia",
-        TEXTS,
-        NC,
-        labelled(source="Babelscape"),
-        {SAFE: 450},
-        complete=document,
-    ),
-    Spec(
-        "dialogue_turns",
-        TEXTS,
-        OPEN,
-        labelled(source="google-research"),
-        complete=prompt,
-    ),
-    Spec(
-        "code",
-        TEXTS,
-        OPEN,
-        labelled(source="github-linguist"),
-        {SAFE: 220},
-        complete=document,
-    ),
-    Spec(
-        "system_prompts",
-        TEXTS,
-        OPEN,
-        labelled(1.5, source="LouisShark"),
-        complete=prompt,
-    ),
-    Spec(
-        "conversations",
-        "conversation/benign.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 400},
-        complete=prompt,
-    ),
-    Spec(
-        "assistant_intents",
-        "topics/clinc_train.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 300},
-        complete=prompt,
-    ),
-    Spec(
-        "bank_questions",
-        "topics/banking77_train.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 200},
-        complete=prompt,
-    ),
-    Spec(
-        "chat",
-        "emotion/goemotions_train_dev.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 500},
-        complete=document,
-    ),
-    # Documents with hidden attacks, and answers of models.
-    Spec(
-        "answers",
-        "refusal/compliance_answers.jsonl.gz",
-        NC,
-        always(SAFE, 0.7),
-        {SAFE: 450},
-        complete=document,
-    ),
-    Spec(
-        "passages",
-        "nli/control.jsonl.gz",
-        UNCLEAR,
-        always(SAFE, 0.7),
-        {SAFE: 150},
-        complete=document,
-    ),
-    Spec(
-        "clean_code",
-        "secrets/clean_code.jsonl.gz",
-        OPEN,
-        always(SAFE, 0.7),
-        {SAFE: 60},
-        complete=document,
-    ),
-    # Unpleasant texts without attacks on a model.
-    Spec(
-        "harmful",
-        "injection/harmful_requests.jsonl.gz",
-        OPEN,
-        always(SAFE, 0.5),
-        {SAFE: 450},
-        complete=prompt,
-    ),
-    Spec(
-        "toxic_en",
-        "toxicity/paradetox.jsonl.gz",
-        OPEN,
-        always(SAFE, 0.7),
-        {SAFE: 200},
-        complete=document,
-    ),
-    Spec(
-        "toxic_zh",
-        "toxicity/cold_train_zh.jsonl.gz",
-        OPEN,
-        always(SAFE, 0.7),
-        {SAFE: 150},
-        complete=document,
-    ),
-    Spec(
-        "chat_ru",
-        "toxicity/ru_toxicity_train.jsonl.gz",
-        UNCLEAR,
-        always(SAFE, 0.7),
-        {SAFE: 200},
-        complete=document,
-    ),
-]
-
-# Ordinary texts of many languages: sentences, passages, requests, documents.
-SETS += [
-    Spec(
-        "sib200",
-        "injection/harmless_sib200.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        max_per_language=32,
-        complete=document,
-    ),
-    Spec(
-        "tatoeba",
-        "injection/harmless_tatoeba.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        max_per_language=30,
-        complete=document,
-    ),
-    Spec(
-        "udhr",
-        "injection/harmless_udhr.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        max_per_language=2,
-        complete=document,
-    ),
-    Spec(
-        "passages_of_languages",
-        "injection/harmless_passages_multilingual.jsonl.gz",
-        UNCLEAR,
-        always(SAFE),
-        max_per_language=15,
-        complete=document,
-    ),
-    Spec(
-        "requests_of_languages",
-        "injection/harmless_requests_multilingual.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        max_per_language=70,
-        complete=prompt,
-    ),
-    Spec(
-        "documents_of_languages",
-        "injection/harmless_documents_multilingual.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        max_per_language=60,
-        complete=document,
-    ),
-    Spec(
-        "harmful_of_languages",
-        "injection/harmful_multilingual.jsonl.gz",
-        OPEN,
-        always(SAFE, 0.5),
-        max_per_language=60,
-        complete=prompt,
-    ),
-    # For evaluation only: sources that are not used in training.
-    Spec(
-        "treebanks",
-        "injection/harmless_treebanks.jsonl.gz",
-        NC,
-        always(SAFE),
-        split="dev",
-        max_per_language=0,
-        complete=document,
-    ),
-    Spec(
-        "translated",
-        "injection/attacks_multilingual_2.jsonl.gz",
-        OPEN,
-        labelled(),
-        split="dev",
-        max_per_language=0,
-        complete=prompt,
-    ),
-    # Attacks by noise, codes, persuasion or many examples.
-    Spec(
+    of_file(
         "jailbreaks_2",
-        "injection/jailbreaks_2.jsonl.gz",
-        UNCLEAR,
+        "injection/part_jailbreaks_2",
         labelled(),
-        {INJECTION: 520},
+        caps={INJECTION: 300},
+        category=category("jailbreak"),
         complete=prompt,
-        category=category("jailbreak"),
     ),
-    Spec(
-        "persuasion",
-        "injection/persuasion.jsonl.gz",
-        OPEN,
-        labelled(),
-        complete=only_prompt,
-        category=category("jailbreak"),
-    ),
-    Spec(
+    of_file("pyrit", "injection/pyrit_jailbreaks", labelled(), category=category("jailbreak"), complete=prompt),
+    of_file("garak", "injection/garak_attacks", labelled(), repeat=2, complete=prompt),
+    of_file("persuasion", "injection/persuasion", labelled(), category=category("jailbreak"), complete=only_prompt),
+    of_file(
         "suffix",
-        "injection/harmful_with_suffix.jsonl.gz",
-        OPEN,
+        "injection/harmful_with_suffix",
         labelled(),
-        {INJECTION: 420},
-        complete=only_prompt,
+        caps={INJECTION: 420},
         category=category("jailbreak"),
-    ),
-    Spec(
-        "ciphers",
-        "injection/ciphers_and_twins.jsonl.gz",
-        OPEN,
-        labelled(),
         complete=only_prompt,
-        category=category("jailbreak"),
     ),
-    Spec(
+    of_file("ciphers", "injection/ciphers_and_twins", labelled(), category=category("jailbreak"), complete=only_prompt),
+    of_file(
         "many_shot",
-        "injection/many_shot_and_twins.jsonl.gz",
-        NC,
+        "injection/many_shot_open",
         labelled(),
-        {SAFE: 200, INJECTION: 200},
-        complete=only_prompt,
+        caps={SAFE: 200, INJECTION: 200},
         category=category("jailbreak"),
+        complete=only_prompt,
     ),
-    # Documents with and without planted orders.
-    Spec(
-        "mails",
-        "injection/documents_mail.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 900},
-        complete=document,
+    # Orders in data.
+    of_file(
+        "bipia",
+        "injection/bipia_train",
+        bipia,
+        caps={INJECTION: 300},
+        category=category("indirect"),
+        complete=attack_in_document,
     ),
-    Spec(
-        "tables",
-        "injection/documents_tables.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 600},
-        complete=document,
+    of_file(
+        "agent_attacks",
+        "injection/agent_attacks",
+        labelled(),
+        caps={INJECTION: 450},
+        category=category("indirect"),
+        complete=attack_in_document,
     ),
-    Spec(
-        "records",
-        "injection/documents_json.jsonl.gz",
-        OPEN,
-        documents_only,
-        {SAFE: 700},
-        complete=document,
-    ),
-    Spec(
-        "pages",
-        "injection/documents_html.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        {SAFE: 500},
-        complete=document,
-    ),
-    Spec(
-        "logs",
-        "injection/documents_logs.jsonl.gz",
-        NC,
-        always(SAFE),
-        {SAFE: 400},
-        complete=document,
-    ),
-    Spec(
-        "for_people",
-        "injection/documents_with_imperatives.jsonl.gz",
-        NC,
-        always(SAFE),
-        {SAFE: 1400},
-        complete=document,
-    ),
-    Spec(
-        "reviews",
-        "injection/documents_reviews.jsonl.gz",
-        UNCLEAR,
-        always(SAFE),
-        {SAFE: 800},
-        complete=document,
-    ),
-    Spec(
-        "planted",
-        "injection/documents_with_planted_orders.jsonl.gz",
-        NC,
-        planted,
-        {UNKNOWN: 2700, SAFE: 900},
-        complete=document,
-    ),
-    Spec(
-        "tasks",
-        "injection/tasks_to_plant.jsonl.gz",
-        NC,
-        task,
-        {SAFE: 2400},
-        complete=order_in_data,
-    ),
-    Spec(
-        "tasks_of_people",
-        "injection/tasks_to_plant_nc.jsonl.gz",
-        NC,
-        always(SAFE),
-        {SAFE: 900},
+    of_file("planted", "injection/planted_open", planted, caps={UNKNOWN: 3200, SAFE: 1400}, complete=document),
+    of_file("tasks", "injection/part_tasks", task, caps={SAFE: 4000}, complete=task_in_data),
+    # Requests of people.
+    harmless("oasst", "injection/oasst_requests_en", question, 4000),
+    harmless("oasst_fi", "injection/oasst_requests_fi", question, 700),
+    harmless("act_as", "injection/prompts_chat", prompt),
+    harmless("commands", "injection/assistant_commands_en", prompt, 1200),
+    harmless("templates", "injection/prompt_templates_en", prompt, 900),
+    harmless("t0_prompts", "injection/part_benign_prompts", prompt, 900, source="yizhongw"),
+    harmless("security_talk", "injection/part_benign_prompts", prompt, 400, source="ShirePyDev"),
+    harmless("dialogue_turns", "injection/part_benign_texts", prompt),
+    harmless("conversations", "conversation/benign", prompt, 600),
+    harmless("red_team", "conversation/harmless_base_test", prompt, 900, 0.7),
+    harmless("assistant_intents", "topics/clinc_train", prompt, 400),
+    harmless("bank_questions", "topics/banking77_train", question, 400),
+    harmless("roles", "injection/part_roles", prompt),
+    harmless("harmful", "injection/harmful_requests", prompt, 450, 0.5),
+    harmless("harmful_open", "injection/harmful_requests_open", prompt, 500, 0.5),
+    of_file(
+        "harmful_of_languages",
+        "injection/harmful_multilingual",
+        always(SAFE, 0.5),
+        max_per_language=60,
         complete=prompt,
     ),
-    # Harmless texts with the words of attacks.
-    Spec(
-        "trigger_words",
-        "injection/trigger_words_harmless.jsonl.gz",
-        UNCLEAR,
+    harmless_by_language("questions", "injection/questions_7_languages", question, 300),
+    harmless_by_language("home_commands", "injection/home_commands_60_languages", prompt, 25, 0.7),
+    harmless_by_language("requests_of_languages", "injection/harmless_requests_multilingual", question, 90),
+    # Texts with the words of attacks.
+    harmless("trigger_words", "injection/part_trigger_words", talk_or_document, 2500),
+    harmless("trigger_words_written", "injection/trigger_words_written", prompt),
+    # Documents, records, pages, logs, code, chat: the data that tools return.
+    harmless("agent_rules", "injection/agent_rules", document, 1200),
+    harmless("tool_definitions", "injection/mcp_tools", document),
+    harmless("repositories", "injection/documents_of_repositories", document),
+    harmless("pages", "injection/documents_html_open", document, 700),
+    harmless("logs", "injection/documents_logs_open", document),
+    harmless("records_2", "injection/documents_records_open", document, 600),
+    harmless("mails", "injection/documents_mail", document, 1200),
+    harmless("tables", "injection/documents_tables", document, 800),
+    of_file("records", "injection/documents_json", documents_only, caps={SAFE: 900}, complete=document),
+    harmless("for_people", "injection/part_imperatives", document, 1400),
+    harmless("reviews", "injection/part_reviews", document, 800),
+    harmless("code", "injection/code_open", document),
+    harmless("samples", "code/highlighter_samples", document, 200),
+    harmless("chat", "emotion/goemotions_train_dev", document, 600),
+    harmless("answers", "refusal/oasst_answers_en", document, 600, 0.7),
+    harmless("toxic_en", "toxicity/paradetox", document, 200, 0.7),
+    harmless("toxic_zh", "toxicity/cold_train_zh", document, 150, 0.7),
+    harmless_by_language("interfaces", "injection/interface_texts_50_languages", document, 30),
+    harmless_by_language("guide", "injection/opensource_guide_29_languages", document, 25),
+    harmless_by_language("sib200", "injection/harmless_sib200", document, 24),
+    harmless_by_language("tatoeba", "injection/harmless_tatoeba", document, 30),
+    harmless_by_language("udhr", "injection/harmless_udhr", document, 2),
+    harmless_by_language("passages_of_languages", "injection/part_passages", document, 15),
+    harmless_by_language("documents_of_languages", "injection/harmless_documents_multilingual", document, 60),
+    # For evaluation only: sources that are not used in training.
+    of_file(
+        "treebanks",
+        "injection/part_treebanks",
         always(SAFE),
-        {SAFE: 1900},
-        complete=talk_or_document,
+        split="dev",
+        max_per_language=0,
+        complete=document,
     ),
-    Spec(
-        "trigger_words_written",
-        "injection/trigger_words_written.jsonl.gz",
-        OPEN,
-        always(SAFE),
-        complete=prompt,
-    ),
-    Spec(
-        "roles",
-        "injection/role_prompts_harmless.jsonl.gz",
-        UNCLEAR,
-        always(SAFE),
-        {SAFE: 1700},
+    of_file(
+        "translated",
+        "injection/attacks_multilingual_2",
+        labelled(),
+        split="dev",
+        max_per_language=0,
         complete=prompt,
     ),
 ]
@@ -766,11 +431,12 @@ SETS += [
 # Sets of ordinary prompts. Calibration uses their false positives.
 ORDINARY = {
     "deepset",
-    "safe_guard",
-    "alpaca",
-    "alpaca_zh",
-    "role_play",
+    "oasst",
+    "oasst_fi",
     "act_as",
+    "commands",
+    "questions",
+    "requests_of_languages",
     "conversations",
     "assistant_intents",
     "bank_questions",
