@@ -45,6 +45,7 @@ HELD_OUT_FILES = (
     "dev_languages_attacks",
     "dev_languages_data",
     "dev_languages_harmless",
+    "dev_policy_a",
 )
 # The folder of our own texts that is only for evaluation: no task trains on it.
 HELD_OUT_FOLDER = "ordinary"

@@ -165,6 +165,15 @@ OWN = {
     "data_in_languages": 4,
     "requests_in_languages": 6,
     "records_and_tables": 6,
+    "fiction_and_roles": 3,
+    "customers_and_trades": 3,
+    "security_and_research": 3,
+    "requests_europe": 3,
+    "requests_asia_africa": 3,
+    "short_results": 4,
+    "agents_own_traffic": 3,
+    "notations_and_documents": 3,
+    "long_outputs_in_context": 3,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
