@@ -60,7 +60,10 @@ async function valuesIn(texts: readonly string[], rules: SecretRules, abortable:
   const { secrets, rest } = await native(() => rules.scan(text, "all", false), abortable);
   const others = rest ? mapRows(rest, 2, (column) => ({ start: column(0), end: column(1) })) : [];
   const mails = (await addressesIn(text, abortable)).filter((address) => address.includes("@"));
-  return [...[...secrets, ...others].map(({ start, end }) => text.slice(start, end)), ...mails]
-    .map((value) => value.toLowerCase())
-    .filter((value) => value.length >= MIN_VALUE_LENGTH);
+  return (
+    [...[...secrets, ...others].map(({ start, end }) => text.slice(start, end)), ...mails]
+      // A secret at the end of a sentence has its full stop, because a password may end with one. A URL repeats it without.
+      .map((value) => value.toLowerCase().replace(/[.,;:!?]$/, ""))
+      .filter((value) => value.length >= MIN_VALUE_LENGTH)
+  );
 }

@@ -97,11 +97,14 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
     found
 }
 
+/// Finds the first of some bytes.
+type FindFirst = fn(&[u8]) -> Option<usize>;
+
 /// The matches of [`AT`] in `text`, in order, each with a space before a bracket. Their first bytes are searched for with
 /// SIMD: few texts have many of these.
 fn signs(text: &str, sign: &Regex) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
-    let firsts: [fn(&[u8]) -> Option<usize>; 3] = [
+    let firsts: [FindFirst; 3] = [
         |rest| memchr3(b'@', b'%', b'&', rest),
         |rest| memchr3(b'[', b'(', b'{', rest),
         |rest| memchr(b'\\', rest),

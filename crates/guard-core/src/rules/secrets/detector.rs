@@ -193,11 +193,11 @@ impl Secrets {
                     Shape::Parsed(Parser::KubernetesSecret) => self.encoded_rule(value)?.unwrap_or(candidate.rule),
                     _ => first + candidate.rule,
                 };
-                let end = end_in_prose(text.as_bytes(), &candidate.range);
                 hits.push(Hit {
                     rule,
                     sound: check.is_none_or(|check| check.run(value) != Outcome::Doubtful),
-                    range: text.floor_char_boundary(candidate.range.start)..text.ceil_char_boundary(end),
+                    range: text.floor_char_boundary(candidate.range.start)
+                        ..text.ceil_char_boundary(candidate.range.end),
                 });
             }
         }
@@ -282,17 +282,4 @@ impl Secrets {
         };
         groups.into_iter().map(secret).collect()
     }
-}
-
-/// The end of a value without the full stop or comma of its sentence: "the password is k7Fq2x. Thanks". A value after a sign such as `=`
-/// keeps it.
-fn end_in_prose(text: &[u8], value: &Range<usize>) -> usize {
-    let is_last = text.get(value.end).is_none_or(u8::is_ascii_whitespace);
-    let has_sign = value.len() > 1 && matches!(text[value.end - 1], b'.' | b',');
-    let before = text[..value.start].trim_ascii_end();
-    let follows_word = before.len() < value.start
-        && before
-            .last()
-            .is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
-    value.end - usize::from(is_last && has_sign && follows_word)
 }
