@@ -79,7 +79,7 @@ export interface Format {
   readRequest?(body: Json, options: FormatOptions): RequestParts;
   /** The fields of a body that `readRequest` reads. All others are read as fields beside a conversation. */
   fields?: ReadonlySet<string>;
-  /** The fields of a form that have texts. The other fields are read where they may contain an instruction. */
+  /** The form fields that hold text. Other fields are read if they may contain an instruction. */
   formFields?: readonly string[];
   /**
    * Reads the body of an answer. It is absent if answers have no text.

@@ -2,7 +2,7 @@ import type { Abortable } from "../native.ts";
 import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
 
-/** Characters that belong to the one before: marks, joiners, variation selectors, modifiers of emoji. */
+/** Characters that continue the previous character: combining marks, joiners, variation selectors, emoji modifiers. */
 const JOINED = /[\p{M}\p{Cf}\p{Emoji_Modifier}]/u;
 /** Characters that end or may end a sentence (UAX #44, property Sentence_Terminal). This cheap search precedes the exact one. */
 const ENDS = /[\p{Sentence_Terminal}…\n\r\u2028\u2029]/u;

@@ -231,7 +231,7 @@ fn is_mashed(word: &str) -> bool {
     letters.len() >= LONG_WORD || is_walk(&letters) || lacks_vowels(&letters)
 }
 
-/// Whether all keys are in one row, or most are next to the one before.
+/// Whether all keys are in one row, or most are next to the previous key.
 fn is_walk(letters: &[char]) -> bool {
     let mut different = letters.to_vec();
     different.sort_unstable();

@@ -130,7 +130,7 @@ fn is_common(byte: u8) -> bool {
     byte < 0xCC || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9 | 0xEB | 0xEC)
 }
 
-/// Whether a character neither changes nor combines with the one before it.
+/// Whether a character neither changes nor combines with the previous character.
 fn is_stable(character: char) -> bool {
     match character {
         '\0'..='\u{2FF}'
