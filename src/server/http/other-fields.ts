@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { z } from "zod";
-import { Problem } from "../../http-server/problem.ts";
+import { Problem, pointerOf } from "../../http-server/problem.ts";
 import { shortenKey } from "../../messages/json-strings.ts";
 import { isRequestField } from "../../messages/request-fields.ts";
 import { didYouMean } from "../../support/did-you-mean.ts";
@@ -106,10 +106,12 @@ function itemFields(list: unknown, known: ReadonlySet<string>): { names: string[
 function refusal(names: readonly string[], known: ReadonlySet<string>): Problem {
   const errors = names.slice(0, MAX_NAMES).map((name) => {
     const [list, inner] = name.split("[].", 2) as [string, string?];
-    if (inner !== undefined)
-      return { pointer: `/${list}`, detail: `has objects with an unknown field ${shortenKey(inner)}` };
-    const pointer = `/${shortenKey(name).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    return { pointer, detail: `is not a field of this request${didYouMean(name, [...known])}` };
+    return inner === undefined
+      ? {
+          pointer: pointerOf([shortenKey(name)]),
+          detail: `is not a field of this request${didYouMean(name, [...known])}`,
+        }
+      : { pointer: pointerOf([list]), detail: `has objects with an unknown field ${shortenKey(inner)}` };
   });
   return new Problem(422, "The body has unknown fields.", { errors });
 }
