@@ -273,7 +273,6 @@ export const authEntry = z.discriminatedUnion(
 );
 export type AuthEntry = z.output<typeof authEntry>;
 
-/** One entry or a list. The result is a list; issues have the paths of the file. */
 /**
  * Lets the only credential of a service suppress scanners, as llm-guard does, whose `auth` is one entry. Its callers are one party. With a
  * list, or several keys, some callers may be checked because others do not trust them.
@@ -283,6 +282,7 @@ function asOnly(entry: AuthEntry): AuthEntry {
   return isOne && entry.maySuppress === undefined ? { ...entry, maySuppress: true } : entry;
 }
 
+/** One entry or a list. The result is a list; issues have the paths of the file. */
 const auth = z
   .unknown()
   .transform((given, context): AuthEntry[] => {
