@@ -231,28 +231,21 @@ async function checkConfig(path: string): Promise<string> {
   const config = await loadConfig(path);
   const { checkMasking } = await import("../service/decision.ts");
   const { nameScanners } = await import("../scan/named-scanners.ts");
-  const { input, output } = buildScanners(config);
-  const profiles = profilesOf(config);
-  for (const { config: own } of profiles) {
-    const lists = buildScanners(own);
-    checkMasking(new Set(own.app.masking), [...nameScanners(lists.input), ...nameScanners(lists.output)]);
-  }
+  const checked = profilesOf(config).map(({ name, config: own }) => {
+    const { input, output } = buildScanners(own);
+    checkMasking(new Set(own.app.masking), [...nameScanners(input), ...nameScanners(output)]);
+    return { name, input, output };
+  });
+  const [main, ...profiles] = checked as [(typeof checked)[0], ...typeof checked];
   assertSafeToListen(config, config.app.host);
   const plugins = pluginsOf(config).map(({ kind, reference }) => `${reference} (${kind})`);
   const { threadsOf, workersOf } = await import("../config/workers.ts");
   const workers = workersOf(config.app.workers);
   const open = config.auth === undefined ? ", without credentials: this machine only" : "";
   return [
-    `${path}: ${input.length} scanners of prompts, ${output.length} of outputs${open}`,
+    `${path}: ${main.input.length} scanners of prompts, ${main.output.length} of outputs${open}`,
     ...(workers > 1 ? [`processes: ${workers}, each with ${threadsOf(workers)} threads for models`] : []),
-    ...(profiles.length > 1
-      ? [
-          `profiles: ${profiles
-            .slice(1)
-            .map(({ name }) => name)
-            .join(", ")}`,
-        ]
-      : []),
+    ...(profiles.length > 0 ? [`profiles: ${profiles.map(({ name }) => name).join(", ")}`] : []),
     ...(plugins.length > 0 ? [`plugins: ${plugins.join(", ")}`] : []),
   ].join("\n");
 }

@@ -49,15 +49,14 @@ export async function fileReport(path: string, measures: boolean): Promise<Note[
   const { value, lineOf } = parseYaml(text);
   const engine = Engine.fromEnvironment();
   try {
-    const isOwn = isOwnFile(text, value);
     const notes: Note[] = [
-      ...(isOwn ? [] : settingDifferences(value).map((item): Note => ({ ...item, kind: "differs" }))),
+      ...settingDifferences(value).map((item): Note => ({ ...item, kind: "differs" })),
       ...ignoredKeys(config).flatMap(({ paths, reason }) =>
         paths.map((path): Note => ({ path, kind: "ignored", text: `does nothing: ${reason}` })),
       ),
       ...(await scannerListNotes(config, engine, measures)),
     ];
-    const shown = isOwn ? notes.filter(({ kind }) => kind !== "differs") : notes;
+    const shown = isOwnFile(text, value) ? notes.filter(({ kind }) => kind !== "differs") : notes;
     return sortByLine(shown.map((note) => withLine(note, lineOf)));
   } catch (error) {
     return errorNotes(error, lineOf);
@@ -78,16 +77,14 @@ const LLM_GUARD_SECTIONS = [
   "output_scanners",
 ];
 const LLM_GUARD_APP = [
-  ...[
-    "name",
-    "port",
-    "log_level",
-    "log_json",
-    "scan_fail_fast",
-    "scan_prompt_timeout",
-    "scan_output_timeout",
-    "lazy_load",
-  ],
+  "name",
+  "port",
+  "log_level",
+  "log_json",
+  "scan_fail_fast",
+  "scan_prompt_timeout",
+  "scan_output_timeout",
+  "lazy_load",
 ];
 
 /** Whether a file was written for guard: it names guard's schema, or has settings that llm-guard does not have. */
