@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { createGunzip } from "node:zlib";
 
 const LINE_FEED = 0x0a;
 
@@ -8,9 +9,14 @@ export interface Line {
   bytes: Buffer;
 }
 
-/** The bytes of a file, or of standard input for `-`. */
+/** The bytes of a file, or of standard input for `-`. A `.gz` file is unpacked. */
 export function open(file: string): AsyncIterable<Buffer> {
-  return file === "-" ? process.stdin : createReadStream(file);
+  if (file === "-") return process.stdin;
+  const source = createReadStream(file);
+  if (!file.endsWith(".gz")) return source;
+  const unpacking = createGunzip();
+  source.on("error", (error) => unpacking.destroy(error)).pipe(unpacking);
+  return unpacking;
 }
 
 /**

@@ -2,20 +2,20 @@ import { csvRecords, isCsv } from "./csv.ts";
 import { decode, isBlank, linesOf, open } from "./lines.ts";
 import { readJson } from "./subjects.ts";
 
-/** A line of JSON, or a record of a CSV file. */
+/** A line of a file, or a record of a CSV file. */
 export interface InputValue {
-  /** The number of the line, from 1. */
+  /** The number of the line, from 1; of a CSV record of several lines, the last one. */
   number: number;
   /**
    * Returns the value.
    *
-   * @throws TypeError if the line is no JSON in UTF-8.
+   * @throws TypeError if the line is not UTF-8, or not JSON where JSON is expected.
    */
   read(): unknown;
 }
 
 /**
- * Reads the values of a file of JSON lines, or of a `.csv` file with a header. Blank lines are skipped.
+ * Reads the values of a file of JSON lines, or of a `.csv` file with a header (RFC 4180; commas, semicolons or tabs). Blank lines are skipped.
  *
  * @param textField the field with the text, if it has another name than `text`.
  */
@@ -31,5 +31,12 @@ export async function* valuesOf(file: string, textField?: string): AsyncGenerato
   }
   for await (const line of linesOf(open(file))) {
     if (!isBlank(line)) yield { number: line.number, read: () => named(readJson(decode(line.bytes))) };
+  }
+}
+
+/** Reads each line of a file as a text. Blank lines are skipped. */
+export async function* textLines(file: string): AsyncGenerator<InputValue> {
+  for await (const line of linesOf(open(file))) {
+    if (!isBlank(line)) yield { number: line.number, read: () => decode(line.bytes).replace(/\r$/, "") };
   }
 }

@@ -1,8 +1,8 @@
 import { UsageError } from "../command.ts";
-import { csvRecords, isCsv } from "../csv.ts";
-import { decode, isBlank, linesOf, open } from "../lines.ts";
-import { readJson, readSubject, subjectOf } from "../subjects.ts";
+import { isCsv } from "../csv.ts";
+import { readSubject } from "../subjects.ts";
 import type { Subject } from "../suite.ts";
+import { textLines, valuesOf } from "../values.ts";
 import { ORDINARY_OUTPUTS, ORDINARY_PROMPTS } from "./ordinary-texts.ts";
 
 type SubjectOf<Kind extends Subject["kind"]> = Extract<Subject, { kind: Kind }>;
@@ -28,21 +28,15 @@ export async function readTexts(file: string | undefined): Promise<Texts> {
 }
 
 async function subjectsOf(file: string): Promise<Subject[]> {
-  const isJson = /\.(jsonl|ndjson|json)$/i.test(file);
+  const hasValues = isCsv(file) || /\.(jsonl|ndjson|json)(\.gz)?$/i.test(file);
   const subjects: Subject[] = [];
-  if (isCsv(file)) {
-    for await (const { value } of csvRecords(file, open(file))) subjects.push(readSubject(value));
-    return subjects;
-  }
-  for await (const line of linesOf(open(file))) {
-    if (isBlank(line)) continue;
+  for await (const { number, read } of hasValues ? valuesOf(file) : textLines(file)) {
     try {
-      const text = decode(line.bytes).replace(/\r$/, "");
-      const subject = isJson ? readSubject(readJson(text)) : subjectOf(text);
+      const subject = readSubject(read());
       if (subject.kind === "documents") throw new TypeError("documents: expected prompts, outputs or conversations");
       subjects.push(subject);
     } catch (error) {
-      throw new UsageError(`${file}, line ${line.number}: ${(error as Error).message}`);
+      throw new UsageError(`${file}, line ${number}: ${(error as Error).message}`);
     }
   }
   return subjects;

@@ -1,7 +1,7 @@
 import { isRecord } from "../../support/is-record.ts";
 import { lengthIn } from "../../text/offsets.ts";
 import { UsageError } from "../command.ts";
-import { recordsOf } from "./records.ts";
+import { valuesOf } from "../values.ts";
 
 /** A line of a file of labelled texts. */
 export interface LabelledText {
@@ -108,9 +108,14 @@ export async function readLabelled(
   const needed = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
   const rows: LabelledText[] = [];
   const needsPrompt = await comparesWithPrompt(scanner);
-  for await (const record of recordsOf(path)) {
-    let { value } = record;
-    const invalid = (message: string) => new UsageError(`${path}, line ${record.line}: ${message}`);
+  for await (const { number, read } of valuesOf(path)) {
+    const invalid = (message: string) => new UsageError(`${path}, line ${number}: ${message}`);
+    let value: unknown;
+    try {
+      value = read();
+    } catch {
+      throw invalid("not JSON");
+    }
     if (allowsStrings && typeof value === "string") value = { [textField]: value };
     const expected = `expected an object with ${textField}${needed[needs]}`;
     if (!isRecord(value)) throw invalid(expected);
