@@ -48,10 +48,9 @@ export function columns(
   { width = Number.POSITIVE_INFINITY, right = [], wraps = false }: ColumnOptions = {},
 ): string {
   const natural = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const [last = 0] = natural.slice(-1);
   const first = natural.slice(0, -1).reduce((sum, own) => sum + own + GAP, 0);
-  if (wraps && natural.at(-1) !== undefined && first + (natural.at(-1) as number) > width) {
-    return wrappedColumns(rows, natural, { width, first });
-  }
+  if (wraps && first + last > width) return wrappedColumns(rows, natural, { width, first });
   const widths = fitWidths(natural, width);
   return rows
     .map((row) => {
