@@ -13,7 +13,7 @@ const NO_ADDRESS = "none";
 const parsed = new LRUCache<string, string>({ max: 1000 });
 
 /** A request with its connection and the address that its proxies forwarded. */
-interface Addressed {
+export interface Addressed {
   /** Fastify has none for clients of a Unix socket, against its types. */
   ip?: string;
   socket?: { remoteAddress?: string | undefined };

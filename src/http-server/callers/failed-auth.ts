@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { FAILURES, parseRates, type Rate } from "../../config/rate-limit.ts";
 import { Problem } from "../problem.ts";
-import { addressOf } from "./address.ts";
+import { type Addressed, addressOf } from "./address.ts";
 import { type Counters, type LimitStatus, MemoryCounters, secondsToReset } from "./counter.ts";
 import type { Credential } from "./credential.ts";
 
@@ -31,7 +31,7 @@ export class FailedAuth {
    *
    * @throws Problem 429 if its address is above the limit.
    */
-  async check(request: Parameters<typeof addressOf>[0], credential: Credential | undefined): Promise<void> {
+  async check(request: Addressed, credential: Credential | undefined): Promise<void> {
     const address = addressOf(request);
     const pair = credential && `${credential.id} ${address}`;
     if (pair !== undefined && this.#known.get(pair)) return;

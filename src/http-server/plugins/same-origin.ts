@@ -20,13 +20,14 @@ export const sameOrigin = fp(async (app: FastifyInstance, { allowedHosts }: Same
     if (request.socket.remoteAddress === undefined) return done();
     const { host, origin, "sec-fetch-site": site } = request.headers;
     // A client of HTTP/1.0 may send no Host.
+    const own = host === undefined ? undefined : urlOf(`http://${host}`);
     if (host !== undefined) {
-      const name = urlOf(`http://${host}`)?.hostname.replace(/^\[|\]$/g, "");
+      const name = own?.hostname.replace(/^\[|\]$/g, "");
       if (name === undefined || !(isLoopback(name) || allowed.has(name))) {
         return done(new Problem(421, "Without auth, Host must name this machine, or be one of app.allowed_hosts."));
       }
     }
-    const isOfAnother = origin !== undefined && urlOf(origin)?.host !== urlOf(`http://${host}`)?.host;
+    const isOfAnother = origin !== undefined && (own === undefined || urlOf(origin)?.host !== own.host);
     if (isOfAnother || site === "cross-site") {
       return done(new Problem(403, "Without auth, pages of other origins may not send requests."));
     }
