@@ -174,7 +174,6 @@ function trustedProxies(proxies: Config["app"]["trustProxy"]): NonNullable<Fasti
 function createApp(config: Config, stream: LogStream): FastifyInstance {
   return fastify({
     ...listenerOptions(config, stream),
-    bodyLimit: config.app.maxBodySize,
     trustProxy: trustedProxies(config.app.trustProxy),
     // The plugin lifecycle sends 503 as a problem.
     return503OnClosing: false,

@@ -18,7 +18,6 @@ const DETAILS: Record<number, string> = {
   403: "There is no such path.",
   408: "The request took too long to arrive.",
   412: "The file has changed.",
-  413: "The body is too large.",
   415: "The body must be application/json.",
   416: "The range is not valid.",
   431: "The headers are too large.",
