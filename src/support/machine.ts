@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 
-/** What {@link Admission} reads of the machine. A test gives one of its own, whose time it moves. */
+/** The clock and the processors of a machine. Tests replace it to control the time. */
 export interface Machine {
-  /** How many processors this process may keep busy. */
+  /** The number of processors that this process may use. */
   readonly processors: number;
-  /** The time, in seconds. It only grows. */
+  /** The monotonic time, in seconds. */
   now(): number;
-  /** The seconds of processor time that this process has used, of all processors together. */
+  /** The CPU time that this process has used, in seconds, summed over all processors. */
   busy(): number;
-  /** The seconds in which processors had nothing to do, of all processors together. It is undefined where nobody can tell. */
+  /** The idle time of the machine, in seconds, summed over all processors. It is undefined if the system does not report it. */
   idle(): number | undefined;
   /**
-   * Calls a function again and again until it is stopped.
+   * Calls a function periodically.
    *
    * @param seconds the time between two calls.
-   * @returns stops it.
+   * @returns a function that stops the calls.
    */
   repeat(call: () => void, seconds: number): () => void;
 }
@@ -29,7 +29,7 @@ export const thisMachine: Machine = {
     return (user + system) / 1e6;
   },
   idle: () => {
-    // The system's own line takes a fraction of the time that `cpus()` takes, which reads files for each processor.
+    // Reading this line is much faster than `cpus()`, which reads files for each processor.
     const line = /^cpu +\d+ \d+ \d+ (\d+)/.exec(read("/proc/stat"));
     // The kernel counts in hundredths of a second (`man 5 proc_stat`, USER_HZ).
     if (line) return Number(line[1]) / 100;
@@ -37,23 +37,23 @@ export const thisMachine: Machine = {
     return all.length === 0 ? undefined : all.reduce((sum, { times }) => sum + times.idle, 0) / 1000;
   },
   repeat: (call, seconds) => {
-    // What waits has a timeout of its own, which keeps the process alive.
+    // The timeouts of waiting scans keep the process alive.
     const timer = setInterval(call, seconds * 1000).unref();
     return () => clearInterval(timer);
   },
 };
 
 /**
- * How many processors the control group of this process, such as a container with a limit, may use
+ * Returns the number of processors that the control group of this process may use, such as a container with a limit
  * (https://docs.kernel.org/admin-guide/cgroup-v2.html, `cpu.max`). Node.js counts all processors of the machine.
  */
 function quota(): number {
-  const [most, period] = read("/sys/fs/cgroup/cpu.max").split(" ").map(Number);
-  const processors = (most ?? Number.NaN) / (period ?? Number.NaN);
+  const [limit, period] = read("/sys/fs/cgroup/cpu.max").split(" ").map(Number);
+  const processors = (limit ?? Number.NaN) / (period ?? Number.NaN);
   return processors > 0 ? Math.ceil(processors) : Number.POSITIVE_INFINITY;
 }
 
-/** Reads a file of the system; nothing where there is no such file. */
+/** Reads a file of the system, or returns an empty text if it does not exist. */
 function read(path: string): string {
   try {
     return readFileSync(path, "latin1");

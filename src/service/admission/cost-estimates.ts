@@ -49,7 +49,7 @@ export class CostEstimates {
     return false;
   }
 
-  /** Tells whether scans of about this length have ended. Otherwise the estimate is a guess. */
+  /** Tells whether scans of about this length have ended, or have exceeded their estimate. Otherwise the estimate is a guess. */
   isKnown(kind: string, chars: number): boolean {
     return this.#kinds.get(kind)?.has(classOf(chars)) ?? false;
   }
