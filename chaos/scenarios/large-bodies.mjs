@@ -30,7 +30,8 @@ export async function play(scenario) {
     }
   };
   const clients = Array.from({ length: CLIENTS }, client);
-  const { peak } = await watchMemory(server, Promise.all(clients));
+  await Promise.all(clients);
+  const { peak } = server.memory;
   scenario.note(`large bodies   ${[...statuses].map(([status, count]) => `${count} \u00d7 ${status}`).join(", ")}`);
   const limit = before + (COPIES * BUDGET_BYTES) / MEGABYTE;
   const observed = `${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most`;
@@ -45,14 +46,4 @@ export async function play(scenario) {
     growth <= 15,
     `${after.toFixed(0)} MB, ${growth.toFixed(0)} %`,
   );
-}
-
-/** Watches the resident memory of a server in MB until a promise settles. */
-async function watchMemory(server, done) {
-  let peak = 0;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, server.rss() ?? 0);
-  }, 50);
-  await done.finally(() => clearInterval(timer));
-  return { peak };
 }
