@@ -1,3 +1,4 @@
+import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { ScanContext, Scanner } from "./scanner.ts";
 
 /**
@@ -5,17 +6,15 @@ import type { ScanContext, Scanner } from "./scanner.ts";
  * V8 is slow with accessors in object literals. A copy of it, such as `{ ...context }`, has no signal.
  */
 export class LazyContext {
-  #signal: AbortSignal | undefined;
-  readonly #create: () => AbortSignal;
+  readonly #stop: LazyAbortController;
 
-  constructor(context: ScanContext, create: () => AbortSignal) {
+  constructor(context: ScanContext, stop: LazyAbortController) {
     Object.assign(this, context);
-    this.#create = create;
+    this.#stop = stop;
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= this.#create();
-    return this.#signal;
+    return this.#stop.signal;
   }
 }
 
@@ -27,8 +26,8 @@ export function acceptLazyContext(scan: Scanner["scan"]): void {
   lazyScans.add(scan);
 }
 
-/** Adds a signal to the context of a scanner. */
-export function withSignal(scanner: Scanner, context: ScanContext, signalOf: () => AbortSignal): ScanContext {
-  if (lazyScans.has(scanner.scan)) return new LazyContext(context, signalOf);
-  return Object.assign(context, { signal: signalOf() });
+/** Adds the signal of a controller to the context of a scanner. */
+export function withSignal(scanner: Scanner, context: ScanContext, stop: LazyAbortController): ScanContext {
+  if (lazyScans.has(scanner.scan)) return new LazyContext(context, stop);
+  return Object.assign(context, { signal: stop.signal });
 }

@@ -60,12 +60,10 @@ class TextScan {
   readonly #locator: Locator;
   readonly #result: ScanResult = emptyResult();
   readonly #answers: AnswerCache;
-  /** Stops the scanners of this call. If the caller gave only a signal, it is created when the scan first has to wait. */
+  /** Stops the scanners of this call. It is absent if nothing can stop a running scanner. */
   #stop: LazyAbortController | undefined;
-  #unfollow: (() => void) | undefined;
   /** The number of running scanners. */
   #running = 0;
-  #hasEnded = false;
 
   constructor(scanners: readonly NamedScanner[], text: string, context: ScanContext, options: RunOptions) {
     const { rewrite = true, scope = "latest", offsets = "utf16" } = options;
@@ -125,17 +123,21 @@ class TextScan {
 
   async #runAll(): Promise<void> {
     const groups = this.#rewrite ? groupsOf(this.#scanners) : [this.#scanners];
+    const { signal, stop } = this.#options;
+    // Without a signal and without concurrent scanners, nothing can abort a running scanner.
+    const own = !stop && (signal || groups.some(({ length }) => length > 1)) ? new LazyAbortController() : undefined;
+    if (own) this.#stop = own;
+    const unfollow = signal && own?.follow(signal);
     try {
       for (const group of groups) {
-        this.#options.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         this.#stop?.throwIfAborted();
-        if (!(await this.#runGroup(group, groups))) return;
+        if (!(await this.#runGroup(group))) return;
       }
     } finally {
-      this.#hasEnded = true;
-      this.#unfollow?.();
+      unfollow?.();
       // Aborting takes longer than the scan of a short text, even without listeners. The caller stops what the caller created.
-      if (this.#running > 0 && !this.#options.stop) this.#stop?.abort(CALL_ENDED);
+      if (this.#running > 0) own?.abort(CALL_ENDED);
     }
   }
 
@@ -144,12 +146,10 @@ class TextScan {
    *
    * @returns whether the scan continues. With `failFast` it stops at the first failing scanner.
    */
-  async #runGroup(group: readonly NamedScanner[], groups: readonly (readonly NamedScanner[])[]): Promise<boolean> {
-    const { failFast = false, signal, stop } = this.#options;
-    // Without a signal and without concurrent scanners, nothing can abort a running scanner.
-    const isStoppable = signal !== undefined || stop !== undefined || groups.some(({ length }) => length > 1);
+  async #runGroup(group: readonly NamedScanner[]): Promise<boolean> {
+    const { failFast = false } = this.#options;
     const input = this.#text.text;
-    const runs = group.map((item) => this.#run(item, input, isStoppable));
+    const runs = group.map((item) => this.#run(item, input));
     // Each run is awaited below. A run that rejects earlier must not cause an unhandled rejection.
     if (failFast) for (const run of runs) run.catch(() => {});
     // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not the speed: a
@@ -163,7 +163,7 @@ class TextScan {
     return true;
   }
 
-  async #run({ name, scanner }: NamedScanner, input: string, isStoppable: boolean): Promise<ScannerRun> {
+  async #run({ name, scanner }: NamedScanner, input: string): Promise<ScannerRun> {
     const { verdicts, observer } = this.#options;
     const cached = verdicts?.lookUp(scanner, input, this.#source, this.#vault.vault);
     if (cached?.verdict) return { verdict: cached.verdict, milliseconds: 0, hasThrown: false };
@@ -174,11 +174,11 @@ class TextScan {
       chars: input.length,
     });
     const asking = observed ? this.#answers.forScanner(observed) : this.#answers;
-    const stop = isStoppable ? this.#stopping() : undefined;
+    const stop = this.#stop;
     this.#running++;
     try {
       const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
-      const given = stop ? withSignal(scanner, context, () => stop.signal) : context;
+      const given = stop ? withSignal(scanner, context, stop) : context;
       // A custom scanner may return the verdict without a promise, and may ignore the signal. Its late result is dropped.
       const work = Promise.resolve(scanner.scan(input, given));
       this.#options.onWork?.(work);
@@ -201,15 +201,6 @@ class TextScan {
     } finally {
       this.#running--;
     }
-  }
-
-  #stopping(): LazyAbortController {
-    if (this.#stop) return this.#stop;
-    this.#stop = new LazyAbortController();
-    const { signal } = this.#options;
-    if (this.#hasEnded) this.#stop.abort(CALL_ENDED);
-    else this.#unfollow = signal && this.#stop.follow(signal);
-    return this.#stop;
   }
 
   /** Adds the check of a scanner, and applies its edits. */
