@@ -87,7 +87,7 @@ export const Secrets = defineScanner({
     const options = { rules, disabledRules, allow } as SecretOptions;
     const inOptions = (path: string) => path.replace("disabled_rules", "disabledRules");
     const compiled = buildNative(() => new addon.SecretRules(options), inOptions);
-    const read = async (text: string, context: ScanContext) =>
+    const read = (text: string, context: ScanContext) =>
       native(() => compiled.scan(text, redactMode, deobfuscate), context);
     /** Scans strings together with their keys. */
     const scanFields = async (
