@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { decryptWithNonce, encryptWithRandomNonce } from "../support/authenticated-encryption.ts";
 import { isRecord } from "../support/is-record.ts";
 import { parseOptions } from "../support/options.ts";
 import { TimeSlice } from "../support/time-slice.ts";
@@ -71,9 +72,6 @@ type TextVerdicts = Map<string, StoredVerdict>;
 const MAX_LENGTH = 32 * 1024 * 1024;
 /** Unlike UTF-8, this encoding distinguishes lone surrogates. */
 const EXACT = "utf16le";
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
  * Caches verdicts on the texts of conversations, so that a call scans only its new messages. Create one object for all conversations.
@@ -191,25 +189,13 @@ export class VerdictCache {
   }
 
   #seal(text: string, content: Content): string {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#cipherKey(text), nonce, { authTagLength: TAG_BYTES });
-    const bytes = [nonce, cipher.update(JSON.stringify(content), "utf8"), cipher.final(), cipher.getAuthTag()];
-    return Buffer.concat(bytes).toString("base64");
+    return encryptWithRandomNonce(this.#cipherKey(text), JSON.stringify(content)).toString("base64");
   }
 
   #open(text: string, sealed: string): Content | undefined {
-    const bytes = Buffer.from(sealed, "base64");
-    if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-    const decipher = createDecipheriv(CIPHER, this.#cipherKey(text), bytes.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    }).setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      const opened = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
-      return JSON.parse(Buffer.concat(opened).toString("utf8")) as Content;
-    } catch {
-      // The value was written with another secret, or tampered with, so it is ignored.
-      return undefined;
-    }
+    // A value that was written with another secret, or tampered with, is ignored.
+    const opened = decryptWithNonce(this.#cipherKey(text), Buffer.from(sealed, "base64"));
+    return opened === undefined ? undefined : (JSON.parse(opened) as Content);
   }
 }
 

@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { z } from "zod";
+import { decryptWithNonce, encryptWithRandomNonce } from "../../support/authenticated-encryption.ts";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 import { readSecretKey, SECRET_KEY_FORM } from "../../support/secret-keys.ts";
 
@@ -7,10 +8,6 @@ import { readSecretKey, SECRET_KEY_FORM } from "../../support/secret-keys.ts";
 export const DEFAULT_TYPE = "DEFAULT";
 /** What stands for the number in a replacement. */
 export const NUMBER = "{number}";
-
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** Replacements may stand inside of JSON strings, so they contain nothing that has to be escaped there. */
 const PLAIN = /^[^"\\\p{Cc}]*$/u;
@@ -89,7 +86,7 @@ function isNumbered(text: string): boolean {
 const TOKEN = /\[(?:HASHED_[^\s[\]<>]{1,100}:[0-9a-f]{64}|ENCRYPTED_[^\s[\]<>]{1,100}:[A-Za-z0-9_-]{39,})\]/gu;
 const ENCRYPTED = /\[ENCRYPTED_([^\s[\]<>]{1,100}):([A-Za-z0-9_-]{39,})\]/gu;
 
-/** The operators of a scanner by type. Keys and salts are in closures, and in no message. */
+/** The operators of a scanner by type. No message contains their keys and salts. */
 export class Operators {
   readonly #byType: ReadonlyMap<string, Operator>;
   readonly #fallback: Operator;
@@ -164,9 +161,7 @@ function masked(value: string, { maskingChar, keepStart, keepEnd }: z.output<typ
 }
 
 function encrypted(entity: string, value: string, key: Buffer): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(entity));
-  const content = Buffer.concat([nonce, cipher.update(value, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  const content = encryptWithRandomNonce(key, value, Buffer.from(entity));
   return `[ENCRYPTED_${entity}:${content.toString("base64url")}]`;
 }
 
@@ -190,21 +185,9 @@ export function decryptPersonalData(text: string, keys: string | readonly string
 function decryptTokens(text: string, keys: readonly Buffer[]): string {
   return text.replace(ENCRYPTED, (token, entity: string, content: string) => {
     for (const key of keys) {
-      const value = decrypted(entity, Buffer.from(content, "base64url"), key);
+      const value = decryptWithNonce(key, Buffer.from(content, "base64url"), Buffer.from(entity));
       if (value !== undefined) return value;
     }
     return token;
   });
-}
-
-function decrypted(entity: string, content: Buffer, key: Buffer): string | undefined {
-  const [nonce, tag] = [content.subarray(0, NONCE_BYTES), content.subarray(-TAG_BYTES)];
-  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(entity)).setAuthTag(tag);
-  try {
-    const value = decipher.update(content.subarray(NONCE_BYTES, -TAG_BYTES));
-    return Buffer.concat([value, decipher.final()]).toString("utf8");
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,8 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
+import { type KeyObject, randomBytes } from "node:crypto";
+import { decrypt, encrypt, NONCE_BYTES } from "../../support/authenticated-encryption.ts";
 import { deriveKey, KEY_BYTES } from "../../support/secret-keys.ts";
 
 const SALT_BYTES = 24;
-const CIPHER = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** What a sealed text is bound to. It must be the same when the text is opened. */
 export interface SealBinding {
@@ -35,10 +33,8 @@ export function sealText(
   prefix: Buffer = Buffer.alloc(0),
 ): Buffer {
   const header = Buffer.concat([prefix, randomBytes(SALT_BYTES)]);
-  const { key, nonce } = cipherKey(secret, purpose, header);
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.concat([header, Buffer.from(context)]));
-  return Buffer.concat([header, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+  const associatedData = Buffer.concat([header, Buffer.from(context)]);
+  return Buffer.concat([header, encrypt({ ...cipherKey(secret, purpose, header), associatedData }, text)]);
 }
 
 /**
@@ -53,19 +49,10 @@ export function openText(
   prefixLength = 0,
 ): string | undefined {
   const headerLength = prefixLength + SALT_BYTES;
-  if (bytes.length < headerLength + TAG_BYTES) return undefined;
+  if (bytes.length < headerLength) return undefined;
   const header = bytes.subarray(0, headerLength);
-  const { key, nonce } = cipherKey(secret, purpose, header);
-  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.concat([header, Buffer.from(context)]))
-    .setAuthTag(bytes.subarray(-TAG_BYTES));
-  const text = [decipher.update(bytes.subarray(headerLength, -TAG_BYTES))];
-  try {
-    text.push(decipher.final());
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(text).toString("utf8");
+  const associatedData = Buffer.concat([header, Buffer.from(context)]);
+  return decrypt({ ...cipherKey(secret, purpose, header), associatedData }, bytes.subarray(headerLength));
 }
 
 /** Derives the key and nonce of one text from the salt at the end of its header. */
