@@ -2,6 +2,7 @@ import type { Abortable } from "../native.ts";
 import { isValid, type ScanResult } from "../scan/check-result.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
+import { firstIndexWhere } from "../support/binary-search.ts";
 import type { Span } from "../text/span.ts";
 import { type CutResult, cutStatements, splitStatements } from "../text/statements.ts";
 
@@ -215,16 +216,11 @@ function statementsByFinding(
     if (!failing.has(index)) open.push({ index, start: start - removed, end: end - removed });
   }
   return findings.flatMap((finding) => {
-    // The statements are ordered and disjoint, so a binary search finds the first one.
-    let [low, high] = [0, open.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((open[middle] as (typeof open)[number]).end <= finding.start) low = middle + 1;
-      else high = middle;
-    }
+    // The statements are ordered and disjoint.
+    const first = firstIndexWhere(open, ({ end }) => end > finding.start);
     const candidates: number[] = [];
-    for (; low < open.length; low++) {
-      const { index, start } = open[low] as (typeof open)[number];
+    for (let at = first; at < open.length; at++) {
+      const { index, start } = open[at] as (typeof open)[number];
       if (start >= finding.end) break;
       candidates.push(index);
     }

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from "../support/binary-search.ts";
 import type { Span } from "../text/span.ts";
 
 /** A replacement of one part of a text. An edit with `start === end` inserts, and an empty `replacement` deletes. */
@@ -197,13 +198,7 @@ function lastShift(replaced: readonly Replacement[]): number {
 
 /** Returns the first replacement that ends after an offset. Replacements are in ascending order. */
 function firstEndingAfter(replaced: readonly Replacement[], offset: number): Replacement | undefined {
-  let [low, high] = [0, replaced.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((replaced[middle] as Replacement).end <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return replaced[low];
+  return replaced[firstIndexWhere(replaced, ({ end }) => end > offset)];
 }
 
 /**

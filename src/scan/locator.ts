@@ -1,3 +1,4 @@
+import { firstIndexWhere } from "../support/binary-search.ts";
 import { codePointOffsets, lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
@@ -62,12 +63,6 @@ export class Locator {
 
 /** Returns the string of a text that contains a whole span. */
 function pieceOf({ pieces }: MessageText, { start, end }: Span): MessageText["pieces"][number] | undefined {
-  let [low, high] = [0, pieces.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((pieces[middle] as Span).start <= start) low = middle + 1;
-    else high = middle;
-  }
-  const piece = pieces[low - 1];
+  const piece = pieces[firstIndexWhere(pieces, (piece) => piece.start > start) - 1];
   return piece && end <= piece.end ? piece : undefined;
 }

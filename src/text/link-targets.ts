@@ -1,4 +1,5 @@
 import type { Abortable } from "../native.ts";
+import { firstIndexWhere } from "../support/binary-search.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import type { Span } from "./span.ts";
 
@@ -197,14 +198,7 @@ function* splitLines(text: string): Generator<string> {
 
 /** Whether one of the spans contains an offset. The spans are in order and do not overlap. */
 function includesOffset(spans: readonly Span[], at: number): boolean {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((spans[middle] as Span).end <= at) low = middle + 1;
-    else high = middle;
-  }
-  const span = spans[low];
+  const span = spans[firstIndexWhere(spans, ({ end }) => end > at)];
   return span !== undefined && span.start <= at;
 }
 

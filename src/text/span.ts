@@ -1,3 +1,5 @@
+import { firstIndexWhere } from "../support/binary-search.ts";
+
 /** A half-open range of a text, in UTF-16 code units: it covers `text.slice(start, end)`. */
 export interface Span {
   start: number;
@@ -8,13 +10,7 @@ export interface Span {
 export function overlapTest(spans: readonly Span[]): (span: Span) => boolean {
   const ordered = mergeSpans(spans);
   return ({ start, end }) => {
-    let [low, high] = [0, ordered.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((ordered[middle] as Span).end <= start) low = middle + 1;
-      else high = middle;
-    }
-    const next = ordered[low];
+    const next = ordered[firstIndexWhere(ordered, (span) => span.end > start)];
     return next !== undefined && next.start < end;
   };
 }

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from "../../support/binary-search.ts";
 import type { Span } from "../../text/span.ts";
 
 /** A short label at the start of a line, and its colon: `Owner:`, `Date of birth =`. */
@@ -104,11 +105,5 @@ function isWrapped(line: string, next: string): boolean {
 
 /** Returns how many of the ascending numbers are less than `limit`. */
 function countBelow(ascending: readonly number[], limit: number): number {
-  let [from, to] = [0, ascending.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((ascending[middle] as number) < limit) from = middle + 1;
-    else to = middle;
-  }
-  return from;
+  return firstIndexWhere(ascending, (number) => number >= limit);
 }
