@@ -5,7 +5,7 @@ import { passed } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { defineScanner } from "./define-scanner.ts";
-import { NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./parts/operators.ts";
+import { isNumbered, NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./parts/operators.ts";
 import {
   coverageOf,
   editsInSlices,
@@ -69,15 +69,9 @@ function checkOperators({
   redact: boolean;
   operators: Readonly<Record<string, Operator>>;
 }): void {
+  const message = `must not contain ${NUMBER}, because this scanner fills no vault`;
   const issues = Object.entries(operators).flatMap(([type, operator]) =>
-    operator.type === "replace" && operator.newValue?.includes(NUMBER)
-      ? [
-          {
-            path: `operators.${type}.newValue`,
-            message: `must not contain ${NUMBER}, because this scanner fills no vault`,
-          },
-        ]
-      : [],
+    isNumbered(operator) ? [{ path: `operators.${type}.newValue`, message }] : [],
   );
   if (!redact && Object.keys(operators).length > 0) issues.push({ path: "operators", message: "needs redact: true" });
   if (issues.length > 0) throw new GuardValidationError(issues);

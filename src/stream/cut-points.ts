@@ -1,5 +1,5 @@
 import type { Abortable } from "../native.ts";
-import { characterAt, characterBefore, isSpacelessScript } from "../text/characters.ts";
+import { characterAt, characterBefore, characterSegmenter, isSpacelessScript } from "../text/characters.ts";
 import { splitSentences } from "../text/sentences.ts";
 
 /** Characters that continue the previous character: combining marks, joiners, variation selectors, emoji modifiers. */
@@ -92,8 +92,6 @@ function isSurrogate(character: string): boolean {
 
 /** The maximum characters around an offset that are read to find its character. The longest emoji have about thirty units. */
 const CHARACTER = 64;
-/** Created lazily, because that takes a tenth of guard's import time. */
-let characters: Intl.Segmenter | undefined;
 
 /**
  * Returns the offset, or an earlier one if the offset is within a user-perceived character (UAX #29): between the two halves of a surrogate
@@ -107,8 +105,7 @@ export function wholeCharacters(text: string, at: number): number {
   const after = end < known ? String.fromCodePoint(text.codePointAt(end) as number) : "";
   if (!/\p{Cf}/u.test(characterBefore(text, end)) && !JOINED.test(after)) return end;
   const start = Math.max(0, end - CHARACTER);
-  characters ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  const read = characters.segment(text.slice(start, Math.min(known, end + CHARACTER)));
+  const read = characterSegmenter().segment(text.slice(start, Math.min(known, end + CHARACTER)));
   const { index = 0 } = read.containing(end >= known ? end - start - 1 : end - start) ?? {};
   // A longer character consists of an endless sequence of marks.
   return index === 0 ? end : start + index;

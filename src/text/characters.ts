@@ -3,6 +3,14 @@ export function characterAt(text: string, offset: number): string {
   return offset < text.length ? String.fromCodePoint(text.codePointAt(offset) as number) : "";
 }
 
+let segmenter: Intl.Segmenter | undefined;
+
+/** Returns the segmenter of user-perceived characters (UAX #29). It is created lazily, because that takes a tenth of guard's import time. */
+export function characterSegmenter(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter;
+}
+
 /** Returns the code point before an offset, or an empty string at the start of the text. */
 export function characterBefore(text: string, offset: number): string {
   const isPair = /[\udc00-\udfff]/.test(text.charAt(offset - 1)) && /[\ud800-\udbff]/.test(text.charAt(offset - 2));

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { decryptWithNonce, encryptWithRandomNonce } from "../../support/authenticated-encryption.ts";
 import { GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 import { readSecretKey, SECRET_KEY_FORM } from "../../support/secret-keys.ts";
+import { characterSegmenter } from "../../text/characters.ts";
 
 /** The type whose operator applies to all types without their own. */
 export const DEFAULT_TYPE = "DEFAULT";
@@ -19,7 +20,7 @@ const replace = z.strictObject({
     .min(1)
     .max(200)
     .regex(PLAIN, "must not contain quotation marks, backslashes or control characters")
-    .refine(isNumbered, `must have at least 3 other characters and no digit beside ${NUMBER}, which may occur once`)
+    .refine(hasValidNumber, `must have at least 3 other characters and no digit beside ${NUMBER}, which may occur once`)
     .optional()
     .describe(
       `The text in place of the value. Every value gets its own ${NUMBER}, and without it nothing can be restored. Default: the placeholder of the scanner.`,
@@ -76,10 +77,15 @@ export const operatorsOption = z
 export const operatorsWithoutVault = z.record(z.string(), plainOperator).default({}).describe(DESCRIPTION);
 
 /** Whether {@link NUMBER} occurs at most once, and the rest distinguishes the text from ordinary numbers. */
-function isNumbered(text: string): boolean {
+function hasValidNumber(text: string): boolean {
   const [before = "", after, ...more] = text.split(NUMBER);
   if (after === undefined) return true;
   return more.length === 0 && (before + after).length >= 3 && !/\p{Nd}$/u.test(before) && !/^\p{Nd}/u.test(after);
+}
+
+/** Whether an operator replaces every value by a text with its own number. */
+export function isNumbered(operator: Operator): boolean {
+  return operator.type === "replace" && operator.newValue?.includes(NUMBER) === true;
 }
 
 /** Matches results of `hash` and `encrypt`. */
@@ -112,7 +118,7 @@ export class Operators {
   /** Whether the vault restores what replaces values of a type. */
   isRestorable(entity: string): boolean {
     const operator = this.of(entity);
-    if (operator.type === "replace") return operator.newValue?.includes(NUMBER) ?? true;
+    if (operator.type === "replace") return operator.newValue === undefined || isNumbered(operator);
     return operator.type === "encrypt" || operator.type === "fake";
   }
 
@@ -121,7 +127,7 @@ export class Operators {
     const operator = this.of(entity);
     switch (operator.type) {
       case "replace":
-        return operator.newValue?.includes(NUMBER) ? undefined : operator.newValue;
+        return isNumbered(operator) ? undefined : operator.newValue;
       case "redact":
         return "";
       case "mask":
@@ -147,13 +153,9 @@ export class Operators {
   }
 }
 
-/** Created with the first mask, because that takes longer than a mask. */
-let segmenter: Intl.Segmenter | undefined;
-
 /** Masks characters as people see them. If no more would be left than is kept, nothing is kept. */
 function masked(value: string, { maskingChar, keepStart, keepEnd }: z.output<typeof mask>): string {
-  segmenter ??= new Intl.Segmenter();
-  const characters = Array.from(segmenter.segment(value), ({ segment }) => segment);
+  const characters = Array.from(characterSegmenter().segment(value), ({ segment }) => segment);
   const { length } = characters;
   if (keepStart + keepEnd >= length) return maskingChar.repeat(length);
   const kept = [characters.slice(0, keepStart), characters.slice(length - keepEnd)].map((part) => part.join(""));
