@@ -4,8 +4,8 @@ After these layers a small network predicts from the mean and the maximum of all
 not, the remaining layers do not run, and the heads return fixed logits. This is early exit with one exit (Xin et al., DeeBERT, 2020,
 arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
-Rows that need only some heads can have a network of their own, because these heads find something less often than all heads. Callers mark
-such rows with an additional input.
+Rows that need only some heads have a network of their own, because these heads find something less often than all heads. Callers mark such
+rows with an additional input.
 
 A network learns from the answers of the model itself, right or wrong. It is inserted into the finished int8 graph, whose weights do not
 change, and replaces an existing network.
@@ -18,7 +18,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,27 +48,27 @@ Doubts = Callable[[Mapping[str, np.ndarray]], bool]
 
 @dataclass(frozen=True)
 class ExitConfig:
-    """The position of the exit and the answer for texts that left."""
+    """The position of the exit, the answer for texts that left, and what the networks predict."""
 
     # The number of layers that all texts pass.
     layers: int
     # The logits of each head for a text that left.
     nothing: Mapping[str, Sequence[float]]
     max_tokens: int
-    # The prediction for rows that may need all heads. Without it such rows do not leave.
-    doubts: Doubts | None = None
+    # The prediction for rows that may need all heads.
+    doubts: Doubts
     # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows.
-    alone_doubts: Doubts | None = None
-    alone: str = ""
-    watched: str = field(init=False)
+    alone_doubts: Doubts
+    alone: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "watched", f"layers.{self.layers - 1}.norm2")
+    @property
+    def watched(self) -> str:
+        """The vectors of the graph that the networks read."""
+        return f"layers.{self.layers - 1}.norm2"
 
     def networks(self) -> dict[str, Doubts]:
         """The networks by their name in the graph, with what they predict."""
-        asked = {"exit": self.doubts, "exit.alone": self.alone_doubts}
-        return {name: doubts for name, doubts in asked.items() if doubts}
+        return {"exit": self.doubts, "exit.alone": self.alone_doubts}
 
 
 @dataclass(frozen=True)
@@ -129,19 +129,15 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
         add_network(front, name, network)
         above = front.weight(f"{name}.above", np.float32(network.above))
         front.node("Greater", [f"{name}.doubts", above], f"{name}.doubtful")
-    staying = "exit.doubtful"
-    if place.alone:
-        # The graph has a default for this input, so programs may omit it.
-        model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
-        front.weight(place.alone, np.array([[0]], np.int64))
-        nobody = front.weight("exit.nobody", np.array(0, np.int64))
-        front.node("Equal", [place.alone, nobody], "exit.others")
-        staying = "exit.alone.staying"
-        front.node("Or", ["exit.alone.doubtful", "exit.others"], staying)
-        if place.doubts:
-            # If all heads find nothing, each of them finds nothing.
-            front.node("And", ["exit.doubtful", staying], "exit.staying")
-            staying = "exit.staying"
+    # The graph has a default for this input, so programs may omit it.
+    model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
+    front.weight(place.alone, np.array([[0]], np.int64))
+    nobody = front.weight("exit.nobody", np.array(0, np.int64))
+    front.node("Equal", [place.alone, nobody], "exit.others")
+    front.node("Or", ["exit.alone.doubtful", "exit.others"], "exit.alone.staying")
+    # If all heads find nothing, each of them finds nothing.
+    staying = "exit.staying"
+    front.node("And", ["exit.doubtful", "exit.alone.staying"], staying)
     front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)
@@ -208,15 +204,10 @@ def read(model: ExportedModel, place: ExitConfig, texts: Sequence[str]) -> tuple
 
 
 def load_without_exit(folder: Path, watched: Sequence[str], threads: int) -> ExportedModel:
-    """Loads a model without its early exit."""
+    """Loads a model without its early exit. The folder does not change."""
     model = onnx.load(str(folder / "model.onnx"), load_external_data=False)
     edges = [weight.name for weight in model.graph.initializer if EDGE.fullmatch(weight.name)]
     replace(model, dict.fromkeys(edges, np.array(np.finfo(np.float32).min)))
-    return load_variant(folder, model, threads, watched)
-
-
-def load_variant(folder: Path, model: onnx.ModelProto, threads: int, watched: Sequence[str] = ()) -> ExportedModel:
-    """Loads a variant of a model's graph with the model's other files. The folder does not change."""
     graph = folder / "changed.onnx"
     onnx.save(model, str(graph))
     try:
@@ -226,10 +217,7 @@ def load_variant(folder: Path, model: onnx.ModelProto, threads: int, watched: Se
 
 
 def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
-    """Trains a network. In training each input is scaled to a standard deviation of one; the returned network reads unscaled vectors.
-
-    `doubts` has for each text whether it is doubtful, or the probability.
-    """
+    """Trains a network. In training each input is scaled to a standard deviation of one; the returned network reads unscaled vectors."""
     torch.manual_seed(seed)
     x, y = torch.from_numpy(vectors), torch.from_numpy(doubts).float()
     middle, deviation = x.mean(0), x.std(0) + 1e-5
@@ -254,7 +242,7 @@ def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
 
 
 def train_network(
-    learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, what: str
+    learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, name: str
 ) -> ExitNetwork:
     """Trains a network with `learn` and determines its threshold with held-out texts."""
     network = learn(*learnt, seed)
@@ -263,7 +251,7 @@ def train_network(
         told = network(torch.from_numpy(vectors))[:, 0].numpy()
     above = float(np.quantile(told[doubts], LOST, method="lower")) - 1e-3
     print(
-        f"{what}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} continue; "
+        f"{name}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} continue; "
         f"of the others {metrics.share_above(told[~doubts], above):.1%}",
         flush=True,
     )
@@ -286,16 +274,6 @@ def add(folder: Path, place: ExitConfig, learnt: Sequence[str], held: Sequence[s
     onnx.save(model, str(graph))
 
 
-def parse_copy_arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parses the arguments of a command that changes a copy of a model, and makes the copy."""
-    parser.add_argument("--model", required=True, type=Path, help="folder of a model")
-    parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
-    args = parser.parse_args()
-    trainer.fix_seeds(args.seed, args.threads)
-    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
-    return args
-
-
 def run(
     parser: argparse.ArgumentParser,
     place: ExitConfig,
@@ -307,7 +285,11 @@ def run(
     `texts_of` returns the texts of each split in random order. `alone` names the heads that may be needed alone: only their answers are valid
     for rows that `place.alone` marks.
     """
-    args = parse_copy_arguments(parser)
+    parser.add_argument("--model", required=True, type=Path, help="folder of a model")
+    parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
+    args = parser.parse_args()
+    trainer.fix_seeds(args.seed, args.threads)
+    shutil.copytree(args.model, args.out, dirs_exist_ok=True)
     texts = texts_of(args)
     add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD_OUT], args.seed, args.threads)
     path = args.out / "config.json"
