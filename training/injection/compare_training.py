@@ -23,20 +23,13 @@ from torch.nn import functional as F
 from .. import datasets, encoder, metrics, trainer
 from . import HEADS, INJECTION, MAX_LENGTH, SAFE
 from .rows import add_data_arguments, rows_for
-from .sets import UNKNOWN
+from .sets import OWN_DOCUMENTS, SETS, UNKNOWN, attack_in_document, document
 
-# Sets of texts that users do not type: documents, tool results, answers, code.
+# Sets of texts that users do not type: documents, tool results, code.
 FETCHED = {
-    "own_documents",
-    "own_agents",
-    "bipia",
-    "agent_attacks",
-    "wikipedia",
-    "code",
-    "clean_code",
-    "passages",
-    "answers",
-    "system_prompts",
+    *("composed", "enveloped", "tool_facts"),
+    *(f"own_{name}" for name in OWN_DOCUMENTS),
+    *(spec.name for spec in SETS if spec.complete in (document, attack_in_document)),
 }
 # The compared heads.
 ASKED = ("direct", "category")
@@ -64,8 +57,7 @@ def margins(model: encoder.Encoder, tokenizer: Tokenizer, texts: Sequence[str]) 
 
 
 def with_origin(row: datasets.Row) -> datasets.Row:
-    fetched = row.set in FETCHED or (row.set == "composed" and row.kind != "request")
-    return replace(row, text=("document: " if fetched else "user: ") + row.text)
+    return replace(row, text=("document: " if row.set in FETCHED else "user: ") + row.text)
 
 
 class TrainingComparison:

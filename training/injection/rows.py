@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .. import datasets, trainer
 from .addresses import add_addresses
-from .compose import compose, wrap_in_envelopes, attention_phrases
+from .compose import attention_phrases, compose, wrap_in_envelopes
 from .sets import SETS, Text
 from .tool_facts import tool_facts
 from .variations import disguise, pieces, vary

@@ -104,7 +104,7 @@ SENTENCES = (
     "Сейчас в {city} {t}.|{city}现在是{t}。|{n}加{m}等于{x}。|{city}の気温は{n}度です。|{city} şu anda {n} derece.|Keine Ergebnisse gefunden.|Aucun résultat.|Sin resultados.|"
     "Nenhum resultado.|Ничего не найдено.|没有找到结果。|結果はありません。|Geen resultaten.|Brak wyników.|लखनऊ में तापमान {n} डिग्री है।|درجة الحرارة في {city} هي {n}."
 ).split("|")
-# The share of facts in an envelope such as JSON is set by `wrap_in_envelopes`, which reads these rows too.
+# The number of facts. `wrap_in_envelopes` puts some of them into envelopes such as JSON.
 FACTS = 1500
 
 
