@@ -22,7 +22,7 @@ export function recordOf(
   { request, profile, side, report, cache, options, content }: Decision,
   { config, textKey, credentialOf }: RecordOptions,
 ): Record<string, unknown> {
-  const { chars, scannedChars, truncated, partsSkipped, suppressed, failed } = report.coverage;
+  const { coverage } = report;
   const findings = Object.entries(report.findings).flatMap(([scanner, found]) =>
     found.map(({ type, label, score, start, end, view, message }) => ({
       scanner,
@@ -55,7 +55,16 @@ export function recordOf(
       : {}),
     ...(findings.length > MAX_FINDINGS ? { findings_omitted: findings.length - MAX_FINDINGS } : {}),
     ...(documents ? { documents } : {}),
-    coverage: { chars, scanned_chars: scannedChars, truncated, parts_skipped: partsSkipped, suppressed, failed },
+    coverage: {
+      chars: coverage.chars,
+      scanned_chars: coverage.scannedChars,
+      truncated: coverage.truncated,
+      parts_skipped: coverage.partsSkipped,
+      state_elsewhere: coverage.stateElsewhere,
+      unknown_fields: coverage.unknownFields,
+      suppressed: coverage.suppressed,
+      failed: coverage.failed,
+    },
     text: createHmac("sha256", textKey).update(canonicalJson(content())).digest("base64url"),
   };
 }

@@ -69,6 +69,29 @@ describe("the audit log of a server", () => {
     expect(await checkChain(text.split("\n"), key)).toEqual({ records: 4, faults: [], first: 1, last: 4, lost: 0 });
   });
 
+  it("records what the model reads from elsewhere and fields that nothing reads, and continues files without them", async () => {
+    const key = withKey();
+    const file = join(await folder(), "audit.jsonl");
+    const earlier = new AuditLog({ sink: new AuditFile({ file, maxSize: 100_000, keep: 1 }), key });
+    await earlier.record({ valid: true, coverage: { chars: 2, scanned_chars: 2, truncated: false, parts_skipped: 0 } });
+    await earlier.close();
+    const { post, app } = await testServer({ input: [wordScanner("zebra")] }, auditTo(file));
+    const messages = [{ role: "user", content: "Please summarise that." }];
+    await post("/analyze/conversation", { messages, fields: { previous_response_id: "resp_1" } });
+    await post("/analyze/prompt", { prompt: "hello", colour_of_text: "Kraków" });
+    await post("/analyze/prompt", { prompt: "hello" });
+    await app.close();
+    const [, ...records] = await recordsOf(file);
+    expect(records.map(({ coverage }) => [coverage.state_elsewhere, coverage.unknown_fields])).toEqual([
+      [["previous_response_id"], []],
+      [[], ["colour_of_text"]],
+      [[], []],
+    ]);
+    const text = await readFile(file, "utf8");
+    expect(text).not.toContain("Kraków");
+    expect(await checkChain(text.split("\n"), key)).toMatchObject({ records: 4, faults: [] });
+  });
+
   it("rejects a request whose decision it cannot record and counts it, or passes it with on_failure: allow", async () => {
     const gone = join(await folder(), "nowhere", "audit.jsonl");
     const strict = await testServer({ input: [wordScanner("x")] }, auditTo(gone));
