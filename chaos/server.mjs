@@ -1,4 +1,4 @@
-// `guard serve` in a process of its own, observed from outside.
+// `guard serve` or `guard proxy` in a process of its own, observed from outside.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -22,13 +22,22 @@ export class Server {
 
   /**
    * @param config the settings. They are written to a file as JSON, a subset of YAML.
+   * @param options.command the command and its options, besides the settings and the port.
    * @param options.channel whether the server has an IPC channel, which {@link Server.probe} needs.
    * @param options.under the command that starts the server. It must replace itself with the server's process.
    */
   constructor(folder, config, options = {}) {
     this.file = join(folder, `scanners-${Math.random().toString(36).slice(2)}.yml`);
     this.#config = config;
-    this.#options = { package: PACKAGE, nodeArguments: [], environment: {}, under: [], channel: false, ...options };
+    this.#options = {
+      package: PACKAGE,
+      nodeArguments: [],
+      environment: {},
+      under: [],
+      command: ["serve"],
+      channel: false,
+      ...options,
+    };
     this.configure(config);
   }
 
@@ -53,10 +62,10 @@ export class Server {
   async start() {
     this.port ??= await freePort();
     const start = performance.now();
-    const { nodeArguments, environment, under, channel } = this.#options;
+    const { nodeArguments, environment, under, command, channel } = this.#options;
     const main = join(this.#options.package, "dist/cli/main.js");
     const node = [...under, process.execPath, ...nodeArguments];
-    const [program, ...args] = [...node, main, "serve", "--config", this.file, "--port", String(this.port)];
+    const [program, ...args] = [...node, main, ...command, "--config", this.file, "--port", String(this.port)];
     const env = { ...process.env, ...environment };
     this.#process = spawn(program, args, { stdio: ["ignore", "pipe", "pipe", ...(channel ? ["ipc"] : [])], env });
     const appendToLog = (chunk) => {

@@ -83,6 +83,63 @@ describe("limits of guard proxy", () => {
     await expect(stream.text()).rejects.toThrow();
   });
 
+  it("reject an answer for which there is no memory, and accept it when there is some", async () => {
+    const through = new PassThroughGuard();
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const guard: Guard = {
+      close: async () => {},
+      call(options) {
+        const call = through.call(options);
+        const answer: typeof call.answer = async (given) => {
+          await released;
+          return call.answer(given);
+        };
+        return { ...call, answer };
+      },
+    };
+    const { url } = await startedProxy(upstream.url, { guard, maxOpenAnswers: 50_000 });
+    const message = { role: "assistant", content: "word ".repeat(4000) };
+    upstream.answers = [{ json: { choices: [{ index: 0, message }] } }];
+    const first = post(url, body());
+    await expect.poll(() => through.signals.length).toBe(1);
+    await sleep(100);
+    const refused = await post(url, body());
+    expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toMatchObject([
+      503,
+      "1",
+      { error: { type: "api_error", message: expect.stringContaining("50000 bytes (--max-answers)") } },
+    ]);
+    release();
+    expect((await first).status).toBe(200);
+    await (await first).text();
+    const again = await post(url, body());
+    expect([again.status, (await again.text()).length > 20_000]).toEqual([200, true]);
+  });
+
+  it("end streams that hold back more than the memory for answers, and no others", async () => {
+    const { url } = await startedProxy(upstream.url, { guard: new PassThroughGuard(), maxOpenAnswers: 200_000 });
+    const long = Array.from({ length: 400 }, () => chunk("word ".repeat(1000)));
+    upstream.answers = [{ pieces: sse(long) }];
+    expect((await (await post(url)).text()).length).toBeGreaterThan(2_000_000);
+    const call = (piece: string) => ({ index: 0, id: "call_1", function: { name: "f", arguments: piece } });
+    const calls = (piece: string) => ({ ...chunk(""), choices: [{ index: 0, delta: { tool_calls: [call(piece)] } }] });
+    const held = [
+      sse(Array.from({ length: 400 }, () => calls("1".repeat(1000)))),
+      // An event that never ends.
+      ["data: {", ...Array.from({ length: 400 }, () => " ".repeat(1000))],
+    ];
+    for (const pieces of held) {
+      upstream.answers = [{ pieces }];
+      const text = await (await post(url)).text();
+      expect(text).toContain("200000 bytes (--max-answers)");
+      expect(text).toContain("data: [DONE]");
+      expect(text.length).toBeLessThan(1000);
+    }
+  });
+
   it("reject an excess call, and accept it when a slot is free", async () => {
     const { url } = await startedProxy(upstream.url, { maxCalls: 1, guard: new PassThroughGuard() });
     upstream.answers = [{ pieces: silent() }, { pieces: sse([chunk("Two.")]) }];

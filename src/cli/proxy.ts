@@ -28,6 +28,11 @@ const options = {
     help: "maximum size of the bodies of all requests in progress; default: 67108864, and at least two of --max-body",
   },
   "max-answer": { type: "string", value: "BYTES", help: "maximum size of a response; default: 268435456" },
+  "max-answers": {
+    type: "string",
+    value: "BYTES",
+    help: "maximum memory for all answers in progress; default: 134217728",
+  },
   "max-calls": { type: "string", value: "NUMBER", help: "maximum number of concurrent calls; default: 256" },
   "idle-timeout": {
     type: "string",
@@ -59,6 +64,7 @@ export const proxy: Command = {
     const maxBodySize = numberOf("--max-body", values["max-body"]);
     const maxOpenBodies = numberOf("--max-bodies", values["max-bodies"]);
     const maxAnswerSize = numberOf("--max-answer", values["max-answer"]);
+    const maxOpenAnswers = numberOf("--max-answers", values["max-answers"]);
     const maxCalls = numberOf("--max-calls", values["max-calls"]);
     const idleTimeout = numberOf("--idle-timeout", values["idle-timeout"]);
     const { startProxy, remoteGuard } = await import("../proxy/index.ts");
@@ -77,6 +83,7 @@ export const proxy: Command = {
       ...(maxBodySize === undefined ? {} : { maxBodySize }),
       ...(maxOpenBodies === undefined ? {} : { maxOpenBodies }),
       ...(maxAnswerSize === undefined ? {} : { maxAnswerSize }),
+      ...(maxOpenAnswers === undefined ? {} : { maxOpenAnswers }),
       ...(maxCalls === undefined ? {} : { maxCalls }),
       ...(idleTimeout === undefined ? {} : { idleTimeout }),
     });
@@ -91,6 +98,8 @@ async function scannersOf(option: string | undefined): Promise<Pick<ProxyOptions
     import("../config/index.ts"),
     import("../proxy/local-guard.ts"),
   ]);
+  const { limitProcessMemory } = await import("../http-server/process-memory.ts");
+  limitProcessMemory();
   const config = await loadConfig(file.path);
   return { config, guard: () => localGuard(config, { file: resolve(file.path), from: file.from }) };
 }

@@ -1,6 +1,7 @@
 // The public surface of `guard-scan/fetch`.
 import { GuardBlockedError } from "../guard/blocked-error.ts";
 import type { CallOptions, Guard, GuardedCall } from "../guard/guard.ts";
+import { toHttpFailure } from "../guard/http-failure.ts";
 import { invalidRequest, toReplyError } from "./errors.ts";
 import { checkAnswer, checkRequest } from "./exchange-check.ts";
 import type { Format, Json, RequestParts } from "./format.ts";
@@ -35,6 +36,11 @@ export interface GuardedFetchOptions extends Pick<CallOptions, "suppress"> {
    * `"refuse"`, the default, it is not sent. With `"pass"`, it is sent unchecked.
    */
   unguarded?: "refuse" | "pass";
+  /**
+   * Called with the size of what is held in memory of the answer, whenever it changes: the bytes of a whole answer, or the characters of a
+   * stream that are held back. An error that it throws ends the call.
+   */
+  onBuffered?(size: number): void;
 }
 
 /**
@@ -146,7 +152,7 @@ class Exchange {
     if (type === "text/event-stream" && format.guardStream) return this.#guardStream(format, call, reply, reply.body);
     let json: Json | undefined;
     try {
-      const text = await reply.text();
+      const text = await this.#readText(reply, reply.body);
       if (type === "application/json" || type.endsWith("+json") || !format.allowsPlainText) {
         json = parseObject(text);
         await checkAnswer(call, format.readAnswer?.(json) ?? []);
@@ -158,6 +164,21 @@ class Exchange {
     } catch (error) {
       return this.#fail(error, reply, json);
     }
+  }
+
+  /** Reads a whole answer. Its size is known before the next piece is read. */
+  async #readText(reply: Response, body: ReadableStream<Uint8Array>): Promise<string> {
+    const { onBuffered } = this.#options;
+    if (!onBuffered) return reply.text();
+    const decoder = new TextDecoder();
+    let size = 0;
+    let text = "";
+    for await (const bytes of body as unknown as AsyncIterable<Uint8Array>) {
+      size += bytes.length;
+      onBuffered(size);
+      text += decoder.decode(bytes, { stream: true });
+    }
+    return text + decoder.decode();
   }
 
   #guardStream(format: Format, call: GuardedCall, reply: Response, body: ReadableStream<Uint8Array>): Response {
@@ -174,7 +195,10 @@ class Exchange {
       return guard.fail(toReplyError(error));
     };
     const onCancel = (reason: unknown) => this.#controller.abort(reason);
-    return createReply(reply, guardEventStream(body, { guard, onError, onCancel }));
+    return createReply(
+      reply,
+      guardEventStream(body, { guard, onError, onCancel, onBuffered: this.#options.onBuffered }),
+    );
   }
 
   /** Returns the reply to a call that was blocked or could not be checked. */
@@ -190,10 +214,11 @@ class Exchange {
     if (onBlocked === "respond") {
       const replyError = toReplyError(error);
       const { status } = replyError;
-      return createReply(reply, JSON.stringify((format?.errors ?? openaiErrors).body(replyError)), {
-        status,
-        type: JSON_TYPE,
-      });
+      const body = JSON.stringify((format?.errors ?? openaiErrors).body(replyError));
+      const failed = createReply(reply, body, { status, type: JSON_TYPE });
+      const retryAfter = toHttpFailure(error)?.retryAfter;
+      if (retryAfter !== undefined) failed.headers.set("retry-after", String(retryAfter));
+      return failed;
     }
     // SDKs wrap an error of fetch and retry the call. They do neither for an error of the body.
     const isStream = this.#json.stream === true;

@@ -10,20 +10,25 @@ export interface GuardedStreamOptions {
   onError(error: unknown): Promise<readonly SseEvent[]>;
   /** Called when the reader cancels. */
   onCancel(reason: unknown): void;
+  /** Called with the number of characters that are held in memory, whenever it changes. An error that it throws ends the answer. */
+  onBuffered?: ((chars: number) => void) | undefined;
 }
 
 /** Guards an answer of server-sent events. It reads from upstream only on demand of its reader. */
 export function guardEventStream(
   upstream: ReadableStream<Uint8Array>,
-  { guard, onError, onCancel }: GuardedStreamOptions,
+  { guard, onError, onCancel, onBuffered = () => {} }: GuardedStreamOptions,
 ): ReadableStream<Uint8Array> {
   const reader = upstream.getReader();
   const cancel = (reason: unknown) => {
     reader.cancel(reason).catch(() => {});
   };
-  const events = guardEvents(reader, guard, async (error) => {
-    cancel(error);
-    return onError(error);
+  const events = guardEvents(reader, guard, {
+    onBuffered,
+    onError(error) {
+      cancel(error);
+      return onError(error);
+    },
   });
   return toReadableStream(encodeEvents(events), (reason) => {
     cancel(reason);
@@ -38,7 +43,7 @@ async function* encodeEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<Ui
 async function* guardEvents(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   guard: StreamGuard,
-  onError: (error: unknown) => Promise<readonly SseEvent[]>,
+  { onError, onBuffered }: { onError: GuardedStreamOptions["onError"]; onBuffered(chars: number): void },
 ): AsyncGenerator<SseEvent, void> {
   const sse = new SseReader();
   let read = reader.read();
@@ -53,7 +58,12 @@ async function* guardEvents(
         continue;
       }
       const events = chunk.done ? sse.end() : sse.read(chunk.value);
-      for (const event of events) yield* await guard.take(event);
+      const arrived = events.reduce((sum, { data = "" }) => sum + data.length, sse.pendingChars);
+      for (const event of events) {
+        onBuffered(arrived + guard.heldChars);
+        yield* await guard.take(event);
+      }
+      onBuffered(sse.pendingChars + guard.heldChars);
       if (chunk.done) {
         yield* await guard.finish();
         return;

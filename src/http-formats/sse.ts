@@ -11,6 +11,7 @@ const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 export class SseReader {
   readonly #decoder = new TextDecoder();
   #events: SseEvent[] = [];
+  #pendingChars = 0;
   #failed = false;
   readonly #parser = createParser({
     maxBufferSize: MAX_EVENT_LENGTH,
@@ -26,6 +27,11 @@ export class SseReader {
     },
   });
 
+  /** The length of the event that has not ended, up to the characters of one piece. */
+  get pendingChars(): number {
+    return this.#pendingChars;
+  }
+
   /** @throws GuardError `GUARD_UPSTREAM` for an event that is too long. */
   read(bytes: Uint8Array): SseEvent[] {
     return this.#feed(this.#decoder.decode(bytes, { stream: true }));
@@ -40,6 +46,7 @@ export class SseReader {
     this.#parser.feed(text);
     if (this.#failed) throw upstreamError("An event of the answer is too long.");
     const events = this.#events;
+    this.#pendingChars = events.length > 0 ? 0 : this.#pendingChars + text.length;
     this.#events = [];
     return events;
   }

@@ -9,14 +9,20 @@ type CreateEvent = (text: string) => SseEvent;
 interface TextChannel {
   stream: AnswerStream<GuardReport>;
   createEvent: CreateEvent;
+  /** About how many characters wait. Masks change the length of a text. */
+  waitingChars: number;
   /** When {@link AnswerStream.flush} has text to release, in milliseconds of `performance.now()`. */
   due: number | undefined;
 }
+
+/** The memory of a scan of a text, besides the text itself, in characters. */
+const SCAN_CHARS = 2048;
 
 /** The texts of an answer that are streamed in parallel: one for each choice, content block or output item. */
 export class TextChannels {
   readonly #call: GuardedCall;
   readonly #open = new Map<string, TextChannel>();
+  #heldChars = 0;
 
   constructor(call: GuardedCall) {
     this.#call = call;
@@ -33,11 +39,14 @@ export class TextChannels {
     let channel = this.#open.get(key);
     if (!channel) {
       if (piece === "") return "";
-      channel = { stream: this.#call.answerStream(), createEvent, due: undefined };
+      channel = { stream: this.#call.answerStream(), createEvent, waitingChars: 0, due: undefined };
       this.#open.set(key, channel);
+      this.#heldChars += SCAN_CHARS;
     }
     channel.createEvent = createEvent;
-    return piece === "" ? "" : this.#release(channel, await channel.stream.push(piece));
+    if (piece === "") return "";
+    this.#wait(channel, piece.length);
+    return this.#release(channel, await channel.stream.push(piece));
   }
 
   /** Ends the texts whose keys begin with `prefix`, and returns events with their remaining text. */
@@ -47,9 +56,16 @@ export class TextChannels {
       if (!key.startsWith(prefix)) continue;
       this.#open.delete(key);
       const text = this.#release(channel, await channel.stream.end());
+      this.#wait(channel, -channel.waitingChars);
+      this.#heldChars -= SCAN_CHARS;
       if (text !== "") events.push(channel.createEvent(text));
     }
     return events;
+  }
+
+  /** About how many characters of memory the texts take. */
+  get heldChars(): number {
+    return this.#heldChars;
   }
 
   /** The milliseconds after which {@link flush} has text to release. */
@@ -74,6 +90,12 @@ export class TextChannels {
     if (report) throwIfBlocked("answer", report);
     const { waiting } = channel.stream;
     channel.due = waiting === undefined ? undefined : performance.now() + waiting;
+    this.#wait(channel, -Math.min(text.length, channel.waitingChars));
     return text;
+  }
+
+  #wait(channel: TextChannel, chars: number): void {
+    channel.waitingChars += chars;
+    this.#heldChars += chars;
   }
 }

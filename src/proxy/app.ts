@@ -4,7 +4,7 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { AuthEntry, Config } from "../config/index.ts";
 import { guardedFetch } from "../http-formats/guarded-fetch.ts";
-import { BodyBudget, defaultBodyBudget } from "../http-server/body-budget.ts";
+import { ByteBudget, bodyBudget, defaultBodyBudget } from "../http-server/byte-budget.ts";
 import { addressOf } from "../http-server/callers/address.ts";
 import { auth } from "../http-server/callers/auth.ts";
 import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
@@ -71,15 +71,16 @@ export async function buildProxy(options: ProxyAppOptions): Promise<FastifyInsta
   }
   await app.register(auth, { entries });
   await app.register(openBodies, {
-    budget: new BodyBudget(settings.maxOpenBodies ?? defaultBodyBudget(settings.maxBodySize), "--max-bodies"),
-    callerOf: (request) => request.credential?.id ?? addressOf(request),
+    budget: bodyBudget(settings.maxOpenBodies ?? defaultBodyBudget(settings.maxBodySize), "--max-bodies"),
+    callerOf: turnOf,
   });
   await app.register(ownRoutes, { guard, paths: ownPaths });
   app.addHook("onRequest", async (request) => {
     if (!isOwnRoute(request)) request.proxied = admitCall(request, options, running.size);
   });
+  const forwarding = { guard, client, guardHeaders, answers: answerBudget(settings.maxOpenAnswers) };
   app.all("/", (request, reply) =>
-    forwardCall(request as FastifyRequest & { proxied: ProxiedCall }, reply, { guard, client, guardHeaders }),
+    forwardCall(request as FastifyRequest & { proxied: ProxiedCall }, reply, forwarding),
   );
   return app;
 }
@@ -134,14 +135,27 @@ interface Forwarding {
   client: UpstreamClient;
   /** Headers with credentials of guard, which are not forwarded. */
   guardHeaders: readonly string[];
+  /** The memory for answers. */
+  answers: ByteBudget;
+}
+
+/** The caller whose requests and answers share a budget. */
+function turnOf(request: FastifyRequest): string {
+  return request.credential?.id ?? addressOf(request);
+}
+
+function answerBudget(maxBytes: number): ByteBudget {
+  const message = `The answers in progress would take more than ${maxBytes} bytes (--max-answers).`;
+  return new ByteBudget(maxBytes, () => new GuardError("GUARD_OVERLOADED", message, { retryAfter: 1 }));
 }
 
 /** Sends a call to its upstream, and the response to the client. */
 async function forwardCall(
-  { proxied, raw, method, body: requestBody }: FastifyRequest & { proxied: ProxiedCall },
+  request: FastifyRequest & { proxied: ProxiedCall },
   reply: FastifyReply,
-  { guard, client, guardHeaders }: Forwarding,
+  { guard, client, guardHeaders, answers }: Forwarding,
 ): Promise<FastifyReply> {
+  const { proxied, raw, method, body: requestBody } = request;
   const { target, plan, record } = proxied;
   const signal = disconnectSignal(reply.raw);
   const headers = requestHeaders(raw.rawHeaders, guardHeaders);
@@ -151,7 +165,14 @@ async function forwardCall(
     reply.code(response.statusCode as number).headers(nodeHeaders(replyHeaders(response.rawHeaders)));
     return sendStream(reply, response, proxied);
   }
-  const guardedSend = guardedFetch(record.observe(guard.guard), { fetch: client.fetch, onBlocked: "respond" });
+  const answer = answers.open(turnOf(request), 0);
+  reply.raw.once("finish", answer.release);
+  signal.addEventListener("abort", answer.release, { once: true });
+  const guardedSend = guardedFetch(record.observe(guard.guard), {
+    fetch: client.fetch,
+    onBlocked: "respond",
+    onBuffered: answer.resize,
+  });
   const body = method === "POST" ? (requestBody as Buffer<ArrayBuffer> | undefined) : undefined;
   const response = await guardedSend(target.url, { method, headers, ...(body ? { body } : {}), signal });
   reply.code(response.status).headers(nodeHeaders(response.headers));

@@ -17,6 +17,8 @@ const schema = z.strictObject({
   maxOpenBodies: z.number().int().min(1024).optional(),
   /** Bytes. A stream of 128,000 tokens has about 40 MB. */
   maxAnswerSize: z.number().int().min(1024).default(268_435_456),
+  /** Bytes of all answers that are held in memory. Whole answers rarely have a megabyte, and streams hold some hundred characters. */
+  maxOpenAnswers: z.number().int().min(1024).default(134_217_728),
   maxCalls: z.number().int().min(1).default(256),
   /** Seconds. The timeout of the clients of OpenAI and Anthropic is ten minutes. */
   idleTimeout: z.number().positive().max(86_400).default(600),

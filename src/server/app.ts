@@ -8,7 +8,7 @@ import fastify, {
 } from "fastify";
 import type { Config } from "../config/index.ts";
 import { shareOf } from "../config/workers.ts";
-import { BodyBudget, defaultBodyBudget } from "../http-server/body-budget.ts";
+import { bodyBudget, defaultBodyBudget } from "../http-server/byte-budget.ts";
 import { auth } from "../http-server/callers/auth.ts";
 import { handleClientError, httpServerFactory } from "../http-server/http-server.ts";
 import { type LogStream, loggerOptions } from "../http-server/log.ts";
@@ -143,7 +143,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await app.register(unknownRoutes);
   const openBytes = Math.max(maxBodySize, shareOf(maxOpenBodies, context.pool?.size ?? 1));
   await app.register(openBodies, {
-    budget: new BodyBudget(openBytes, "app.max_open_bodies"),
+    budget: bodyBudget(openBytes, "app.max_open_bodies"),
     callerOf: (request) => callerOf(request).turn ?? "",
   });
   await app.register(profilesPlugin, { profiles });

@@ -283,6 +283,90 @@ describe("guarded streams", () => {
     expect(most).toBeLessThan(2 * piece.length);
   });
 
+  describe("tell how much they hold", () => {
+    /** The largest and the last size that a stream of events reports, and how much it sent. */
+    async function sizes(events: readonly unknown[], call: { path?: string; body?: object } = {}) {
+      const held: number[] = [];
+      const pieces = sse(events, "").flatMap((text) => [text.slice(0, 10), text.slice(10)]);
+      const { reply } = ask(pieces, { ...call, wait: 60_000, onBuffered: (chars) => void held.push(chars) });
+      const { length } = await (await reply).text();
+      return { largest: Math.max(...held), last: held.at(-1) as number, length };
+    }
+    const times = <T>(count: number, event: (index: number) => T) =>
+      Array.from({ length: count }, (_, at) => event(at));
+    const LONG = "1".repeat(1000);
+    const responses = { path: "/responses", body: { input: "Hi", stream: true } };
+    const messages = { path: "/messages", body: { messages: CHAT.body.messages, stream: true } };
+
+    it("when text passes", async () => {
+      const passing = await sizes(times(500, () => chunk("some words ".repeat(100))));
+      expect(passing.length).toBeGreaterThan(500_000);
+      expect(passing.largest).toBeLessThan(8000);
+    });
+
+    it("when text waits", async () => {
+      const { largest, last } = await sizes([...times(100, () => chunk(LONG)), chunk(" end", 0, "stop")]);
+      expect(largest).toBeGreaterThan(100_000);
+      expect(last).toBeLessThan(1000);
+    });
+
+    it("when there are many texts", async () => {
+      const { largest } = await sizes(times(100, (index) => chunk("a", index)));
+      expect(largest).toBeGreaterThan(100_000);
+    });
+
+    it("when a tool call waits", async () => {
+      const choice = (more: object) => ({ id: "1", choices: [{ index: 0, finish_reason: null, ...more }] });
+      const piece = choice({ delta: { tool_calls: [{ index: 0, function: { arguments: LONG } }] } });
+      const fields = (index: number) =>
+        choice({ delta: { tool_calls: [{ index: 0, [`field_${index}`]: { value: LONG } }] } });
+      const item = { type: "function_call", id: "fc_1", name: "f", arguments: "" };
+      const cases = [
+        sizes([...times(100, () => piece), chunk("", 0, "tool_calls")]),
+        sizes([...times(100, fields), chunk("", 0, "tool_calls")]),
+        sizes(
+          [
+            {
+              type: "content_block_start",
+              index: 0,
+              content_block: { type: "tool_use", id: "t", name: "f", input: {} },
+            },
+            ...times(100, () => ({
+              type: "content_block_delta",
+              index: 0,
+              delta: { type: "input_json_delta", partial_json: LONG },
+            })),
+            { type: "content_block_stop", index: 0 },
+            { type: "message_stop" },
+          ],
+          messages,
+        ),
+        sizes(
+          [
+            { type: "response.output_item.added", output_index: 0, item },
+            ...times(100, () => ({ type: "response.function_call_arguments.delta", output_index: 0, delta: LONG })),
+            { type: "response.output_item.done", output_index: 0, item: { ...item, arguments: "{}" } },
+          ],
+          responses,
+        ),
+      ];
+      for (const { largest, last } of await Promise.all(cases)) {
+        expect(largest).toBeGreaterThan(100_000);
+        expect(last).toBeLessThan(1000);
+      }
+    });
+
+    it("when ended items are kept for the last event", async () => {
+      const content = [{ type: "output_text", text: LONG, annotations: [] }];
+      const ended = (index: number) => ({
+        type: "response.output_item.done",
+        output_index: index,
+        item: { type: "message", id: `msg_${index}`, content },
+      });
+      expect((await sizes(times(100, ended), responses)).last).toBeGreaterThan(100_000);
+    });
+  });
+
   it("contain no event with held text", async () => {
     const logprobs = { content: [{ token: "stop", logprob: -1 }] };
     const [first] = chunk("st").choices;

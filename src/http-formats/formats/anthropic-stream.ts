@@ -123,6 +123,7 @@ export class AnthropicStream extends StreamGuard {
     this.#next = index + 1;
     const isCall = readBlockCalls(block).length > 0;
     this.#open.set(index, { block, json: isCall ? "" : undefined });
+    this.setKept(`block/${index}`, event.data?.length ?? 0);
     if (isCall) {
       await checkAnswer(this.call, readBlockExtras(block));
       return [];
@@ -144,7 +145,9 @@ export class AnthropicStream extends StreamGuard {
     const open = this.#open.get(index);
     if (!delta || !open) throw upstreamError("A delta of the answer belongs to no block.");
     if (delta.type === "input_json_delta" && open.json !== undefined) {
-      open.json += typeof delta.partial_json === "string" ? delta.partial_json : "";
+      const piece = typeof delta.partial_json === "string" ? delta.partial_json : "";
+      open.json += piece;
+      this.addKept(`block/${index}`, piece.length);
       return [];
     }
     const key = typeof delta.type === "string" ? TEXT_FIELDS[delta.type] : undefined;
@@ -175,6 +178,7 @@ export class AnthropicStream extends StreamGuard {
       if (json !== "") events.push(namedEvent({ type: "content_block_delta", index, delta }));
     }
     this.#open.delete(index);
+    this.setKept(`block/${index}`, 0);
     return events;
   }
 

@@ -49,6 +49,7 @@ export class ChatStream extends StreamGuard {
     await this.#checkExtras(findExtraTexts(chunk, all));
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
+    this.setKept("chunk", event.data.length);
     const before: SseEvent[] = [];
     const kept: Json[] = [];
     for (const choice of all) {
@@ -98,7 +99,9 @@ export class ChatStream extends StreamGuard {
       },
     }));
     await checkAnswer(this.call, [{ texts: recorded, separator: "\n" }]);
-    if (slots.length > 0) this.#extras = { given: texts, shown };
+    if (slots.length === 0) return;
+    this.#extras = { given: texts, shown };
+    this.setKept("extras", lengthOf(texts) + lengthOf(shown));
   }
 
   /** Replaces the texts of a choice by those that may be shown, and returns the events that precede its chunk. */
@@ -144,8 +147,10 @@ export class ChatStream extends StreamGuard {
     if (pieces.length === 0 && !legacy) return false;
     const held = this.#held.get(index) ?? new CallAssembler();
     this.#held.set(index, held);
-    for (const piece of pieces) held.add(piece);
-    if (legacy) held.addLegacy(legacy);
+    let chars = 0;
+    for (const piece of pieces) chars += held.add(piece);
+    if (legacy) chars += held.addLegacy(legacy);
+    this.addKept(`calls/${index}`, chars);
     return true;
   }
 
@@ -154,6 +159,7 @@ export class ChatStream extends StreamGuard {
     const held = this.#held.get(index);
     if (!held) return [];
     this.#held.delete(index);
+    this.setKept(`calls/${index}`, 0);
     const { delta } = held;
     const { calls, others } = readCalls(delta);
     await checkAnswer(this.call, [
@@ -181,31 +187,53 @@ class CallAssembler {
     };
   }
 
-  add(piece: Json): void {
+  /** Adds a piece of a call, and returns how many characters the calls have grown. */
+  add(piece: Json): number {
     // A call without an index is complete.
     const key = piece.index ?? piece.id ?? this.#calls.size;
     const call = this.#calls.get(key);
-    if (call) mergePiece(call, piece);
-    else this.#calls.set(key, piece);
+    if (call) return mergePiece(call, piece);
+    this.#calls.set(key, piece);
+    return sizeOf(piece);
   }
 
-  addLegacy(piece: Json): void {
-    if (this.#legacy) mergePiece(this.#legacy, piece);
-    else this.#legacy = piece;
+  addLegacy(piece: Json): number {
+    if (this.#legacy) return mergePiece(this.#legacy, piece);
+    this.#legacy = piece;
+    return sizeOf(piece);
   }
 }
 
-/** Merges a piece into a call: arguments are appended, and other fields are set once. */
-function mergePiece(whole: Json, piece: Json): void {
+/**
+ * Merges a piece into a call: arguments are appended, and other fields are set once.
+ *
+ * @returns how many characters the call has grown.
+ */
+function mergePiece(whole: Json, piece: Json): number {
+  let chars = 0;
   for (const [key, value] of Object.entries(piece)) {
     // The key would change the prototype, and no call has such a field.
     if (key === "__proto__") continue;
     const known = whole[key];
-    if (isRecord(known) && isRecord(value)) mergePiece(known, value);
+    if (isRecord(known) && isRecord(value)) chars += mergePiece(known, value);
     else if ((key === "arguments" || key === "input") && typeof known === "string" && typeof value === "string") {
       whole[key] = known + value;
-    } else if (known === undefined || known === null || known === "") whole[key] = value;
+      chars += value.length;
+    } else if (known === undefined || known === null || known === "") {
+      whole[key] = value;
+      chars += key.length + sizeOf(value);
+    }
   }
+  return chars;
+}
+
+/** The length of a value as JSON. */
+function sizeOf(value: unknown): number {
+  return typeof value === "string" ? value.length : (JSON.stringify(value)?.length ?? 0);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }
 
 /** Fields that identify an item of a delta. */

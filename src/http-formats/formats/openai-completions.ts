@@ -92,6 +92,7 @@ class CompletionStream extends StreamGuard {
     await checkAnswer(this.call, [{ texts: findExtraTexts(chunk, all, CHOICE_FIELDS), separator: "\n" }]);
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
+    this.setKept("chunk", event.data.length);
     const events: SseEvent[] = [];
     const kept: Json[] = [];
     for (const choice of all) {

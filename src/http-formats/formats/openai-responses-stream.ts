@@ -108,18 +108,25 @@ export class ResponseStream extends StreamGuard {
       // Texts at the index of a call are none of its arguments.
       await checkAnswer(this.call, readHeldExtras(type, data));
       held.push({ event, data });
+      this.addKept(`call/${index}`, event.data?.length ?? 0);
       return [];
     }
     if (START_EVENTS.has(type) || END_EVENTS.has(type)) return this.#handleResponse(type, event, data);
     if (type === "error") return [event];
     const key = channelKey(data, type);
     if (type.endsWith(".delta") && typeof data.delta === "string") return this.#delta(key, event, data, type);
-    if (type.endsWith("part.added")) this.#open.set(key, data);
+    if (type.endsWith("part.added")) {
+      this.#open.set(key, data);
+      this.setKept(`open/${key}`, event.data?.length ?? 0);
+    }
     const part = getRecord(data, "part");
     const whole = [data, ...(part ? [part] : [])];
     if (type.endsWith(".done")) {
       const events = await this.channels.end(key);
-      if (type.endsWith("part.done")) this.#open.delete(key);
+      if (type.endsWith("part.done")) {
+        this.#open.delete(key);
+        this.setKept(`open/${key}`, 0);
+      }
       const shown = this.#shown.get(key);
       if (data.logprobs !== undefined) data.logprobs = [];
       if (shown !== undefined) {
@@ -147,7 +154,7 @@ export class ResponseStream extends StreamGuard {
     await this.#checkStrings(data);
     const texts = holders.flatMap((holder) => TEXT_FIELDS.map((name) => holder[name]));
     const text = texts.find((text) => typeof text === "string");
-    if (text !== undefined) this.#shown.set(key, text);
+    if (text !== undefined) this.#show(key, text);
   }
 
   async #delta(key: string, event: SseEvent, data: Json, type: string): Promise<readonly SseEvent[]> {
@@ -156,22 +163,30 @@ export class ResponseStream extends StreamGuard {
     // The token probabilities would reveal text that is held back.
     const frame = { ...data, ...(data.logprobs !== undefined && { logprobs: [] }) };
     const createEvent = (delta: string) => {
-      this.#shown.set(key, (this.#shown.get(key) ?? "") + delta);
+      this.#show(key, (this.#shown.get(key) ?? "") + delta);
       return jsonEvent({ ...frame, delta }, event);
     };
     const released = await this.channels.push(key, data.delta as string, createEvent);
-    if (!this.#shown.has(key)) this.#shown.set(key, "");
+    if (!this.#shown.has(key)) this.#show(key, "");
     return released === "" ? [] : [createEvent(released)];
+  }
+
+  /** Keeps a forwarded text. */
+  #show(key: string, text: string): void {
+    this.#shown.set(key, text);
+    this.setKept(`shown/${key}`, key.length + text.length);
   }
 
   async #begin(event: SseEvent, data: Json, index: number): Promise<readonly SseEvent[]> {
     const item = getRecord(data, "item") ?? {};
     if (isHeldCall(item)) {
       this.#held.set(index, [{ event, data }]);
+      this.setKept(`call/${index}`, event.data?.length ?? 0);
       return [];
     }
     await checkAnswer(this.call, readItemParts([item]));
     this.#open.set(`${index}/`, data);
+    this.setKept(`open/${index}/`, event.data?.length ?? 0);
     return [jsonEvent(data, event)];
   }
 
@@ -188,6 +203,9 @@ export class ResponseStream extends StreamGuard {
     this.#held.delete(index);
     this.#open.delete(`${index}/`);
     this.#items.set(index, item);
+    this.setKept(`call/${index}`, 0);
+    this.setKept(`open/${index}/`, 0);
+    this.setKept(`item/${index}`, event.data?.length ?? 0);
     return [...events, ...(held ? releaseCall(held, item) : []), jsonEvent(data, event)];
   }
 
@@ -198,6 +216,7 @@ export class ResponseStream extends StreamGuard {
         const key = `${index}/${list}/${position}/`;
         setTexts(part, this.#shown.get(key) ?? "");
         this.#shown.delete(key);
+        this.setKept(`shown/${key}`, 0);
       }
     }
   }
@@ -206,6 +225,7 @@ export class ResponseStream extends StreamGuard {
     const response = getRecord(data, "response");
     if (!response) return [event];
     this.#response = response;
+    this.setKept("response", event.data?.length ?? 0);
     const events = END_EVENTS.has(type) ? await this.channels.end() : [];
     await checkAnswer(this.call, [readResponseExtras(response)]);
     if (Array.isArray(response.output)) {

@@ -2,18 +2,18 @@ import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { GuardError } from "../../support/errors.ts";
-import type { BodyBudget, OpenBody } from "../body-budget.ts";
+import type { BudgetShare, ByteBudget } from "../byte-budget.ts";
 import { Problem } from "../problem.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The body of the request in the budget of the server. It is undefined for requests without a body. */
-    openBody: OpenBody | undefined;
+    openBody: BudgetShare | undefined;
   }
 }
 
 export interface OpenBodiesOptions {
-  budget: BodyBudget;
+  budget: ByteBudget;
   /** Returns the caller of an authenticated request. */
   callerOf(request: FastifyRequest): string;
 }

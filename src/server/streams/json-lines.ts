@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { OpenBody } from "../../http-server/body-budget.ts";
+import type { BudgetShare } from "../../http-server/byte-budget.ts";
 import { Problem } from "../../http-server/problem.ts";
 import { GuardError } from "../../support/errors.ts";
 import { readJson } from "../http/read-json.ts";
@@ -21,7 +21,7 @@ const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);
 export class JsonLines {
   readonly #body: Readable;
   readonly #limits: LineLimits;
-  readonly #openBody: OpenBody | undefined;
+  readonly #openBody: BudgetShare | undefined;
   /** Complete lines of the last chunk. */
   readonly #lines: Buffer[] = [];
   /** The start of an incomplete line. */
@@ -32,7 +32,7 @@ export class JsonLines {
   #wake: () => void = () => {};
 
   /** @param openBody counts the bytes in the budget of the server. */
-  constructor(body: Readable, limits: LineLimits, openBody?: OpenBody) {
+  constructor(body: Readable, limits: LineLimits, openBody?: BudgetShare) {
     this.#body = body;
     this.#limits = limits;
     this.#openBody = openBody;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { BodyBudget } from "../../../src/http-server/body-budget.ts";
+import { bodyBudget } from "../../../src/http-server/byte-budget.ts";
 import { createServer } from "../../../src/server/index.ts";
 import { testServer, waitingScanner } from "../fixtures.ts";
 
@@ -8,7 +8,7 @@ const full = expect.objectContaining({ status: 503, headers: { "retry-after": "1
 
 describe("the budget of bodies", () => {
   it("counts received bytes until they are released", () => {
-    const budget = new BodyBudget(100, "app.max_open_bodies");
+    const budget = bodyBudget(100, "app.max_open_bodies");
     const first = budget.open("a", 1000 - 900);
     first.add(60);
     expect(() => budget.open("b", 50)).toThrow(full);
@@ -23,7 +23,7 @@ describe("the budget of bodies", () => {
   });
 
   it("leaves half of it to others, however many bodies a caller sends", () => {
-    const budget = new BodyBudget(100, "app.max_open_bodies");
+    const budget = bodyBudget(100, "app.max_open_bodies");
     const only = budget.open("a", 0);
     only.add(80);
     only.release();
