@@ -6,8 +6,10 @@ const MAX_WORDS = 2;
 /** A text with more letters than this is no fragment, even if it has no spaces. */
 const MAX_LETTERS = 24;
 
-/** Letters that are syllables or words. Each counts as four letters. */
-const SYLLABIC = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/gu;
+/** Letters that are words or most of a word. Each counts as five letters: an order in Chinese has at least five. */
+const LOGOGRAPHIC = /[\p{sc=Han}\p{sc=Hiragana}]/gu;
+/** Letters that are syllables. Each counts as four letters. */
+const SYLLABIC = /[\p{sc=Katakana}\p{sc=Hangul}]/gu;
 /** Letters of other scripts without spaces between words. Each counts as two letters. */
 const SPACELESS = /[\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}]/gu;
 
@@ -32,7 +34,7 @@ export function isFragment(text: string, { start, end }: Span): boolean {
     const folded = word.toLowerCase();
     if (words.has(folded)) continue;
     words.add(folded);
-    letters += word.length + 3 * count(word, SYLLABIC) + count(word, SPACELESS);
+    letters += word.length + 4 * count(word, LOGOGRAPHIC) + 3 * count(word, SYLLABIC) + count(word, SPACELESS);
     if (words.size > MAX_WORDS || letters > MAX_LETTERS) return false;
   }
   return true;

@@ -1,5 +1,7 @@
 //! Joins words that are cut by markup, comments, special tokens and breaks of strings or lines.
 
+use std::ops::Range;
+
 use super::view::{Step, View, Writer};
 
 /// The most bytes of a tag, a comment or a special token. The limit bounds the time for a text that opens many and
@@ -37,6 +39,22 @@ pub(super) fn strip(text: &str) -> Option<View> {
         }
     }
     writer.finish()
+}
+
+/// The pieces between two words that have no width on a page: tags, comments, special tokens, Markdown marks and control
+/// characters, but no breaks of strings or lines.
+pub(super) fn between_words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let is_break = |start: usize| matches!(text.as_bytes()[start], b'"' | b'\'' | b'-' | b'=' | b'\\');
+    cuts(text)
+        .filter(move |cut| cut.within && !is_break(cut.start))
+        .map(|cut| cut.start..cut.end)
+}
+
+/// Whether a text has a special token of models: `<|im_start|>`, `<｜User｜>`, `[INST]` or `<<SYS>>`.
+pub(super) fn has_special_token(text: &str) -> bool {
+    ["<|", "<｜", "[INST]", "[/INST]", "<<SYS>>"]
+        .iter()
+        .any(|token| text.contains(token))
 }
 
 /// A piece that can be removed.
@@ -230,6 +248,11 @@ fn tag(bytes: &[u8]) -> Option<(usize, bool)> {
             .take_while(|byte| !matches!(byte, b'|' | b'<' | b'\n'))
             .count();
         return near[end..].starts_with(b"|>").then_some((end + 2, true));
+    }
+    // The same with fullwidth bars.
+    if let Some(inner) = near.strip_prefix("<｜".as_bytes()) {
+        let end = memchr::memmem::find(&inner[..inner.len().min(64)], "｜>".as_bytes())?;
+        return Some(("<｜｜>".len() + end, true));
     }
     if near.starts_with(b"<<SYS>>") || near.starts_with(b"<</SYS>>") {
         return Some((near.iter().position(|&byte| byte == b'>')? + 2, true));

@@ -19,6 +19,7 @@
 //! ```
 
 mod bidi;
+mod caesar;
 mod common_words;
 mod encodings;
 mod flips;
@@ -33,6 +34,8 @@ mod normalization;
 mod numbers;
 mod revealing_views;
 mod rows;
+mod separated;
+mod spelling_alphabet;
 mod turned_letters;
 mod view;
 mod walk;

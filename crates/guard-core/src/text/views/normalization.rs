@@ -171,7 +171,7 @@ fn is_jamo(first: char, second: char) -> bool {
 
 /// Whether a character is invisible: the categories of [`crate::text::invisible`], variation selectors, and other blank
 /// or ignorable characters (Default_Ignorable_Code_Point in DerivedCoreProperties.txt).
-fn is_invisible(character: char) -> bool {
+pub(super) fn is_invisible(character: char) -> bool {
     match character {
         '\0'..='\u{7F}' => false,
         '\u{34F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}' => true,

@@ -11,9 +11,9 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::common_words::is_common;
 use super::letters::rarity;
-use super::rows;
 use super::view::View;
 use super::walk::visit;
+use super::{markup, rows, separated};
 use crate::stop;
 
 /// The fewest letters of a view's new words together. A Han or Kana character counts as two.
@@ -59,6 +59,9 @@ pub struct RevealingView {
 ///
 /// A decoded piece is first shown alone, since a classifier would overlook it in a long text. Then it is shown in
 /// context: a short view in full, a long one as an excerpt around the new words.
+///
+/// If words have tags or invisible characters in place of spaces, a view has the spaces. Its words are not new, but a
+/// classifier does not read them.
 ///
 /// If most lines of a text are rows of numbers, the last view is the text without them: the text between them is not
 /// new, but a classifier overlooks it.
@@ -126,6 +129,9 @@ pub fn revealing_views(text: &str) -> Vec<RevealingView> {
             choose(alone, false);
         }
         choose(best.in_place, best.replaces_text);
+    }
+    if let Some((view, words)) = separated::separate(text) {
+        choose(in_place(&view, &words), false);
     }
     if let Some(words) = rows::without_numbers(text) {
         choose(words, false);
@@ -272,13 +278,15 @@ fn turns_words(source: &str, view: &View) -> bool {
         .any(|piece| made_from(piece) > 1)
 }
 
-/// Whether a view removes as many words as an instruction: [`REMOVED_WORDS`] plain words of one tag, or
-/// [`REMOVED_WORDS_TOGETHER`] of several.
+/// Whether a view removes as many words as an instruction, [`REMOVED_WORDS`] plain words of one tag or
+/// [`REMOVED_WORDS_TOGETHER`] of several, or a special token, which can pretend another message.
 fn leaves_out_words(source: &str, view: &View) -> bool {
     let plain = |text: &str| words(text).filter(|word| word.is_plain()).count();
     view.left_out(source.len()).into_iter().any(|gap| {
         let left_out = &source[gap];
-        left_out.split('>').any(|tag| plain(tag) >= REMOVED_WORDS) || plain(left_out) >= REMOVED_WORDS_TOGETHER
+        left_out.split('>').any(|tag| plain(tag) >= REMOVED_WORDS)
+            || plain(left_out) >= REMOVED_WORDS_TOGETHER
+            || markup::has_special_token(left_out)
     })
 }
 

@@ -30,10 +30,14 @@ pub(super) enum Step {
     QuotedPrintable,
     Hyphenated,
     Rows,
+    Bits,
+    Caesar,
+    Spelled,
+    Separated,
 }
 
 /// The names of the steps, by number.
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 28] = [
     "",
     "normalized",
     "hidden",
@@ -58,6 +62,10 @@ const NAMES: [&str; 24] = [
     "quoted_printable",
     "hyphenated",
     "rows",
+    "bits",
+    "caesar",
+    "spelled",
+    "separated",
 ];
 
 /// Bits per step.
@@ -243,7 +251,14 @@ impl View {
     /// they apply to any text. Joined words at the ends of lines are guesses, because many documents have them. Decoded
     /// text is not a guess.
     pub(super) fn is_guessed(&self, range: Range<usize>) -> bool {
-        let guesses = [Step::Leetspeak, Step::Rot13, Step::Reversed, Step::Hyphenated].map(|step| step as u64);
+        let guesses = [
+            Step::Leetspeak,
+            Step::Rot13,
+            Step::Caesar,
+            Step::Reversed,
+            Step::Hyphenated,
+        ]
+        .map(|step| step as u64);
         self.pieces(range)
             .any(|(index, _)| guesses.contains(&self.segments[index].steps.last()))
     }

@@ -5,7 +5,10 @@ use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
 use super::view::View;
-use super::{bidi, encodings, flips, hidden_text, leet, letter_spacing, markup, normalization, turned_letters};
+use super::{
+    bidi, caesar, encodings, flips, hidden_text, leet, letter_spacing, markup, normalization, spelling_alphabet,
+    turned_letters,
+};
 use crate::stop;
 
 /// The greatest decoding depth: base64 of base64 of base64 is still decoded.
@@ -25,9 +28,10 @@ pub const MAX_GROWTH: usize = 4;
 /// 2. Turn upside-down letters.
 /// 3. Normalize look-alike and invisible characters.
 /// 4. Join words that are cut by tags, comments, special tokens and breaks of strings or lines.
-/// 5. Join words that are spelled letter by letter.
+/// 5. Join words that are spelled letter by letter, with letters or with words of the spelling alphabet.
 /// 6. Decode base64, hexadecimal digits, numbers of characters, percent encoding and so on.
-/// 7. Decode passages in rot13 or written backwards, once until another step changes something.
+/// 7. Decode passages in rot13 or written backwards, or lines in another Caesar cipher, once until another step changes
+///    something.
 ///
 /// Then the steps repeat on the result, until nothing changes or [`DEPTH`] is reached. The text after each step is a
 /// view. A text with leetspeak replaced is also a view, from which no step continues. If the text has hidden
@@ -88,9 +92,11 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
                 changed |= next.is_some();
                 at = next.or(at);
             }
-            let joined = self.add(at.as_ref(), letter_spacing::join)?;
-            changed |= joined.is_some();
-            at = joined.or(at);
+            for step in [letter_spacing::join, spelling_alphabet::read] {
+                let next = self.add(at.as_ref(), step)?;
+                changed |= next.is_some();
+                at = next.or(at);
+            }
             for read in leet::read(at.as_ref().map_or(self.text, View::text)) {
                 self.add(at.as_ref(), |_| read)?;
             }
@@ -102,7 +108,14 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
             // Text that was flipped before and not changed since is as likely as it gets. Flipping more would be
             // chance.
             let turned = match changed {
-                true => self.add(decoded.as_ref().or(at.as_ref()), flips::turn)?,
+                true => {
+                    let from = decoded.as_ref().or(at.as_ref());
+                    let turned = self.add(from, flips::turn)?;
+                    match turned {
+                        Some(turned) => Some(turned),
+                        None => self.add(from, caesar::shift)?,
+                    }
+                }
                 false => None,
             };
             at = match turned.or(decoded) {
