@@ -1,6 +1,6 @@
 import { isForPrograms } from "../messages/all-strings.ts";
-import { isPhrase } from "../messages/names.ts";
-import { isFieldText } from "../messages/request-fields.ts";
+import { isFormText } from "../messages/request-fields.ts";
+import { hasManyWords, isAnswerText } from "../messages/text-checks.ts";
 import { isRecord } from "../support/is-record.ts";
 import { invalidRequest, upstreamError } from "./errors.ts";
 import type { CallSlot, Format, Json, TextSlot } from "./format.ts";
@@ -16,6 +16,17 @@ export function slotAt(holder: Json, key: string): TextSlot[] {
   const text = holder[key];
   if (typeof text !== "string") return [];
   return [{ text, set: (changed) => Object.assign(holder, { [key]: changed }) }];
+}
+
+/** Returns a slot that calls a function after each change of its text. */
+export function watchSlot({ text, set }: TextSlot, onChange: (changed: string) => void): TextSlot {
+  return {
+    text,
+    set(changed) {
+      set(changed);
+      onChange(changed);
+    },
+  };
 }
 
 /**
@@ -83,15 +94,9 @@ function isFileData(key: string, value: unknown): boolean {
   return (key === "data" || key === "format") && typeof value === "string" && /^[\w+/=.-]*$/.test(value);
 }
 
-/** Printable ASCII without white space: ids, names, addresses, hashes and encoded files. */
-const WORDLESS = /^[\x21-\x7e]*$/;
-
-/**
- * Finds texts in fields of an answer that no reader handles: strings with white space, many words, characters of other scripts, or an @ as in
- * mail addresses.
- */
+/** Finds texts in fields of an answer that no reader handles. */
 export function findUnknownTexts(body: Json, handled: ReadonlySet<string>): PathSlot[] {
-  return findSlots(body, NONE, handled).filter(hasWords);
+  return findSlots(body, NONE, handled).filter(({ text }) => isAnswerText(text));
 }
 
 /** Finds texts in fields of an answer that usually have a word or an id, such as the name of the provider. They have several words then. */
@@ -99,11 +104,7 @@ export function findLongTexts(body: Json, names: ReadonlySet<string>): TextSlot[
   const slots = [...names].flatMap((name) =>
     typeof body[name] === "string" ? slotAt(body, name) : findSlots(body[name]),
   );
-  return slots.filter(({ text }) => /\s/.test(text) && isPhrase(text.replaceAll(/\s/g, "_")));
-}
-
-function hasWords({ text }: TextSlot): boolean {
-  return !WORDLESS.test(text) || text.includes("@") || isPhrase(text);
+  return slots.filter(({ text }) => /\s/.test(text) && hasManyWords(text));
 }
 
 /**
@@ -136,7 +137,7 @@ export function readFormTexts(
   const others = [...fieldsOfForm.keys()].filter((name) => !formFields.includes(name));
   return {
     texts: formFields.flatMap(slots),
-    others: others.flatMap((name) => slots(name).filter(({ text }) => isFieldText(name, text))),
+    others: others.flatMap((name) => slots(name).filter(({ text }) => isFormText(name, text))),
   };
 }
 

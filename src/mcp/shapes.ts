@@ -1,4 +1,4 @@
-import { isPhrase } from "../messages/names.ts";
+import { isPhrase } from "../messages/text-checks.ts";
 import type { MessageText, ToolCall, ToolDefinition } from "../scan/conversation-text.ts";
 import type { Source } from "../scan/source.ts";
 import { isRecord } from "../support/is-record.ts";

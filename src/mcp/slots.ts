@@ -1,6 +1,6 @@
 import { type JsonToken, readJson, replaceInJson } from "../messages/json-strings.ts";
 import { decodeFile } from "../messages/media.ts";
-import { isProse } from "../messages/names.ts";
+import { isProse } from "../messages/text-checks.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortenPath } from "../support/shorten-path.ts";
 

@@ -1,7 +1,7 @@
 import { isRecord } from "../support/is-record.ts";
-import { isPhrase } from "./names.ts";
 import { invalidAt, type PartContext } from "./part-reader.ts";
 import { MAX_VALUE_DEPTH } from "./request-reader.ts";
+import { isPhrase } from "./text-checks.ts";
 
 /** Keys of ids. Their values are read if they have many words. */
 const ID_KEYS: ReadonlySet<string> = new Set(

@@ -8,9 +8,7 @@ export function readCitations(part: Readonly<Record<string, unknown>>, context: 
     if (list === undefined || list === null || (Array.isArray(list) && list.length === 0)) continue;
     const keys = [...context.keys, key];
     const isData = context.draft.source === "tool";
-    const draft = isData
-      ? context.draft
-      : context.reader.open(keys, { source: "tool", message: context.message, isBeside: true });
+    const draft = isData ? context.draft : context.reader.openBeside(keys, "tool", context.message);
     readAllStrings(list, { ...context, draft, keys });
   }
 }

@@ -1,7 +1,7 @@
 import { decodeFile } from "./media.ts";
-import { isProse } from "./names.ts";
 import { openDataDraft, type PartContext } from "./part-reader.ts";
 import type { KeyPath } from "./request-reader.ts";
+import { isProse } from "./text-checks.ts";
 
 /** A file in a part, which contains the data or refers to it. */
 export interface PartFile {
@@ -26,7 +26,7 @@ export function readPartFile({ data, keys, mediaType, names = [] }: PartFile, co
 }
 
 /** Reads the file in a data URL. Any other URL counts as skipped. */
-export function readUrl(url: unknown, keys: KeyPath, context: PartContext): void {
+export function readUrl(url: unknown, keys: KeyPath, context: PartContext, names: PartFile["names"] = []): void {
   const isDataUrl = typeof url === "string" && /^data:/i.test(url);
-  readPartFile({ data: isDataUrl ? url : undefined, keys }, context);
+  readPartFile({ data: isDataUrl ? url : undefined, keys, names }, context);
 }

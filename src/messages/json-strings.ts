@@ -1,5 +1,5 @@
 import { lazyPackage } from "../support/lazy-package.ts";
-import { isProse } from "./names.ts";
+import { isProse } from "./text-checks.ts";
 
 /** The parser is loaded by the first JSON text. */
 const parser = lazyPackage<typeof import("jsonc-parser")>("jsonc-parser");

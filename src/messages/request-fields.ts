@@ -1,50 +1,45 @@
 import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { contentContext, readContent } from "./content.ts";
-import { isPhrase, wordLength } from "./names.ts";
 import type { PartContext } from "./part-reader.ts";
-import type { KeyPath, RequestReader } from "./request-reader.ts";
+import { FIELDS, type KeyPath, type RequestReader } from "./request-reader.ts";
+import { hasManyWords, isFieldText, isPhrase } from "./text-checks.ts";
 import { NOT_FOR_MODELS, readSchema, readTools } from "./tool-definitions.ts";
-import { isText } from "./unknown-fields.ts";
-
-/** The name of the fields in a `ChatRequest`. Paths of findings leave it out. */
-export const FIELDS = "fields";
 
 type FieldReader = (value: unknown, keys: KeyPath, reader: RequestReader) => void;
 
 /** Reads a schema or grammar. A single word, such as `b64_json`, names a format. */
 const readAnswerSchema: FieldReader = (value, keys, reader) => {
-  if (typeof value !== "string" || isText(value)) readSchema(value, keys, reader);
+  if (typeof value !== "string" || isFieldText(value)) readSchema(value, keys, reader);
 };
 
+/** Returns a reader of an object with one field for the model. Its other fields are read as unknown ones. */
+function innerField(name: string, read: FieldReader): FieldReader {
+  return (value, keys, reader) => {
+    if (!isRecord(value)) return readUnknown(value, keys, reader);
+    const { [name]: inner, ...others } = value;
+    if (inner !== undefined && inner !== null) read(inner, [...keys, name], reader);
+    readUnknown(others, keys, reader);
+  };
+}
+
 /** Reads an object with a schema at `format` and other settings. */
-const readAnswerFormat: FieldReader = (value, keys, reader) => {
-  if (!isRecord(value)) return readUnknown(value, keys, reader);
-  const { format, ...others } = value;
-  if (format !== undefined && format !== null) readAnswerSchema(format, [...keys, "format"], reader);
-  readUnknown(others, keys, reader);
-};
+const readAnswerFormat = innerField("format", readAnswerSchema);
 
 const readInstructions: FieldReader = (value, keys, reader) =>
   readContent(value, contentContext(reader, reader.open(keys, { source: "system" }), keys));
 
 /** Reads the text that an answer is expected to repeat in part. */
-const readPrediction: FieldReader = (value, keys, reader) => {
-  if (!isRecord(value)) return readUnknown(value, keys, reader);
-  const { content, ...others } = value;
-  const contentKeys = [...keys, "content"];
-  readContent(content, contentContext(reader, reader.openBeside(contentKeys, "user", undefined), contentKeys));
-  readUnknown(others, keys, reader);
-};
+const readPrediction = innerField("content", (value, keys, reader) => readContent(value, besideContext(keys, reader)));
+
+const readVariables = innerField("variables", (value, keys, reader) =>
+  readAllStrings(value, besideContext(keys, reader)),
+);
 
 /** Reads a template that the provider stores: its variables are in the request, and its text is not. */
 const readPromptTemplate: FieldReader = (value, keys, reader) => {
-  if (!isRecord(value)) return readUnknown(value, keys, reader);
-  const { variables, ...others } = value;
-  reader.stateElsewhere.add("prompt");
-  const inner = [...keys, "variables"];
-  readAllStrings(variables, besideContext(inner, reader));
-  readUnknown(others, keys, reader);
+  if (isRecord(value)) reader.stateElsewhere.add("prompt");
+  readVariables(value, keys, reader);
 };
 
 /** The fields that the model reads in the APIs of OpenAI and Anthropic, and of servers with these APIs. */
@@ -95,12 +90,14 @@ const NAME_FIELDS: ReadonlyMap<string, (value: string) => boolean> = new Map<str
     .split(" ")
     .map((name) => [name, (value: string) => isPhrase(value) || value.includes("@")] as const),
   // Short stop sequences are marks of a chat template, such as `\nUser:`, which end an answer.
-  ..."stop stop_sequences".split(" ").map((name) => [name, isLongStop] as const),
+  ..."stop stop_sequences"
+    .split(" ")
+    .map((name) => [name, (value: string) => hasManyWords(value.replace(/<[^<>]{0,40}>/g, " "))] as const),
 ]);
 
-/** Whether a text in a field may contain an instruction, in a body without objects, such as a form. */
-export function isFieldText(name: string, value: string): boolean {
-  return (NAME_FIELDS.get(name) ?? isText)(value);
+/** Whether a text in a field of a form may contain an instruction. */
+export function isFormText(name: string, value: string): boolean {
+  return (NAME_FIELDS.get(name) ?? isFieldText)(value);
 }
 
 /** Fields with numbers, switches and words, which have no text. */
@@ -116,10 +113,6 @@ const PARAMETERS: ReadonlySet<string> = new Set(
 /** Whether OpenAI or Anthropic define a field of requests to models, or a server with their APIs does. */
 export function isRequestField(name: string): boolean {
   return [FIELD_READERS, STATE_FIELDS, NAME_FIELDS, TOKEN_FIELDS, PARAMETERS].some((names) => names.has(name));
-}
-
-function isLongStop(value: string): boolean {
-  return wordLength(value.replace(/<[^<>]{0,40}>/g, " ")) >= 20;
 }
 
 /**
@@ -150,7 +143,7 @@ function readState(name: string, value: unknown, reader: RequestReader): void {
 function readUnknown(value: unknown, keys: KeyPath, reader: RequestReader): void {
   const context = besideContext(keys, reader);
   context.draft.addKey(String(keys.at(-1)), keys);
-  readAllStrings(value, context, isText);
+  readAllStrings(value, context, isFieldText);
 }
 
 function besideContext(keys: KeyPath, reader: RequestReader): PartContext {

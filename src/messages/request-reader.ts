@@ -4,7 +4,7 @@ import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortenPath } from "../support/shorten-path.ts";
 import { isLongNumber, type JsonText, type JsonToken, readJson, shortenKey } from "./json-strings.ts";
-import { isProse } from "./names.ts";
+import { isProse } from "./text-checks.ts";
 
 /** The keys and indexes that lead from the request to a value. */
 export type KeyPath = readonly (string | number)[];
@@ -141,9 +141,12 @@ export class TextDraft {
   }
 }
 
-/** Formats a path for findings. Fields of a request beside its messages stand at its top. */
+/** The key of the fields in a `ChatRequest`. In the body of a request they are at the top, so paths of findings leave it out. */
+export const FIELDS = "fields";
+
+/** Formats a path for findings. */
 function formatPath(keys: KeyPath): string {
-  const shown = keys[0] === "fields" ? keys.slice(1) : keys;
+  const shown = keys[0] === FIELDS ? keys.slice(1) : keys;
   return shortenPath(shown.map((key) => (typeof key === "string" ? shortenKey(key) : key)).join("/"));
 }
 

@@ -1,6 +1,6 @@
-import { isPlainName } from "./names.ts";
 import { invalidAt, type PartContext } from "./part-reader.ts";
 import type { KeyPath, RequestReader, TextDraft } from "./request-reader.ts";
+import { isPlainName } from "./text-checks.ts";
 
 /** A tool call of any API. */
 export interface RawToolCall {
@@ -44,5 +44,5 @@ export function addName(name: unknown, keys: KeyPath, draft: TextDraft, reader: 
   if (name === undefined || name === null) return;
   if (typeof name !== "string") throw invalidAt(keys, "expected a string");
   if (name === "" || isPlainName(name) || reader.tools.has(name)) return;
-  reader.open(keys, { source: draft.source, message: draft.fields.message, isBeside: true }).add(name, keys);
+  reader.openBeside(keys, draft.source, draft.fields.message).add(name, keys);
 }

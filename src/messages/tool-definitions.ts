@@ -1,9 +1,9 @@
 import type { ToolDefinition } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
 import { shortenKey } from "./json-strings.ts";
-import { isPhrase, isProse } from "./names.ts";
 import { invalidAt } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
+import { isPhrase, isProse } from "./text-checks.ts";
 
 /** Keys whose values are keywords of JSON Schema or of an API, unless they look like prose. */
 const KEYWORDS = new Set(

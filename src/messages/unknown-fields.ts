@@ -1,10 +1,7 @@
 import { isRecord } from "../support/is-record.ts";
 import { isForPrograms, readAllStrings } from "./all-strings.ts";
-import { isProse } from "./names.ts";
 import type { PartContext } from "./part-reader.ts";
-
-/** Ids, hashes and times, which have no words. */
-const WORDLESS = /^[\da-f:.+TZ_-]*$/i;
+import { isFieldText, isProse } from "./text-checks.ts";
 
 /**
  * Reads fields that no reader knows, if they may contain an instruction, because another program may show them to the model. They become a
@@ -21,32 +18,19 @@ export function readUnknownFields(
   const walk = (value: Readonly<Record<string, unknown>>, before: string, context: PartContext): void => {
     for (const [key, item] of Object.entries(value)) {
       const path = before + key;
-      if (known.has(path)) continue;
-      if (isForPrograms(key, item)) continue;
+      if (known.has(path) || isForPrograms(key, item)) continue;
       const inner = { ...context, keys: [...context.keys, key] };
       if (known.has(`${path}.`) && isRecord(item)) {
         walk(item, `${path}.`, inner);
         continue;
       }
-      if (item === null || (typeof item !== "object" && !isText(item) && !isProse(key))) continue;
-      draft ??= context.reader.open(context.keys, {
-        source: context.draft.source,
-        message: context.message,
-        isBeside: true,
-      });
+      if (item === null || (typeof item !== "object" && !isFieldText(item) && !isProse(key))) continue;
+      draft ??= context.reader.openBeside(context.keys, context.draft.source, context.message);
       draft.addKey(key, inner.keys);
-      readAllStrings(item, { ...inner, draft }, isText);
+      readAllStrings(item, { ...inner, draft }, isFieldText);
     }
   };
   walk(value, "", context);
-}
-
-/** A mail address, which is personal data. */
-const MAIL_ADDRESS = /@[\w-]+\.\w/;
-
-/** Whether a value is a string that may contain an instruction or a mail address. */
-export function isText(value: unknown): boolean {
-  return typeof value === "string" && ((isProse(value) && !WORDLESS.test(value)) || MAIL_ADDRESS.test(value));
 }
 
 /** Parses the names of fields: separated by spaces, with a dot between a field and one inside it. */
