@@ -155,7 +155,7 @@ function decodeCharsets({ bytes, charsets }: EncodedFile): { decoded: Map<string
     // If UTF-8 is read as windows-1252 (on the web also as US-ASCII), only letters with accents differ.
     if (decoded.has(charset) || (charset === "windows-1252" && utf8 !== undefined)) continue;
     const text = decodeStrictly(bytes, charset);
-    if (text === undefined) isPartial ||= utf8 === undefined || charset !== "utf-8";
+    if (text === undefined) isPartial = true;
     decoded.set(charset, text ?? new TextDecoder(charset).decode(bytes));
   }
   if (utf8 !== undefined) decoded.set("utf-8", utf8);
