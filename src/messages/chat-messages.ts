@@ -112,17 +112,19 @@ function readCall(
     keys,
     context,
   );
-  readCallExtras(call, CALL_FIELDS, { ...context, keys: callKeys });
+  readCallExtras(call, CALL_FIELDS[key], { ...context, keys: callKeys });
 }
 
+/** The known fields of a call, by the key of its arguments. */
+const CALL_FIELDS = {
+  arguments: parseFieldNames("type index name arguments"),
+  input: parseFieldNames("type index name input"),
+};
+/** The known fields of a call whose name and arguments are in an object inside it. */
 const WRAPPER_FIELDS = parseFieldNames("type index function custom");
-const CALL_FIELDS = parseFieldNames("type index name arguments input");
 
 /** Reads the fields that a call usually lacks, and its id if it may contain an instruction. */
 function readCallExtras(call: Record<string, unknown>, known: ReadonlySet<string>, context: PartContext): void {
   const draft = context.reader.openBeside(context.keys, "tool_call", context.message);
-  // Only one of the two has the arguments.
-  const isTwice = call.arguments !== undefined && call.input !== undefined;
-  const others = isTwice ? parseFieldNames("type index name arguments") : known;
-  readUnknownFields(call, others, { ...context, draft });
+  readUnknownFields(call, known, { ...context, draft });
 }

@@ -40,6 +40,7 @@ describe("fields that usually have an id or nothing for a model", () => {
     { role: "assistant", tool_calls: [{ id: "c", function: { name: "f", arguments: "{}", note: ORDER } }] },
     { role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}" }, custom: { input: ORDER } }] },
     { role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}", input: ORDER } }] },
+    { role: "assistant", tool_calls: [{ function: { name: "f", arguments: "{}" }, arguments: ORDER, input: "{}" }] },
     { role: "assistant", function_call: { name: "f", arguments: "{}", note: ORDER } },
     withPart({ type: "tool_result", tool_use_id: ORDER, content: "Sunny" }),
     { role: "assistant", content: [{ type: "tool_use", id: ORDER, name: "f", input: {} }] },
