@@ -2,12 +2,12 @@ import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { readPartFile, readUrl } from "./files.ts";
 import {
+  addStrings,
   openDataDraft,
   type PartContext,
   type PartReader,
   type RawPart,
   skip,
-  stringAt,
   textField,
 } from "./part-reader.ts";
 import { addToolCall } from "./tool-calls.ts";
@@ -60,10 +60,7 @@ function readProviderResult(content: unknown, context: PartContext): void {
 /** A document with text, parts or a file. */
 const readDocument: PartReader = (part, context) => {
   const draft = openDataDraft(context);
-  for (const key of ["title", "context"]) {
-    const text = stringAt(part, key, context);
-    if (text !== undefined) draft.add(text, [...context.keys, key]);
-  }
+  addStrings(draft, part, ["title", "context"], context.keys);
   const source: Record<string, unknown> = isRecord(part.source) ? part.source : {};
   const keys = [...context.keys, "source"];
   const inner = { ...context, draft, depth: context.depth + 1 };
@@ -76,10 +73,7 @@ const readDocument: PartReader = (part, context) => {
 /** A search result. */
 const readSearchResult: PartReader = (part, context) => {
   const draft = openDataDraft(context);
-  for (const key of ["title", "source"]) {
-    const text = stringAt(part, key, context);
-    if (text !== undefined) draft.add(text, [...context.keys, key]);
-  }
+  addStrings(draft, part, ["title", "source"], context.keys);
   context.readContent(part.content, {
     ...context,
     draft,

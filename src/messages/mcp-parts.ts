@@ -1,12 +1,12 @@
 import { isRecord } from "../support/is-record.ts";
 import { readPartFile } from "./files.ts";
-import { openDataDraft, type PartReader, skip, stringAt } from "./part-reader.ts";
+import { addStrings, openDataDraft, type PartReader, skip, stringAt } from "./part-reader.ts";
 
 /** A resource inside a message: text or a file. */
 const readResource: PartReader = (part, context) => {
   const resource = isRecord(part.resource) ? part.resource : {};
   const keys = [...context.keys, "resource"];
-  const text = stringAt(resource, "text", { keys });
+  const text = stringAt(resource, "text", keys);
   if (text !== undefined) openDataDraft(context).add(text, [...keys, "text"]);
   if (text === undefined || resource.blob !== undefined) {
     readPartFile({ data: resource.blob, mediaType: resource.mimeType, keys: [...keys, "blob"] }, context);
@@ -17,10 +17,7 @@ const readResource: PartReader = (part, context) => {
 const readResourceLink: PartReader = (part, context) => {
   context.draft.skipped += 1;
   const draft = openDataDraft(context);
-  for (const key of ["name", "title", "description"]) {
-    const text = stringAt(part, key, context);
-    if (text !== undefined) draft.add(text, [...context.keys, key]);
-  }
+  addStrings(draft, part, ["name", "title", "description"], context.keys);
 };
 
 /** The parts of prompts and tool results of MCP. `text`, `image`, `tool_use` and `tool_result` have the same names in other APIs. */

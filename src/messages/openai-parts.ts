@@ -2,7 +2,7 @@ import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { readCitations } from "./citations.ts";
 import { readPartFile, readUrl } from "./files.ts";
-import { type PartReader, skip, stringAt, textField } from "./part-reader.ts";
+import { addStrings, type PartReader, skip, stringAt, textField } from "./part-reader.ts";
 
 const readText: PartReader = (part, context) => {
   textField("text")(part, context);
@@ -19,8 +19,7 @@ const readImageUrl: PartReader = (part, context) => {
 /** Audio cannot be read, but some APIs add a transcript. */
 const readAudio: PartReader = (part, context) => {
   context.draft.skipped += 1;
-  const transcript = stringAt(part, "transcript", context);
-  if (transcript !== undefined) context.draft.add(transcript, [...context.keys, "transcript"]);
+  addStrings(context.draft, part, ["transcript"], context.keys);
 };
 
 /** `{ type: "file", file: { file_data, filename, file_id } }` */
@@ -31,7 +30,7 @@ const readChatFile: PartReader = (part, context) => {
     {
       data: file.file_data,
       keys: [...keys, "file_data"],
-      names: [{ value: stringAt(file, "filename", { keys }), keys: [...keys, "filename"] }],
+      names: [{ value: stringAt(file, "filename", keys), keys: [...keys, "filename"] }],
     },
     context,
   );
@@ -39,13 +38,10 @@ const readChatFile: PartReader = (part, context) => {
 
 /** `{ type: "input_file", file_data, filename, file_id, file_url }` */
 const readInputFile: PartReader = (part, context) => {
-  const names = [{ value: stringAt(part, "filename", context), keys: [...context.keys, "filename"] }];
+  const names = [{ value: stringAt(part, "filename", context.keys), keys: [...context.keys, "filename"] }];
   if (typeof part.file_data === "string") {
     readPartFile({ data: part.file_data, keys: [...context.keys, "file_data"], names }, context);
-  } else {
-    const isDataUrl = typeof part.file_url === "string" && /^data:/i.test(part.file_url);
-    readPartFile({ data: isDataUrl ? part.file_url : undefined, keys: [...context.keys, "file_url"], names }, context);
-  }
+  } else readUrl(part.file_url, [...context.keys, "file_url"], context, names);
 };
 
 /** Reasoning inside the content of a message: a text, or an item of the Responses API with `summary` and `content`. */

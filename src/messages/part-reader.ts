@@ -44,19 +44,34 @@ export function openDataDraft(context: PartContext, toolName?: string): TextDraf
 }
 
 /**
- * Returns the string at a key, or undefined if there is none.
+ * Returns the string at a key of an object, or undefined if there is none.
  *
+ * @param path the path of the object.
  * @throws GuardValidationError for a value of another type, because a model server may read it.
  */
-export function stringAt(
-  holder: Readonly<Record<string, unknown>>,
-  key: string,
-  { keys }: Pick<PartContext, "keys">,
-): string | undefined {
+export function stringAt(holder: Readonly<Record<string, unknown>>, key: string, path: KeyPath): string | undefined {
   const value = holder[key];
   if (value === undefined || value === null) return;
-  if (typeof value !== "string") throw invalidAt([...keys, key], "expected a string");
+  if (typeof value !== "string") throw invalidAt([...path, key], "expected a string");
   return value;
+}
+
+/**
+ * Adds the strings at the keys of an object to a text.
+ *
+ * @param path the path of the object.
+ * @throws GuardValidationError for a value of another type.
+ */
+export function addStrings(
+  draft: TextDraft,
+  holder: Readonly<Record<string, unknown>>,
+  keys: readonly string[],
+  path: KeyPath,
+): void {
+  for (const key of keys) {
+    const text = stringAt(holder, key, path);
+    if (text !== undefined) draft.add(text, [...path, key]);
+  }
 }
 
 /** Counts a part without text as skipped. */

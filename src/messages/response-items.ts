@@ -2,7 +2,7 @@ import type { Source } from "../scan/source.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { contentContext, readContent } from "./content.ts";
 import { knownItemFields } from "./known-fields.ts";
-import { type PartContext, stringAt } from "./part-reader.ts";
+import { addStrings, type PartContext } from "./part-reader.ts";
 import type { KeyPath, RequestReader, TextDraft } from "./request-reader.ts";
 import { addToolCall } from "./tool-calls.ts";
 import { readTools } from "./tool-definitions.ts";
@@ -101,9 +101,7 @@ const readReasoning: ItemReader = (context) => {
 
 /** Reads why a person refused or allowed a call. The model gets the reason, but it is not a message. */
 const readApproval: ItemReader = ({ item, keys, message, reader }) => {
-  const reason = stringAt(item, "reason", { keys });
-  if (reason === undefined) return;
-  reader.open([...keys, "reason"], { source: "user", message, isBeside: true }).add(reason, [...keys, "reason"]);
+  addStrings(reader.openBeside([...keys, "reason"], "user", message), item, ["reason"], keys);
 };
 
 /** Reads the strings of an unknown item as tool data. It counts as skipped, because it may contain more than strings. */
