@@ -195,6 +195,13 @@ describe("a stream", () => {
       expect(await answerOf("/chat/completions", [chunk(delta)])).toBe("GUARD_UPSTREAM");
     },
   );
+
+  it.each(["/chat/completions", "/completions"])("with choices of another shape is an error: %s", async (path) => {
+    const error = { message: "Overloaded" };
+    expect(await answerOf(path, [{ choices: LEAK, error }])).toBe("GUARD_UPSTREAM");
+    expect(await answerOf(path, [{ choices: [LEAK], error }])).toBe("GUARD_UPSTREAM");
+    expect(await answerOf(path, [{ error }])).toContain("Overloaded");
+  });
 });
 
 describe("a transcript", () => {

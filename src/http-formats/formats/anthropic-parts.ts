@@ -27,23 +27,19 @@ export function readMessageExtras(body: Json): AnswerPart {
   return { texts: [...findUnknownTexts(body, MESSAGE_FIELDS), ...findLongTexts(body, NAME_FIELDS)], separator: "\n" };
 }
 
-/** The fields with the text of a block, by the types of blocks. */
-const BLOCK_TEXTS: ReadonlyMap<string, string> = new Map([
-  ["text", "text"],
-  ["thinking", "thinking"],
-]);
+/** The types of blocks whose text is in a field with the name of the type. */
+const TEXT_BLOCKS: ReadonlySet<string> = new Set(["text", "thinking"]);
 
 /** Reads the texts of a block beside the answer: thinking, citations, results of tools at Anthropic, and unknown fields. */
 export function readBlockExtras(block: Json): AnswerPart[] {
   const type = typeof block.type === "string" ? block.type : "";
-  const key = BLOCK_TEXTS.get(type);
   const join = (texts: TextSlot[]): AnswerPart => ({ texts, separator: "\n" });
-  if (key !== undefined) {
-    const isText = typeof block[key] === "string";
+  if (TEXT_BLOCKS.has(type)) {
+    const isText = typeof block[type] === "string";
     return [
       { texts: type === "thinking" ? slotAt(block, "thinking") : [] },
       join(findSlots(block.citations)),
-      join([...(isText ? [] : findSlots(block[key])), ...findUnknownTexts(block, new Set([key, "citations"]))]),
+      join([...(isText ? [] : findSlots(block[type])), ...findUnknownTexts(block, new Set([type, "citations"]))]),
     ];
   }
   if (type === "redacted_thinking") return [join(findUnknownTexts(block, new Set(["data"])))];

@@ -9,6 +9,7 @@ import {
   getRecord,
   type PathSlot,
   parseNames,
+  watchSlot,
 } from "../slots.ts";
 
 /** Fields of messages and deltas with tool calls, which have a reader of their own. */
@@ -26,8 +27,8 @@ export function readChoices(body: Json): Json[] {
   const { choices } = body;
   // An error may follow choices in the same answer.
   if ((choices === undefined || choices === null) && isRecord(body.error)) return [];
-  if (!Array.isArray(choices) || !choices.every(isRecord)) throw upstreamError("The answer has no choices.");
-  return choices;
+  if (!Array.isArray(choices)) throw upstreamError("The answer has no choices.");
+  return recordsOf(choices, "A choice of the answer is not an object.");
 }
 
 /** Fields of a choice, and of a body or chunk, with readers of their own. */
@@ -71,20 +72,14 @@ export function clearLogprobs(choice: Json): void {
  */
 export function readMessageParts(message: Json, onChange: () => void): AnswerPart[] {
   const { calls, others } = readCalls(message);
-  const groups = new Map<string, AnswerPart>([["content", { texts: [], calls }]]);
-  for (const { keys, text, set } of [...findSlots(message, undefined, CALL_FIELDS), ...others]) {
+  const groups = new Map<string, AnswerPart & { texts: TextSlot[] }>([["content", { texts: [], calls }]]);
+  for (const slot of [...findSlots(message, undefined, CALL_FIELDS), ...others]) {
     // Content with parts may contain reasoning, which is displayed separately.
-    const isThinking = keys.includes("thinking");
-    const key = isThinking ? "thinking" : String(keys[0]);
+    const isThinking = slot.keys.includes("thinking");
+    const key = isThinking ? "thinking" : String(slot.keys[0]);
     const group = groups.get(key) ?? { texts: [], separator: "\n" };
     groups.set(key, group);
-    (group.texts as unknown[]).push({
-      text,
-      set: (changed: string) => {
-        set(changed);
-        onChange();
-      },
-    });
+    group.texts.push(watchSlot(slot, onChange));
   }
   return [...groups.values()];
 }
@@ -108,10 +103,9 @@ export function readCalls(message: Json): { calls: CallSlot[]; others: PathSlot[
     for (const inner of called.length > 0 ? called : [call]) {
       const key = inner.arguments === undefined && inner.input !== undefined ? "input" : "arguments";
       calls.push(...callSlotAt(inner, key, inner.name, call.id));
-      // A client reads either `arguments` or `input`, so the other field is checked as a text.
-      const unread = key === "arguments" ? "input" : undefined;
       others.push(...findUnknownTexts(inner, inner === call ? TOOL_CALL_FIELDS : CALLED_FIELDS));
-      if (unread !== undefined) others.push(...findSlots(inner).filter(({ keys }) => keys[0] === unread));
+      // A client reads either `arguments` or `input`, so the other field is checked as a text.
+      if (key === "arguments") others.push(...findSlots(inner).filter(({ keys }) => keys[0] === "input"));
     }
     if (called.length > 0) others.push(...findUnknownTexts(call, new Set(["function", "custom"])));
   }

@@ -1,8 +1,8 @@
 import { isRecord } from "../../support/is-record.ts";
-import { type ReplyError, upstreamError } from "../errors.ts";
+import type { ReplyError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
 import type { Json, TextSlot } from "../format.ts";
-import { findSlots, getRecord, parseObject } from "../slots.ts";
+import { findSlots, getRecord, parseObject, watchSlot } from "../slots.ts";
 import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { StreamGuard } from "../stream-guard.ts";
 import {
@@ -11,6 +11,7 @@ import {
   clearLogprobs,
   findExtraTexts,
   readCalls,
+  readChoices,
   recordsOf,
 } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
@@ -40,12 +41,8 @@ export class ChatStream extends StreamGuard {
     if (event.data === undefined) return [event];
     if (isDone(event.data)) return [...(await this.finish()), event];
     const chunk = parseObject(event.data);
-    if (!Array.isArray(chunk.choices)) {
-      if (isRecord(chunk.error)) return [event];
-      throw upstreamError("A chunk of the answer has no choices.");
-    }
-    const all: unknown[] = chunk.choices;
-    if (!all.every(isRecord)) throw upstreamError("A choice of the answer is not an object.");
+    const all = readChoices(chunk);
+    if (!Array.isArray(chunk.choices)) return [event];
     await this.#checkExtras(findExtraTexts(chunk, all));
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
@@ -57,7 +54,7 @@ export class ChatStream extends StreamGuard {
       before.push(...events);
       if (!isEmpty) kept.push(choice);
     }
-    const isGone = kept.length === 0 && chunk.choices.length > 0 && !chunk.usage;
+    const isGone = kept.length === 0 && all.length > 0 && !chunk.usage;
     return isGone ? before : [...before, jsonEvent({ ...chunk, choices: kept }, event)];
   }
 
@@ -91,13 +88,11 @@ export class ChatStream extends StreamGuard {
       return;
     }
     const shown = [...texts];
-    const recorded = slots.map(({ text, set }, position) => ({
-      text,
-      set(changed: string) {
+    const recorded = slots.map((slot, position) =>
+      watchSlot(slot, (changed) => {
         shown[position] = changed;
-        set(changed);
-      },
-    }));
+      }),
+    );
     await checkAnswer(this.call, [{ texts: recorded, separator: "\n" }]);
     if (slots.length === 0) return;
     this.#extras = { given: texts, shown };

@@ -1,7 +1,7 @@
 import { invalidRequest, type ReplyError } from "../errors.ts";
 import { checkAnswer } from "../exchange-check.ts";
 import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
-import { findSlots, parseNames, parseObject, slotAt, textAt } from "../slots.ts";
+import { findSlots, parseNames, parseObject, slotAt, textAt, watchSlot } from "../slots.ts";
 import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { StreamGuard } from "../stream-guard.ts";
 import { clearLogprobs, findExtraTexts, readChoices } from "./openai-chat-parts.ts";
@@ -26,14 +26,7 @@ export const openaiCompletions: Format = {
     const choices = readChoices(body);
     const texts = choices.map((choice) => {
       const slots = typeof choice.text === "string" ? slotAt(choice, "text") : findSlots(choice.text);
-      const cleared = slots.map(({ text, set }) => ({
-        text,
-        set(changed: string) {
-          set(changed);
-          clearLogprobs(choice);
-        },
-      }));
-      return { texts: cleared };
+      return { texts: slots.map((slot) => watchSlot(slot, () => clearLogprobs(choice))) };
     });
     return [...texts, { texts: findExtraTexts(body, choices, CHOICE_FIELDS), separator: "\n" }];
   },

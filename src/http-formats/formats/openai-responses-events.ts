@@ -2,7 +2,7 @@ import type { Json } from "../format.ts";
 import { getRecord, getRecords } from "../slots.ts";
 import { jsonEvent, type SseEvent } from "../sse.ts";
 
-/** Fields of events with a complete text, after its pieces. */
+/** The fields of a part with the text of an answer, and of events with a complete text, after its pieces. */
 export const TEXT_FIELDS = ["text", "refusal", "transcript"];
 
 /** Fields of events with the complete arguments of a call, after their pieces. */

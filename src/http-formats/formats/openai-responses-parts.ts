@@ -1,7 +1,8 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import { callSlotAt, findSlots, findUnknownTexts, parseNames, slotAt } from "../slots.ts";
+import { callSlotAt, findSlots, findUnknownTexts, parseNames, slotAt, watchSlot } from "../slots.ts";
+import { TEXT_FIELDS } from "./openai-responses-events.ts";
 
 /** The fields with the arguments of a call, by the type of its item. */
 const ARGUMENT_FIELDS: ReadonlyMap<string, string> = new Map(
@@ -30,12 +31,10 @@ const RESULT_FIELDS: ReadonlySet<string> = new Set(
 );
 
 /** Fields with the bytes of images, audio and screenshots. */
-const BYTES: ReadonlySet<string> = new Set(["b64_json", "partial_image_b64"]);
+export const BYTES: ReadonlySet<string> = new Set(["b64_json", "partial_image_b64"]);
 
-/** The fields of a part of a message that are the text of the answer. */
-const PART_TEXTS = ["text", "refusal", "transcript"];
-/** Further fields of a part that have no text of their own: `logprobs` repeats the text, and `data` has bytes. */
-const PART_FIELDS: ReadonlySet<string> = new Set([...PART_TEXTS, "logprobs", "annotations", "data"]);
+/** The fields of a part of a message with readers of their own, or without text: `logprobs` repeats the text, and `data` has bytes. */
+const PART_FIELDS: ReadonlySet<string> = new Set([...TEXT_FIELDS, "logprobs", "annotations", "data"]);
 
 /** Whether an item is a call whose arguments are streamed or that the client runs. */
 export function isHeldCall(item: Json): boolean {
@@ -77,7 +76,8 @@ export function readItemParts(items: readonly Json[]): AnswerPart[] {
     if (type === "message") {
       texts.push(...slotAt(item, "content"), ...readStrings(item.content));
       for (const part of partsOf(item)) {
-        texts.push(...PART_TEXTS.flatMap((name) => clearLogprobs(slotAt(part, name), part)));
+        const slots = TEXT_FIELDS.flatMap((name) => slotAt(part, name));
+        texts.push(...slots.map((slot) => watchSlot(slot, () => clearLogprobs(part))));
         extras.push(...readPartExtras(part));
       }
     } else if (type === "reasoning") {
@@ -113,12 +113,12 @@ function isKnownItem(type: unknown): boolean {
 /** The events with arguments of a call: `response.function_call_arguments.delta`. */
 const ARGUMENT_EVENT = /(?:arguments|input|code|diff)\.(?:delta|done)$/;
 const ARGUMENT_EVENT_FIELDS = new Set(["type", "delta", "arguments", "input", "code", "diff", "name", "obfuscation"]);
-const ALL_FIELDS = new Set(["type"]);
+const OTHER_EVENT_FIELDS = new Set(["type"]);
 
 /** Reads the texts of an event at the index of a call, besides the arguments, which are checked at the end of the call. */
 export function readHeldExtras(type: string, data: Json): AnswerPart[] {
   const isArguments = ARGUMENT_EVENT.test(type);
-  return [{ texts: findUnknownTexts(data, isArguments ? ARGUMENT_EVENT_FIELDS : ALL_FIELDS), separator: "\n" }];
+  return [{ texts: findUnknownTexts(data, isArguments ? ARGUMENT_EVENT_FIELDS : OTHER_EVENT_FIELDS), separator: "\n" }];
 }
 
 /** Returns the parts of a message. A hostile server may send one part where there should be a list. */
@@ -133,7 +133,7 @@ function readStrings(list: unknown): TextSlot[] {
 
 /** Reads the citations of a part of a message, and texts in fields that a part usually lacks. */
 export function readPartExtras(part: Json): AnswerPart[] {
-  const lists = PART_TEXTS.filter((name) => typeof part[name] !== "string");
+  const lists = TEXT_FIELDS.filter((name) => typeof part[name] !== "string");
   return [
     { texts: findSlots(part.annotations), separator: "\n" },
     { texts: lists.flatMap((name) => findSlots(part[name])), separator: "\n" },
@@ -141,13 +141,7 @@ export function readPartExtras(part: Json): AnswerPart[] {
   ];
 }
 
-/** Removes the token probabilities of a part when its text changes, because they are those of the original. */
-function clearLogprobs(slots: readonly TextSlot[], part: Json): TextSlot[] {
-  return slots.map(({ text, set }) => ({
-    text,
-    set(changed) {
-      set(changed);
-      if (part.logprobs !== undefined) part.logprobs = [];
-    },
-  }));
+/** Removes the token probabilities of a changed part, because they are those of the original. */
+function clearLogprobs(part: Json): void {
+  if (part.logprobs !== undefined) part.logprobs = [];
 }

@@ -17,6 +17,7 @@ import {
   TEXT_FIELDS,
 } from "./openai-responses-events.ts";
 import {
+  BYTES,
   isHeldCall,
   readHeldExtras,
   readItemParts,
@@ -34,8 +35,8 @@ const DELTA_FIELDS = parseNames("type delta logprobs obfuscation item_id");
 
 const BASE64 = /^[\w+/=-]*$/;
 
-/** Fields with the bytes of audio and images, and numbers. */
-const BINARY_FIELDS: ReadonlySet<string> = new Set(["partial_image_b64", "b64_json", "usage"]);
+/** Fields of events with bytes and numbers. */
+const WORDLESS_FIELDS: ReadonlySet<string> = new Set([...BYTES, "usage"]);
 
 /**
  * Guards a stream of OpenAI's Responses API, and its other streams with events named `*.delta` and `*.done`. Tool calls are held back
@@ -141,7 +142,7 @@ export class ResponseStream extends StreamGuard {
 
   /** Checks all strings of an unknown event, or of one without preceding pieces. */
   #checkStrings(data: Json): Promise<void> {
-    return checkAnswer(this.call, [{ texts: findSlots(data, BINARY_FIELDS), separator: "\n" }]);
+    return checkAnswer(this.call, [{ texts: findSlots(data, WORDLESS_FIELDS), separator: "\n" }]);
   }
 
   /** Checks the citations beside forwarded texts. Earlier events had them, but upstream may send others now. */

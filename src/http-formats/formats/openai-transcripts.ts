@@ -1,6 +1,6 @@
 import { isRecord } from "../../support/is-record.ts";
 import type { AnswerPart, Format, Json, TextSlot } from "../format.ts";
-import { findSlots, findUnknownTexts, getRecords, slotAt } from "../slots.ts";
+import { findSlots, findUnknownTexts, getRecords, slotAt, watchSlot } from "../slots.ts";
 import { openaiErrors } from "./openai-errors.ts";
 import { ResponseStream } from "./openai-responses-stream.ts";
 
@@ -64,21 +64,11 @@ function readAnswer(body: Json): AnswerPart[] {
   };
   const text = ranges.length > 0 ? pieces(body, ranges) : slotAt(body, "text");
   return [
-    { texts: text.map((slot) => withCallback(slot, onTextChange)) },
-    { texts: others.map((slot) => withCallback(slot, () => clearTokens(body))), separator: " " },
+    { texts: text.map((slot) => watchSlot(slot, onTextChange)) },
+    { texts: others.map((slot) => watchSlot(slot, () => clearTokens(body))), separator: " " },
     { texts: LISTS.flatMap((name) => strayStrings(body[name])), separator: " " },
     { texts: findUnknownTexts(body, BODY_FIELDS), separator: "\n" },
   ];
-}
-
-function withCallback({ text, set }: TextSlot, onChange: () => void): TextSlot {
-  return {
-    text,
-    set(changed) {
-      set(changed);
-      onChange();
-    },
-  };
 }
 
 /** The key of an entry with its part of the text. */
