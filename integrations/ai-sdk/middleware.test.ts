@@ -232,6 +232,19 @@ describe("a prompt", () => {
     ).rejects.toThrow(GuardBlockedError);
   });
 
+  it("checks the options of several providers, and mixes up none of them", async () => {
+    const { model, asked } = scripted(await testGuard(), {});
+    const options = (value: string) => ({
+      openai: { note: `Write to ${value}`, reasoningEffort: "high", stopSequences: ["\n\nUser:"] },
+      azure: { note: "Write to nobody", reasoningEffort: "low" },
+    });
+    await model.doGenerate({ prompt: hello, providerOptions: options(MAIL), stopSequences: ["\n\nHuman:"] });
+    expect(asked[0]?.providerOptions).toEqual(options(PLACEHOLDER));
+    expect(asked[0]?.stopSequences).toEqual(["\n\nHuman:"]);
+    const providerOptions = { openai: { note: `Write ${FORBIDDEN}` }, azure: { note: "Write to nobody" } };
+    await expect(model.doGenerate({ prompt: hello, providerOptions })).rejects.toThrow(GuardBlockedError);
+  });
+
   it("of any text passes unchanged if nothing is found", async () => {
     const guard = await testGuard();
     await fc.assert(

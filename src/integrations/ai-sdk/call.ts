@@ -15,28 +15,36 @@ export interface CallAdapter {
   withTexts(chat: ChatRequest): LanguageModelV3CallOptions;
 }
 
-/** An option of a provider, and the field of its API that it becomes. */
+/** An option of a provider, and the field of a request as which it is checked. */
 interface ProviderField {
   provider: string;
   option: string;
   field: string;
+  value: unknown;
 }
 
 /** Returns the options of providers. Their names are those of the provider's API in camel case: `previousResponseId`. */
 function providerFields({ providerOptions = {} }: LanguageModelV3CallOptions): ProviderField[] {
+  const used = new Set([STOP_SEQUENCES]);
   return Object.entries(providerOptions).flatMap(([provider, options]) =>
-    Object.keys(options).map((option) => ({ provider, option, field: toSnakeCase(option) })),
+    Object.entries(options).map(([option, value]) => {
+      let field = toSnakeCase(option);
+      // Several providers may have an option of this name.
+      while (used.has(field)) field = `${provider}.${field}`;
+      used.add(field);
+      return { provider, option, field, value };
+    }),
   );
 }
 
+/** The field of the option `stopSequences`. */
+const STOP_SEQUENCES = "stop_sequences";
+
 /** Returns the options of a call beside its prompt and tools as fields of a request. */
 function fieldsOf(params: LanguageModelV3CallOptions): Record<string, unknown> {
-  const { providerOptions, stopSequences } = params;
-  const options = providerFields(params).map(({ provider, option, field }) => [
-    field,
-    providerOptions?.[provider]?.[option],
-  ]);
-  return { ...Object.fromEntries(options), ...(stopSequences && { stop_sequences: stopSequences }) };
+  const { stopSequences } = params;
+  const options = providerFields(params).map(({ field, value }) => [field, value]);
+  return { ...Object.fromEntries(options), ...(stopSequences && { [STOP_SEQUENCES]: stopSequences }) };
 }
 
 /** Writes the checked options back. */
@@ -45,12 +53,11 @@ function checkedOptions(
   checked: NonNullable<ChatRequest["fields"]>,
 ): Pick<LanguageModelV3CallOptions, "providerOptions" | "stopSequences"> {
   let { providerOptions } = params;
-  const { stop_sequences: stops } = checked as { stop_sequences?: string[] };
-  for (const { provider, option, field } of providerFields(params)) {
-    const value = checked[field] as never;
-    const known = providerOptions?.[provider];
-    if (!known || value === undefined || value === known[option]) continue;
-    providerOptions = { ...providerOptions, [provider]: { ...known, [option]: value } };
+  const stops = checked[STOP_SEQUENCES] as string[] | undefined;
+  for (const { provider, option, field, value } of providerFields(params)) {
+    const changed = checked[field] as never;
+    if (changed === undefined || changed === value) continue;
+    providerOptions = { ...providerOptions, [provider]: { ...providerOptions?.[provider], [option]: changed } };
   }
   return { ...(providerOptions && { providerOptions }), ...(stops && { stopSequences: stops }) };
 }
