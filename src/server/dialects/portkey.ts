@@ -106,9 +106,12 @@ async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<Di
   if (!answer || isStream(hook)) return { body: refused(NO_STREAMS) };
   const { [VAULT]: token, ...request } = hook.request.json;
   const { texts = [], chat } = readRequestParts(format, request, { unguarded: "pass" });
+  const { messages = [], ...sent } = chat?.request ?? {};
+  // A format without a chat has its prompt among the texts.
   const prompt = texts.flatMap(({ slots }) => slots.map(({ text }) => text)).at(-1) ?? "";
+  const sentMessages = messages.length > 0 ? messages : [{ role: "user" as const, content: prompt }];
   const vault = typeof token === "string" ? { vault: vaults.open(token) } : {};
-  const call = begin({ sent: chat?.request ?? { messages: [{ role: "user", content: prompt }] }, ...vault });
+  const call = begin({ sent: { messages: sentMessages, ...sent }, ...vault });
   const before = JSON.stringify(answer);
   const parts = format.readAnswer(answer as Json);
   return decide(call, async (observed) => {
