@@ -1,6 +1,6 @@
 //! Numbers of people and companies in Central and Eastern Europe and Central Asia, except Russia.
 
-use super::calendar::is_day_of_any_century;
+use super::calendar::{is_day, is_day_of_any_century};
 use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
 use super::western_europe::is_mod_11_10;
 
@@ -139,6 +139,19 @@ pub fn is_hu_company_tax(value: &str) -> bool {
     matches!(digits.len(), 8 | 11) && !is_monotonous(&digits) && (10 - sum % 10) % 10 == digits[7]
 }
 
+/// A Polish PESEL: date of birth with the century in the month, and a check digit (Ustawa o ewidencji ludności, art.
+/// 15).
+pub fn is_pl_pesel(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 {
+        return false;
+    }
+    let pair = |at: usize| digits[at] * 10 + digits[at + 1];
+    let century = [1900, 2000, 2100, 2200, 1800][(pair(2) / 20) as usize];
+    let sum = weighted_sum(&digits[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
+    is_day(century + pair(0), pair(2) % 20, pair(4)) && (10 - sum % 10) % 10 == digits[10]
+}
+
 /// A Polish NIP: modulus 11 (ustawa o zasadach ewidencji i identyfikacji podatników).
 pub fn is_pl_nip(value: &str) -> bool {
     has_check_digit(value, &[6, 5, 7, 2, 3, 4, 5, 6, 7], |sum| sum % 11)
@@ -264,6 +277,11 @@ mod tests {
             &["19-2000145398/0800", "2000145399"],
         );
         check(is_sk_vat, &["SK2022749619"], &["SK2022749618"]);
+        check(
+            is_pl_pesel,
+            &["44051401359", "02070803628"],
+            &["44051401358", "44133201359"],
+        );
         check(is_pl_nip, &["526-104-08-28", "8567346215"], &["526-104-08-29"]);
         check(is_pl_regon, &["192598184", "12345678512347"], &["192598183"]);
         check(is_pl_id_card, &["ABA300000", "ABS123456"], &["ABA300001"]);

@@ -1,4 +1,4 @@
-//! Numbers of people, companies and accounts in Latin America, except the Brazilian CPF and CNPJ.
+//! Numbers of people, companies and accounts in Latin America.
 
 use super::calendar::is_day_of_any_century;
 use super::cards::is_luhn;
@@ -266,6 +266,38 @@ pub fn is_cu_id(value: &str) -> bool {
     digits.len() == 11 && is_day_of_any_century(pair(&digits, 0), pair(&digits, 2), pair(&digits, 4))
 }
 
+/// The check digit of the Receita Federal: 11 minus the remainder modulo 11, or 0 if that has two digits.
+fn br_check(values: &[u32], weights: &[u32]) -> u32 {
+    match weighted_sum(values, weights) % 11 {
+        0 | 1 => 0,
+        rest => 11 - rest,
+    }
+}
+
+/// A Brazilian CPF: two check digits (Receita Federal, Instrução Normativa RFB 2.172/2024).
+pub fn is_br_cpf(value: &str) -> bool {
+    const WEIGHTS: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+    let digits = digits(value);
+    digits.len() == 11
+        && !is_monotonous(&digits)
+        && br_check(&digits[..9], &WEIGHTS[1..]) == digits[9]
+        && br_check(&digits[..10], &WEIGHTS) == digits[10]
+}
+
+/// A Brazilian CNPJ: twelve digits or, from July 2026, letters, each as its ASCII code less 48, and two check digits
+/// (Receita Federal, Instrução Normativa RFB 2.229/2024).
+pub fn is_br_cnpj(value: &str) -> bool {
+    const WEIGHTS: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
+    let values: Vec<u32> = alphanumerics(value)
+        .iter()
+        .map(|&byte| u32::from(byte - b'0'))
+        .collect();
+    values.len() == 14
+        && !is_monotonous(&values[..12])
+        && br_check(&values[..12], &WEIGHTS[1..]) == values[12]
+        && br_check(&values[..13], &WEIGHTS) == values[13]
+}
+
 /// A Brazilian PIS, PASEP or NIT: modulus 11 (Caixa Econômica Federal).
 pub fn is_br_pis(value: &str) -> bool {
     has_check_digit(value, &[3, 2, 9, 8, 7, 6, 5, 4, 3, 2], |sum| (11 - sum % 11) % 11 % 10)
@@ -353,6 +385,13 @@ mod tests {
 
     #[test]
     fn brazil() {
+        check(is_br_cpf, &["529.982.247-25"], &["529.982.247-24", "111.111.111-11"]);
+        // The second is the example of the Receita Federal.
+        check(
+            is_br_cnpj,
+            &["11.222.333/0001-81", "12.ABC.345/01DE-35"],
+            &["12.ABC.345/01DE-36"],
+        );
         check(is_br_pis, &["120.68031.90-8"], &["120.68031.90-6"]);
         check(is_br_cns, &["898 0000 0004 3208"], &["898 0000 0004 3209"]);
         check(is_br_cnh, &["62472927637"], &["62472927638"]);

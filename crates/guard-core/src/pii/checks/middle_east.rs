@@ -1,4 +1,4 @@
-//! Numbers of people in the Middle East and North Africa, and tax numbers of Turkey.
+//! Numbers of people in Turkey, the Middle East and North Africa, and tax numbers of Turkey.
 
 use super::calendar::is_day;
 use super::cards::is_luhn;
@@ -61,6 +61,18 @@ pub fn is_ir_code(value: &str) -> bool {
     has_check_digit(value, &[10, 9, 8, 7, 6, 5, 4, 3, 2], check)
 }
 
+/// A Turkish T.C. kimlik numarası: two check digits (Nüfus ve Vatandaşlık İşleri Genel Müdürlüğü).
+pub fn is_tr_tckn(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 || digits[0] == 0 {
+        return false;
+    }
+    let odd: u32 = digits[..9].iter().step_by(2).sum();
+    let even: u32 = digits[1..8].iter().step_by(2).sum();
+    // 40 is added so that nothing goes below zero.
+    (odd * 7 + 40 - even) % 10 == digits[9] && digits[..10].iter().sum::<u32>() % 10 == digits[10]
+}
+
 /// A Turkish tax number: sums with powers of two modulo 9 (Gelir İdaresi Başkanlığı).
 pub fn is_tr_vkn(value: &str) -> bool {
     let digits = digits(value);
@@ -93,6 +105,11 @@ mod tests {
         check(is_eg_id, &["29007012104567"], &["29013012104567"]);
         check(is_kw_id, &["286101002343"], &["286131002349"]);
         check(is_ir_code, &["0499370899", "0790419904"], &["0499370898"]);
+        check(
+            is_tr_tckn,
+            &["10000000146", "19191919190"],
+            &["10000000145", "00000000000"],
+        );
         check(is_tr_vkn, &["4540536920"], &["4540536921"]);
     }
 }

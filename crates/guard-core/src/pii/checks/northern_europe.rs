@@ -1,6 +1,6 @@
-//! Numbers of people and companies in Denmark, Norway, Iceland, Finland, the Baltic states, Ireland and Britain.
+//! Numbers of people and companies in Denmark, Norway, Iceland, Finland, Sweden, the Baltic states, Ireland and Britain.
 
-use super::calendar::is_day_of_any_century;
+use super::calendar::{is_day, is_day_of_any_century};
 use super::cards::is_luhn;
 use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
 
@@ -54,9 +54,47 @@ pub fn is_is_kennitala(value: &str) -> bool {
         && (11 - weighted_sum(&digits, &[3, 2, 7, 6, 5, 4, 3, 2]) % 11) % 11 == digits[8]
 }
 
+/// A Finnish henkilötunnus: a date, the century's sign, and the remainder modulo 31 of the nine digits (Digital and
+/// Population Data Services Agency; further signs from 2023 by the decree 128/2010 as amended).
+pub fn is_fi_hetu(value: &str) -> bool {
+    let upper = value.to_ascii_uppercase();
+    let Some((&[d1, d2, m1, m2, y1, y2, sign], rest)) = upper.as_bytes().split_first_chunk::<7>() else {
+        return false;
+    };
+    let century = match sign {
+        b'+' => 1800,
+        b'-' | b'U'..=b'Y' => 1900,
+        b'A'..=b'F' => 2000,
+        _ => return false,
+    };
+    let digits = digits(&upper);
+    let pair = |first: u8, second: u8| base36(first) * 10 + base36(second);
+    digits.len() >= 9
+        && rest.len() == 4
+        && is_day(century + pair(y1, y2), pair(m1, m2), pair(d1, d2))
+        && b"0123456789ABCDEFHJKLMNPRSTUVWXY"[(number(&digits[..9]) % 31) as usize] == rest[3]
+}
+
 /// A Finnish Y-tunnus: modulus 11 (Patentti- ja rekisterihallitus, "Y-tunnus").
 pub fn is_fi_business_id(value: &str) -> bool {
     has_check_digit(value, &[7, 9, 10, 5, 8, 4, 2], |sum| (11 - sum % 11) % 11)
+}
+
+/// A Swedish personnummer or samordningsnummer: a date (whose day has 60 added in the latter) and Luhn's check digit
+/// over the last ten digits (Skatteverket SKV 704, SKV 707).
+pub fn is_se_personnummer(value: &str) -> bool {
+    let digits = digits(value);
+    let Some(ten) = digits.len().checked_sub(10).map(|before| &digits[before..]) else {
+        return false;
+    };
+    let pair = |at: usize| ten[at] * 10 + ten[at + 1];
+    let day = if pair(4) > 60 { pair(4) - 60 } else { pair(4) };
+    let is_born = match digits.len() {
+        10 => is_day_of_any_century(pair(0), pair(2), day),
+        12 => matches!(number(&digits[..2]), 18..=20) && is_day(number(&digits[..4]) as u32, pair(2), day),
+        _ => false,
+    };
+    is_born && is_luhn(ten)
 }
 
 /// A Swedish organisationsnummer: Luhn's check digit, and a third digit of at least 2 (Skatteverket SKV 709).
@@ -108,6 +146,26 @@ pub fn is_ie_pps(value: &str) -> bool {
     b"WABCDEFGHIJKLMNOPQRSTUV"[(sum % 23) as usize] == characters[7]
 }
 
+/// A number of the British National Health Service: modulus 11 (NHS Data Dictionary, "NHS NUMBER").
+pub fn is_uk_nhs(value: &str) -> bool {
+    let digits = digits(value);
+    let check = |digits: &[u32]| 11 - weighted_sum(&digits[..9], &[10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11;
+    digits.len() == 10 && !is_monotonous(&digits) && check(&digits) % 11 == digits[9]
+}
+
+/// A British national insurance number: letters that are in use (HMRC, National Insurance Manual NIM39110).
+pub fn is_uk_nino(value: &str) -> bool {
+    let characters = alphanumerics(value);
+    let &[first, second, .., last] = characters.as_slice() else {
+        return false;
+    };
+    characters.len() == 9
+        && !b"DFIQUV".contains(&first)
+        && !b"DFIOQUV".contains(&second)
+        && !matches!(&[first, second], b"BG" | b"GB" | b"NK" | b"KN" | b"TN" | b"NT" | b"ZZ")
+        && (b'A'..=b'D').contains(&last)
+}
+
 /// A British unique taxpayer reference: the first digit checks the other nine modulo 11 (HMRC, "Specification of UTR
 /// validation").
 pub fn is_uk_utr(value: &str) -> bool {
@@ -142,6 +200,16 @@ mod tests {
         check(is_is_kennitala, &["450401-3150"], &["450401-3140"]);
         check(is_fi_business_id, &["2077474-0"], &["2077474-1"]);
         check(is_se_orgnr, &["212000-0142"], &["212000-0143"]);
+        check(
+            is_fi_hetu,
+            &["131052-308T", "010594Y9032"],
+            &["131052-308U", "131352-308T", "131052-308"],
+        );
+        check(
+            is_se_personnummer,
+            &["811218-9876", "19811218-9876", "670919-9530"],
+            &["811218-9875", "811318-9876", "17811218-9876"],
+        );
     }
 
     #[test]
@@ -155,5 +223,15 @@ mod tests {
         check(is_ie_pps, &["6433435F", "6433435OA"], &["6433435E"]);
         check(is_uk_utr, &["1955839661"], &["2955839661"]);
         check(is_uk_vat, &["GB 980 7806 84"], &["GB 802311781"]);
+        check(
+            is_uk_nhs,
+            &["943 476 5919", "4010232137"],
+            &["943 476 5918", "0000000000"],
+        );
+        check(
+            is_uk_nino,
+            &["AB 12 34 56 C", "jg103759a"],
+            &["BG123456A", "DA123456A", "AO123456A", "AB123456E"],
+        );
     }
 }

@@ -1,10 +1,18 @@
-//! Numbers of people and companies in Belgium, Luxembourg, France, Germany, Austria, Switzerland, Spain, Portugal and
-//! Greece.
+//! Numbers of people and companies in the Netherlands, Belgium, Luxembourg, France, Germany, Austria, Switzerland,
+//! Spain, Italy, Portugal and Greece.
 
 use super::calendar::is_day_of_any_century;
 use super::cards::is_luhn;
 use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
 use super::verhoeff;
+
+/// A Dutch burgerservicenummer: the test of eleven (Wet algemene bepalingen burgerservicenummer; Logisch ontwerp BSN).
+pub fn is_nl_bsn(value: &str) -> bool {
+    let digits = digits(value);
+    // The last digit has the weight -1, which is 10 modulo 11.
+    let sum = weighted_sum(&digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]);
+    digits.len() == 9 && sum.is_multiple_of(11) && !is_monotonous(&digits)
+}
 
 /// A Belgian rijksregisternummer or BIS number: 97 minus the remainder modulo 97 of nine digits, with a 2 before them
 /// for people born since 2000 (koninklijk besluit van 3 april 1984).
@@ -33,6 +41,25 @@ pub fn is_lu_matricule(value: &str) -> bool {
     let mut last = digits[..11].to_vec();
     last.push(digits[12]);
     is_luhn(&digits[..12]) && verhoeff::is_valid(&last)
+}
+
+/// A French NIR: 97 minus the remainder modulo 97 of the thirteen digits, in which Corsica's 2A and 2B count as 19 and
+/// 18 (INSEE, décret 82-103).
+pub fn is_fr_nir(value: &str) -> bool {
+    let mut characters = alphanumerics(value);
+    if characters.len() != 15 {
+        return false;
+    }
+    match &characters[5..7] {
+        b"2A" => characters[5..7].copy_from_slice(b"19"),
+        b"2B" => characters[5..7].copy_from_slice(b"18"),
+        _ => {}
+    }
+    if !characters.iter().all(u8::is_ascii_digit) {
+        return false;
+    }
+    let digits: Vec<u32> = characters.iter().map(|&byte| base36(byte)).collect();
+    matches!(digits[0], 1..=4 | 7 | 8) && 97 - number(&digits[..13]) % 97 == number(&digits[13..])
 }
 
 /// A French SIREN or SIRET: Luhn's check digit over nine and over fourteen digits, but for La Poste's establishments,
@@ -72,6 +99,43 @@ pub fn is_fr_rib(value: &str) -> bool {
     let digits: Vec<u32> = characters.iter().map(|&byte| u32::from(digit(byte))).collect();
     let sum = 89 * number(&digits[..5]) + 15 * number(&digits[5..10]) + 3 * number(&digits[10..21]);
     97 - sum % 97 == number(&digits[21..])
+}
+
+/// A German tax identification number: among its first ten digits one occurs twice or three times and the others once
+/// at most, and the last is the check digit of ISO/IEC 7064, MOD 11,10 (Bundeszentralamt für Steuern, § 139b AO).
+pub fn is_de_tax_id(value: &str) -> bool {
+    let digits = digits(value);
+    if digits.len() != 11 || digits[0] == 0 {
+        return false;
+    }
+    let mut counts = [0; 10];
+    for &digit in &digits[..10] {
+        counts[digit as usize] += 1;
+    }
+    let repeated: Vec<u32> = counts.iter().copied().filter(|&count| count > 1).collect();
+    let product = digits[..10].iter().fold(10, |product, &digit| {
+        let sum = match (digit + product) % 10 {
+            0 => 10,
+            sum => sum,
+        };
+        sum * 2 % 11
+    });
+    matches!(repeated.as_slice(), [2 | 3]) && (11 - product) % 10 == digits[10]
+}
+
+/// A serial number of a German identity card or passport with its check digit of weights 7, 3, 1 (ICAO Doc 9303-3,
+/// section 4.9; § 5 PAuswG and Bundesdruckerei on the characters in use).
+pub fn is_de_id_card(value: &str) -> bool {
+    let characters = alphanumerics(value);
+    if characters.len() != 10
+        || !characters[..9]
+            .iter()
+            .all(|byte| b"0123456789CFGHJKLMNPRTVWXYZ".contains(byte))
+    {
+        return false;
+    }
+    let values: Vec<u32> = characters.iter().map(|&byte| base36(byte)).collect();
+    weighted_sum(&values[..9], &[7, 3, 1, 7, 3, 1, 7, 3, 1]) % 10 == values[9]
 }
 
 /// A German USt-IdNr. of nine digits, the last of which is the check digit of ISO/IEC 7064, MOD 11,10
@@ -169,6 +233,32 @@ pub fn is_ch_uid(value: &str) -> bool {
     has_check_digit(value, &[5, 4, 3, 2, 7, 6, 5, 4], |sum| (11 - sum % 11) % 11)
 }
 
+/// The letter of a Spanish number: its remainder modulo 23 (Real Decreto 338/1990; Orden INT/2058/2008).
+fn es_letter(number: u64) -> u8 {
+    b"TRWAGMYFPDXBNJZSQVHLCKE"[(number % 23) as usize]
+}
+
+/// A Spanish NIF: eight digits and their letter.
+pub fn is_es_nif(value: &str) -> bool {
+    let digits = digits(value);
+    (7..=8).contains(&digits.len())
+        && alphanumerics(value).last() == Some(&es_letter(number(&digits)))
+        && !is_monotonous(&digits)
+}
+
+/// A Spanish NIE: X, Y or Z, which stand for 0, 1 and 2, seven digits, and their letter.
+pub fn is_es_nie(value: &str) -> bool {
+    let characters = alphanumerics(value);
+    let digits = digits(value);
+    let Some(series) = characters
+        .first()
+        .and_then(|first| b"XYZ".iter().position(|letter| letter == first))
+    else {
+        return false;
+    };
+    digits.len() == 7 && characters.last() == Some(&es_letter(series as u64 * 10_000_000 + number(&digits)))
+}
+
 /// A Spanish CIF: a letter, seven digits, and a digit or letter (Orden EHA/451/2008).
 pub fn is_es_cif(value: &str) -> bool {
     let characters = alphanumerics(value);
@@ -194,6 +284,59 @@ pub fn is_es_nss(value: &str) -> bool {
         false => number(&digits[..10]),
     };
     body % 97 == number(&digits[10..])
+}
+
+/// An Italian codice fiscale: a date of birth and a check letter (Decreto ministeriale 12 marzo 1974, 13.813).
+pub fn is_it_fiscal_code(value: &str) -> bool {
+    /// The values of characters at odd positions: a digit and the letter of the same order have the same value.
+    const ODD: [u32; 26] = [
+        1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23,
+    ];
+    /// Letters that replace 0 to 9 if two people would otherwise have the same code.
+    const STAND_INS: &[u8; 10] = b"LMNPQRSTUV";
+    let characters = alphanumerics(value);
+    if characters.len() != 16 {
+        return false;
+    }
+    let order = |byte: u8| {
+        if byte.is_ascii_digit() {
+            byte - b'0'
+        } else {
+            byte - b'A'
+        }
+    };
+    let sum: u32 = characters[..15]
+        .iter()
+        .enumerate()
+        .map(|(index, &byte)| match index % 2 {
+            0 => ODD[usize::from(order(byte))],
+            _ => u32::from(order(byte)),
+        })
+        .sum();
+    let digit = |byte: u8| {
+        let stand_in = STAND_INS.iter().position(|&letter| letter == byte);
+        if byte.is_ascii_digit() {
+            Some(u32::from(byte - b'0'))
+        } else {
+            stand_in.map(|digit| digit as u32)
+        }
+    };
+    let pair = |at: usize| Some(digit(characters[at])? * 10 + digit(characters[at + 1])?);
+    let month = b"ABCDEHLMPRST".iter().position(|&letter| letter == characters[8]);
+    let is_born = match (pair(6), month, pair(9)) {
+        // Women have 40 added to the day.
+        (Some(year), Some(month), Some(day)) => {
+            is_day_of_any_century(year, month as u32 + 1, if day > 40 { day - 40 } else { day })
+        }
+        _ => false,
+    };
+    is_born && u32::from(characters[15]) == u32::from(b'A') + sum % 26
+}
+
+/// An Italian partita IVA: eleven digits with Luhn's check digit (Decreto ministeriale 23 dicembre 1976, 13813).
+pub fn is_it_vat(value: &str) -> bool {
+    let digits = digits(value);
+    digits.len() == 11 && is_luhn(&digits) && !is_monotonous(&digits)
 }
 
 /// A Portuguese NIF: modulus 11 (Decreto-Lei 14/2013; Autoridade Tributária e Aduaneira).
@@ -285,5 +428,41 @@ mod tests {
         check(is_pt_citizen_card, &["00000000 0 ZZ4"], &["00000000 0 ZZ3"]);
         check(is_gr_afm, &["094259216", "123456783"], &["123456781"]);
         check(is_gr_amka, &["01013099997"], &["01013099999"]);
+    }
+
+    #[test]
+    fn spain_and_italy() {
+        check(is_es_nif, &["12345678Z", "12345678-z"], &["12345678A", "00000000T"]);
+        check(is_es_nie, &["X1234567L", "Z-1234567-R"], &["X1234567M", "A1234567L"]);
+        check(
+            is_it_fiscal_code,
+            &["RSSMRA85T10A562S", "RSSMRA85T10A5S2E"],
+            &["RSSMRA85T10A562T", "RSSMRA85T80A562S"],
+        );
+        check(is_it_vat, &["00743110157"], &["00743110158", "00000000000"]);
+    }
+
+    #[test]
+    fn germany_france_and_the_netherlands() {
+        check(
+            is_de_tax_id,
+            &["86095742719", "47 036 892 816", "65929970489"],
+            &["86095742718", "12345678903", "06095742719"],
+        );
+        check(
+            is_de_id_card,
+            &["T220001293", "L01X00T471"],
+            &["T220001294", "T22000129"],
+        );
+        check(
+            is_fr_nir,
+            &["2 55 08 14 168 025 38", "1 84 12 76 451 089 46"],
+            &["2 55 08 14 168 025 39"],
+        );
+        // Corsica: the key is computed with 19 and 18.
+        let with_key = |body: &str, plain: u64| format!("{body}{:02}", 97 - plain % 97);
+        assert!(is_fr_nir(&with_key("155122A004001", 1_551_219_004_001)));
+        assert!(is_fr_nir(&with_key("155122B004001", 1_551_218_004_001)));
+        check(is_nl_bsn, &["111222333", "123456782"], &["123456783", "000000000"]);
     }
 }

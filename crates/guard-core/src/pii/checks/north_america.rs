@@ -1,7 +1,7 @@
-//! Numbers of people and companies in the Americas.
+//! Numbers of people and companies in the USA and Canada.
 
 use super::cards::is_luhn;
-use super::digits::{alphanumerics, digits, is_monotonous, number, weighted_sum};
+use super::digits::{digits, is_monotonous, number, weighted_sum};
 
 /// A US social security number that was ever issued: the area is not 000, 666 or above 899, the group not 00, the
 /// serial not 0000 (Social Security Administration, POMS RM 10201.035).
@@ -37,38 +37,6 @@ pub fn is_dea(value: &str) -> bool {
 pub fn is_ca_sin(value: &str) -> bool {
     let digits = digits(value);
     digits.len() == 9 && !matches!(digits[0], 0 | 8) && is_luhn(&digits)
-}
-
-/// The check digit of the Receita Federal: 11 minus the remainder modulo 11, or 0 if that has two digits.
-fn br_check(values: &[u32], weights: &[u32]) -> u32 {
-    match weighted_sum(values, weights) % 11 {
-        0 | 1 => 0,
-        rest => 11 - rest,
-    }
-}
-
-/// A Brazilian CPF: two check digits (Receita Federal, Instrução Normativa RFB 2.172/2024).
-pub fn is_br_cpf(value: &str) -> bool {
-    const WEIGHTS: [u32; 10] = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
-    let digits = digits(value);
-    digits.len() == 11
-        && !is_monotonous(&digits)
-        && br_check(&digits[..9], &WEIGHTS[1..]) == digits[9]
-        && br_check(&digits[..10], &WEIGHTS) == digits[10]
-}
-
-/// A Brazilian CNPJ: twelve digits or, from July 2026, letters, each as its ASCII code less 48, and two check digits
-/// (Receita Federal, Instrução Normativa RFB 2.229/2024).
-pub fn is_br_cnpj(value: &str) -> bool {
-    const WEIGHTS: [u32; 13] = [6, 5, 4, 3, 2, 9, 8, 7, 6, 5, 4, 3, 2];
-    let values: Vec<u32> = alphanumerics(value)
-        .iter()
-        .map(|&byte| u32::from(byte - b'0'))
-        .collect();
-    values.len() == 14
-        && !is_monotonous(&values[..12])
-        && br_check(&values[..12], &WEIGHTS[1..]) == values[12]
-        && br_check(&values[..13], &WEIGHTS) == values[13]
 }
 
 /// An American National Provider Identifier: Luhn's check digit with 80840 before the ten digits (45 CFR 162.406; CMS, "NPI
@@ -142,15 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn canada_and_brazil() {
+    fn canada() {
         assert!(is_ca_sin("130 692 544"));
         assert!(!is_ca_sin("130 692 543"));
         assert!(!is_ca_sin("046 454 286"), "an example that is never issued");
-        assert!(is_br_cpf("529.982.247-25"));
-        assert!(!is_br_cpf("529.982.247-24"));
-        assert!(!is_br_cpf("111.111.111-11"));
-        assert!(is_br_cnpj("11.222.333/0001-81"));
-        assert!(is_br_cnpj("12.ABC.345/01DE-35"), "the example of the Receita Federal");
-        assert!(!is_br_cnpj("12.ABC.345/01DE-36"));
     }
 }
