@@ -2,14 +2,16 @@
 
 use super::calendar::is_day_of_any_century;
 use super::cards::is_luhn;
-use super::digits::{digits, number};
+use super::digits::{digits, pair};
 
 /// A South African identity number: date of birth, sex, citizenship (0, 1 or 2) and Luhn's check digit (Identification
 /// Act 68 of 1997, regulations).
 pub fn is_za_id(value: &str) -> bool {
     let digits = digits(value);
-    let pair = |at: usize| number(&digits[at..at + 2]) as u32;
-    digits.len() == 13 && is_day_of_any_century(pair(0), pair(2), pair(4)) && digits[10] < 3 && is_luhn(&digits)
+    digits.len() == 13
+        && is_day_of_any_century(pair(&digits, 0), pair(&digits, 2), pair(&digits, 4))
+        && digits[10] < 3
+        && is_luhn(&digits)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in Asia and Oceania, except China.
 
 use super::calendar::{is_day, is_day_of_any_century};
-use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, pair, sum_of_digits, weighted_sum};
 use super::verhoeff;
 
 /// An Indian Aadhaar number: twelve digits, the first 2 to 9, with Verhoeff's checksum (UIDAI, "Aadhaar Authentication
@@ -13,10 +13,8 @@ pub fn is_in_aadhaar(value: &str) -> bool {
 
 /// An Australian tax file number: modulus 11 (Australian Taxation Office, "TFN declaration specification", algorithm).
 pub fn is_au_tfn(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 9
-        && weighted_sum(&digits, &[1, 4, 3, 7, 5, 8, 6, 9, 10]).is_multiple_of(11)
-        && !is_monotonous(&digits)
+    // The last digit has the weight 10, which is -1 modulo 11.
+    has_check_digit(value, &[1, 4, 3, 7, 5, 8, 6, 9], |sum| sum % 11)
 }
 
 /// An Australian business number: modulus 89 (Australian Business Register, "Format of the ABN").
@@ -30,9 +28,7 @@ pub fn is_au_abn(value: &str) -> bool {
 /// An Australian company number: modulus 10 (Australian Securities and Investments Commission, "Australian Company
 /// Number digit check").
 pub fn is_au_acn(value: &str) -> bool {
-    let digits = digits(value);
-    let check = |digits: &[u32]| (10 - weighted_sum(&digits[..8], &[8, 7, 6, 5, 4, 3, 2, 1]) % 10) % 10;
-    digits.len() == 9 && check(&digits) == digits[8] && !is_monotonous(&digits)
+    has_check_digit(value, &[8, 7, 6, 5, 4, 3, 2, 1], |sum| (10 - sum % 10) % 10)
 }
 
 /// An Australian Medicare number: ten digits, perhaps with the number of a person on the card (Services Australia;
@@ -78,23 +74,24 @@ pub fn is_kr_rrn(value: &str) -> bool {
         3 | 4 | 7 | 8 => 2000,
         _ => 1800,
     };
-    let pair = |at: usize| digits[at] * 10 + digits[at + 1];
-    let (year, month) = (century + pair(0), pair(2));
+    let (year, month) = (century + pair(&digits, 0), pair(&digits, 2));
     let sum = weighted_sum(&digits[..12], &[2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5]);
     let is_random = (year, month) >= (2020, 10);
     let is_checked = |from: u32| (from - sum % 11) % 10 == digits[12];
     // Numbers of foreigners have either.
     let is_foreign = matches!(digits[6], 5..=8);
-    is_day(year, month, pair(4)) && (is_random || is_checked(11) || is_foreign && is_checked(13))
+    is_day(year, month, pair(&digits, 4)) && (is_random || is_checked(11) || is_foreign && is_checked(13))
 }
 
 /// A Thai identification number: thirteen digits, modulus 11 (Department of Provincial Administration, Ministry of
 /// Interior).
 pub fn is_th_tnin(value: &str) -> bool {
     let digits = digits(value);
-    let check =
-        |digits: &[u32]| (11 - weighted_sum(&digits[..12], &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11) % 10;
-    digits.len() == 13 && (1..=8).contains(&digits[0]) && number(&digits[1..12]) > 0 && check(&digits) == digits[12]
+    matches!(digits.first(), Some(1..=8))
+        && digits.iter().skip(1).take(11).any(|&digit| digit > 0)
+        && has_check_digit(value, &[13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2], |sum| {
+            (11 - sum % 11) % 10
+        })
 }
 
 /// A Japanese Individual Number ("My Number"): modulus 11 (総務省令第85号, 平成26年).
@@ -137,11 +134,7 @@ pub fn is_tw_company(value: &str) -> bool {
     if digits.len() != 8 || is_monotonous(&digits) {
         return false;
     }
-    let products = digits
-        .iter()
-        .zip([1, 2, 1, 2, 1, 2, 4, 1])
-        .map(|(digit, weight)| digit * weight);
-    let sum: u32 = products.map(|product| product / 10 + product % 10).sum();
+    let sum = sum_of_digits(&digits, &[1, 2, 1, 2, 1, 2, 4, 1]);
     sum.is_multiple_of(5) || digits[6] == 7 && (sum + 1).is_multiple_of(5)
 }
 

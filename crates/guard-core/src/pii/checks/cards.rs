@@ -13,6 +13,12 @@ pub fn is_luhn(digits: &[u32]) -> bool {
     digits.len() > 1 && sum.is_multiple_of(10)
 }
 
+/// Whether a value has `count` digits, not all the same, and the last is Luhn's check digit.
+pub(super) fn has_luhn_digit(value: &str, count: usize) -> bool {
+    let digits = digits(value);
+    digits.len() == count && is_luhn(&digits) && !is_monotonous(&digits)
+}
+
 /// The ranges of the first four digits of each issuer, and the lengths of its cards. Sources: ISO/IEC 7812-2 (register
 /// of issuer identification numbers) and the ranges that the schemes publish; for Maestro, the lengths in use.
 const ISSUERS: [(u64, u64, &[usize]); 27] = [

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in China.
 
 use super::calendar::is_day;
-use super::digits::{alphanumerics, base36};
+use super::digits::{alphanumerics, base36, pair};
 
 /// The first two digits of a province or region (GB/T 2260).
 fn is_province(code: u32) -> bool {
@@ -16,13 +16,12 @@ pub fn is_resident_id(value: &str) -> bool {
         return false;
     }
     let digits: Vec<u32> = characters[..17].iter().map(|&byte| base36(byte)).collect();
-    let pair = |at: usize| digits[at] * 10 + digits[at + 1];
-    let year = pair(6) * 100 + pair(8);
+    let year = pair(&digits, 6) * 100 + pair(&digits, 8);
     let sum = digits.iter().fold(0, |sum, digit| (sum + digit) * 2 % 11);
     // A 9 precedes the district code of a foreigner with permanent residence.
-    (is_province(pair(0)) || digits[0] == 9 && is_province(pair(1)))
+    (is_province(pair(&digits, 0)) || digits[0] == 9 && is_province(pair(&digits, 1)))
         && (1850..=2100).contains(&year)
-        && is_day(year, pair(10), pair(12))
+        && is_day(year, pair(&digits, 10), pair(&digits, 12))
         && b"10X98765432"[(sum % 11) as usize] == characters[17]
 }
 

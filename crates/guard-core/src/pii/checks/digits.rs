@@ -31,6 +31,42 @@ pub(in crate::pii) fn weighted_sum(digits: &[u32], weights: &[u32]) -> u32 {
     digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum()
 }
 
+/// The sum of the digits, each times a weight, from the last digit on.
+pub(in crate::pii) fn weighted_sum_from_end(digits: &[u32], weights: impl IntoIterator<Item = u32>) -> u32 {
+    digits
+        .iter()
+        .rev()
+        .zip(weights)
+        .map(|(digit, weight)| digit * weight)
+        .sum()
+}
+
+/// The sum of the digits of the products of each digit with the weight at the same index.
+pub(in crate::pii) fn sum_of_digits(digits: &[u32], weights: &[u32]) -> u32 {
+    let products = digits.iter().zip(weights).map(|(digit, weight)| digit * weight);
+    products.map(|product| product / 10 + product % 10).sum()
+}
+
+/// The weighted sum modulo 11, with the `second` weights if the first give 10.
+pub(in crate::pii) fn sum_modulo_11(digits: &[u32], first: &[u32], second: &[u32]) -> u32 {
+    match weighted_sum(digits, first) % 11 {
+        10 => weighted_sum(digits, second) % 11,
+        sum => sum,
+    }
+}
+
+/// Whether the last digit is the check digit of ISO/IEC 7064, MOD 11,10.
+pub(in crate::pii) fn is_mod_11_10(digits: &[u32]) -> bool {
+    let Some((last, body)) = digits.split_last() else {
+        return false;
+    };
+    let product = body.iter().fold(10, |product, &digit| match (digit + product) % 10 {
+        0 => 20 % 11,
+        sum => sum * 2 % 11,
+    });
+    (11 - product) % 10 == *last
+}
+
 /// The digits as one number.
 pub(in crate::pii) fn number(digits: &[u32]) -> u64 {
     digits.iter().fold(0, |number, &digit| number * 10 + u64::from(digit))

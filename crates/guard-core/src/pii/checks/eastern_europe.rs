@@ -1,8 +1,11 @@
 //! Numbers of people and companies in Central and Eastern Europe and Central Asia, except Russia.
 
+use super::bank::is_iban;
 use super::calendar::{is_day, is_day_of_any_century};
-use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
-use super::western_europe::is_mod_11_10;
+use super::digits::{
+    alphanumerics, base36, digits, has_check_digit, is_mod_11_10, is_monotonous, number, pair, sum_modulo_11,
+    weighted_sum, weighted_sum_from_end,
+};
 
 /// A Czech or Slovak rodné číslo: a day, with 50 added to the month of women and 20 if a day has no more numbers; ten
 /// digits are divisible by eleven, nine were given until 1953 (zákon 133/2000 Sb.; zákon 301/1995 Z. z.).
@@ -29,30 +32,22 @@ pub fn is_cz_account(value: &str) -> bool {
         return false;
     };
     let (prefix, account) = account.split_once('-').unwrap_or(("", account));
-    let is_valid = |part: &str| {
-        let digits = digits(part);
-        let weights = [1, 2, 4, 8, 5, 10, 9, 7, 3, 6];
-        let sum: u32 = digits
-            .iter()
-            .rev()
-            .zip(weights)
-            .map(|(digit, weight)| digit * weight)
-            .sum();
-        sum.is_multiple_of(11)
-    };
+    let is_valid =
+        |part: &str| weighted_sum_from_end(&digits(part), [1, 2, 4, 8, 5, 10, 9, 7, 3, 6]).is_multiple_of(11);
     digits(bank).len() == 4 && is_valid(prefix) && is_valid(account) && digits(account).len() > 1
 }
 
 /// A Romanian CNP: a day and a check digit modulo 11 (O.U.G. 97/2005).
 pub fn is_ro_cnp(value: &str) -> bool {
+    let check = |sum: u32| match sum % 11 {
+        10 => 1,
+        check => check,
+    };
     let digits = digits(value);
     digits.len() == 13
         && digits[0] > 0
         && is_day_of_any_century(pair(&digits, 1), pair(&digits, 3), pair(&digits, 5))
-        && match weighted_sum(&digits, &[2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9]) % 11 {
-            10 => 1,
-            check => check,
-        } == digits[12]
+        && has_check_digit(value, &[2, 7, 9, 1, 4, 6, 3, 5, 8, 2, 7, 9], check)
 }
 
 /// A Romanian CUI: two to ten digits modulo 11 (Agenția Națională de Administrare Fiscală).
@@ -61,12 +56,7 @@ pub fn is_ro_cui(value: &str) -> bool {
     let Some((last, body)) = digits.split_last() else {
         return false;
     };
-    let sum: u32 = body
-        .iter()
-        .rev()
-        .zip([2, 3, 5, 7, 1, 2, 3, 5, 7])
-        .map(|(digit, weight)| digit * weight)
-        .sum();
+    let sum = weighted_sum_from_end(body, [2, 3, 5, 7, 1, 2, 3, 5, 7]);
     (4..=9).contains(&body.len()) && !is_monotonous(&digits) && sum * 10 % 11 % 10 == *last
 }
 
@@ -86,13 +76,16 @@ pub fn is_bg_lnch(value: &str) -> bool {
 
 /// A Bulgarian ЕИК of nine digits: modulus 11 with two rows of weights (Закон за регистър БУЛСТАТ).
 pub fn is_bg_eik(value: &str) -> bool {
+    has_two_rows_of_weights(value, &[3, 4, 5, 6, 7, 8, 9, 10])
+}
+
+/// Whether the last of nine digits checks the others modulo 11 with the weights 1 to 8 or, if that gives 10, with the
+/// `second` weights.
+fn has_two_rows_of_weights(value: &str, second: &[u32]) -> bool {
     let digits = digits(value);
-    if digits.len() != 9 || is_monotonous(&digits) {
-        return false;
-    }
-    let first = weighted_sum(&digits, &[1, 2, 3, 4, 5, 6, 7, 8]) % 11;
-    let second = weighted_sum(&digits, &[3, 4, 5, 6, 7, 8, 9, 10]) % 11 % 10;
-    (if first < 10 { first } else { second }) == digits[8]
+    digits.len() == 9
+        && !is_monotonous(&digits)
+        && sum_modulo_11(&digits, &[1, 2, 3, 4, 5, 6, 7, 8], second) % 10 == digits[8]
 }
 
 /// A JMBG or EMŠO of the successors of Yugoslavia: a day with three digits of the year, a region, and modulus 11 (zakon
@@ -146,10 +139,10 @@ pub fn is_pl_pesel(value: &str) -> bool {
     if digits.len() != 11 {
         return false;
     }
-    let pair = |at: usize| digits[at] * 10 + digits[at + 1];
-    let century = [1900, 2000, 2100, 2200, 1800][(pair(2) / 20) as usize];
+    let month = pair(&digits, 2);
+    let century = [1900, 2000, 2100, 2200, 1800][(month / 20) as usize];
     let sum = weighted_sum(&digits[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
-    is_day(century + pair(0), pair(2) % 20, pair(4)) && (10 - sum % 10) % 10 == digits[10]
+    is_day(century + pair(&digits, 0), month % 20, pair(&digits, 4)) && (10 - sum % 10) % 10 == digits[10]
 }
 
 /// A Polish NIP: modulus 11 (ustawa o zasadach ewidencji i identyfikacji podatników).
@@ -173,19 +166,8 @@ pub fn is_pl_id_card(value: &str) -> bool {
 
 /// A Polish account number (NRB): the check digits of an IBAN of Poland (Zarządzenie 7/2017 Prezesa NBP).
 pub fn is_pl_account(value: &str) -> bool {
-    let digits = digits(value);
-    let remainder = |digits: &[u32]| {
-        digits
-            .iter()
-            .fold(0_u64, |rest, &digit| (rest * 10 + u64::from(digit)) % 97)
-    };
-    if digits.len() != 26 {
-        return false;
-    }
-    let mut moved = digits[2..].to_vec();
-    moved.extend([2, 5, 2, 1]);
-    moved.extend(&digits[..2]);
-    remainder(&moved) == 1
+    let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+    digits.len() == 26 && is_iban(&format!("PL{digits}"))
 }
 
 /// A Ukrainian РНОКПП: days since 1899, a serial number and a check digit modulo 11 (Державна податкова служба, наказ
@@ -207,11 +189,7 @@ pub fn is_ua_company(value: &str) -> bool {
         true => ([7, 1, 2, 3, 4, 5, 6], [9, 3, 4, 5, 6, 7, 8]),
         false => ([1, 2, 3, 4, 5, 6, 7], [3, 4, 5, 6, 7, 8, 9]),
     };
-    let check = match weighted_sum(&digits, &first) % 11 {
-        10 => weighted_sum(&digits, &second) % 11 % 10,
-        check => check,
-    };
-    check == digits[7]
+    sum_modulo_11(&digits, &first, &second) % 10 == digits[7]
 }
 
 /// A Moldovan IDNP: weights 7, 3, 1 (Legea 273/1994; Agenția Servicii Publice).
@@ -236,20 +214,13 @@ pub fn is_kz_bin(value: &str) -> bool {
 }
 
 fn has_kz_check(digits: &[u32]) -> bool {
-    let first = weighted_sum(digits, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) % 11;
-    let second = weighted_sum(digits, &[3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]) % 11;
-    (if first < 10 { first } else { second }) == digits[11]
+    let (first, second) = ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], [3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2]);
+    sum_modulo_11(digits, &first, &second) == digits[11]
 }
 
 /// A Lithuanian company code: modulo 11 as in the codes of people (Registrų centras).
 pub fn is_lt_company(value: &str) -> bool {
-    let digits = digits(value);
-    if digits.len() != 9 || is_monotonous(&digits) {
-        return false;
-    }
-    let first = weighted_sum(&digits, &[1, 2, 3, 4, 5, 6, 7, 8]) % 11;
-    let second = weighted_sum(&digits, &[3, 4, 5, 6, 7, 8, 9, 1]) % 11 % 10;
-    (if first < 10 { first } else { second }) == digits[8]
+    has_two_rows_of_weights(value, &[3, 4, 5, 6, 7, 8, 9, 1])
 }
 
 /// A Slovak IČ DPH: divisible by eleven (Finančná správa).

@@ -1,8 +1,10 @@
 //! Numbers of people, companies and accounts in Latin America.
 
 use super::calendar::is_day_of_any_century;
-use super::cards::is_luhn;
-use super::digits::{alphanumerics, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+use super::cards::{has_luhn_digit, is_luhn};
+use super::digits::{
+    alphanumerics, digits, has_check_digit, is_monotonous, number, pair, weighted_sum, weighted_sum_from_end,
+};
 
 /// The order of characters in Mexican check digits: digits, letters with Ñ between N and O.
 fn mx_value(character: char, letters: &str) -> Option<u32> {
@@ -73,25 +75,13 @@ pub fn is_mx_rfc(value: &str) -> bool {
 
 /// A Mexican CLABE: weights 3, 7, 1, each product modulo 10 (Asociación de Bancos de México, circular 1/2001).
 pub fn is_mx_clabe(value: &str) -> bool {
-    let digits = digits(value);
     let weights = [3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7, 1, 3, 7];
-    digits.len() == 18
-        && !is_monotonous(&digits)
-        && (10
-            - digits
-                .iter()
-                .zip(weights)
-                .map(|(digit, weight)| digit * weight % 10)
-                .sum::<u32>()
-                % 10)
-            % 10
-            == digits[17]
+    has_check_digit(value, &weights, |sum| (10 - sum % 10) % 10)
 }
 
 /// A Mexican NSS of the IMSS: eleven digits with Luhn's check digit (Instituto Mexicano del Seguro Social).
 pub fn is_mx_nss(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 11 && is_luhn(&digits) && !is_monotonous(&digits)
+    has_luhn_digit(value, 11)
 }
 
 /// An Argentine CUIT or CUIL: modulus 11 (AFIP, Resolución General 10/1997).
@@ -106,12 +96,7 @@ pub fn is_ar_cuit(value: &str) -> bool {
 pub fn is_ar_cbu(value: &str) -> bool {
     let digits = digits(value);
     let check = |body: &[u32]| {
-        let sum: u32 = body
-            .iter()
-            .rev()
-            .zip([3, 1, 7, 9].into_iter().cycle())
-            .map(|(digit, weight)| digit * weight)
-            .sum();
+        let sum = weighted_sum_from_end(body, [3, 1, 7, 9].into_iter().cycle());
         (10 - sum % 10) % 10
     };
     digits.len() == 22
@@ -131,12 +116,7 @@ pub fn is_cl_rut(value: &str) -> bool {
         .filter(|byte| byte.is_ascii_digit())
         .map(|&byte| u32::from(byte - b'0'))
         .collect();
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .zip((2..=7).cycle())
-        .map(|(digit, weight)| digit * weight)
-        .sum();
+    let sum = weighted_sum_from_end(&digits, (2..=7).cycle());
     (7..=8).contains(&body.len())
         && digits.len() == body.len()
         && !is_monotonous(&digits)
@@ -149,12 +129,7 @@ pub fn is_co_nit(value: &str) -> bool {
     let Some((last, body)) = digits.split_last() else {
         return false;
     };
-    let sum: u32 = body
-        .iter()
-        .rev()
-        .zip([3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71])
-        .map(|(digit, weight)| digit * weight)
-        .sum();
+    let sum = weighted_sum_from_end(body, [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47, 53, 59, 67, 71]);
     let check = match sum % 11 {
         rest @ (0 | 1) => rest,
         rest => 11 - rest,
@@ -212,15 +187,14 @@ pub fn is_py_ruc(value: &str) -> bool {
     let Some((last, body)) = digits.split_last() else {
         return false;
     };
-    let sum: u32 = body.iter().rev().zip(2..).map(|(digit, weight)| digit * weight).sum();
+    let sum = weighted_sum_from_end(body, 2..);
     let check = if sum % 11 > 1 { 11 - sum % 11 } else { 0 };
     (6..=8).contains(&body.len()) && !is_monotonous(&digits) && check == *last
 }
 
 /// A Dominican cédula: eleven digits with Luhn's check digit (Junta Central Electoral).
 pub fn is_do_cedula(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 11 && is_luhn(&digits) && !is_monotonous(&digits)
+    has_luhn_digit(value, 11)
 }
 
 /// A Dominican RNC: modulus 11 (Dirección General de Impuestos Internos).
@@ -305,12 +279,9 @@ pub fn is_br_pis(value: &str) -> bool {
 
 /// A Brazilian CNS: fifteen digits divisible by eleven with the weights 15 to 1 (DATASUS, Cartão Nacional de Saúde).
 pub fn is_br_cns(value: &str) -> bool {
-    let digits = digits(value);
-    let weights: Vec<u32> = (1..=15).rev().collect();
-    digits.len() == 15
-        && matches!(digits[0], 1 | 2 | 7 | 8 | 9)
-        && weighted_sum(&digits, &weights).is_multiple_of(11)
-        && !is_monotonous(&digits)
+    let weights = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2];
+    matches!(digits(value).first(), Some(1 | 2 | 7 | 8 | 9))
+        && has_check_digit(value, &weights, |sum| (11 - sum % 11) % 11)
 }
 
 /// A Brazilian CNH: nine digits with descending and ascending weights (SENATRAN, portaria 268/2022).

@@ -2,7 +2,7 @@
 
 use super::calendar::is_day;
 use super::cards::is_luhn;
-use super::digits::{digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+use super::digits::{digits, has_check_digit, is_monotonous, number, pair};
 
 /// An Israeli identity number: nine digits with Luhn's check digit; shorter ones have zeros before them (רשות האוכלוסין
 /// וההגירה).
@@ -49,7 +49,7 @@ pub fn is_kw_id(value: &str) -> bool {
             pair(&digits, 3),
             pair(&digits, 5),
         )
-        && 11 - weighted_sum(&digits, &[2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]) % 11 == digits[11]
+        && has_check_digit(value, &[2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2], |sum| 11 - sum % 11)
 }
 
 /// An Iranian national code: modulus 11 (سازمان ثبت احوال).

@@ -1,7 +1,7 @@
 //! Numbers of people and companies in the USA and Canada.
 
-use super::cards::is_luhn;
-use super::digits::{digits, is_monotonous, number, weighted_sum};
+use super::cards::{has_luhn_digit, is_luhn};
+use super::digits::{digits, has_check_digit, is_monotonous, number};
 
 /// A US social security number that was ever issued: the area is not 000, 666 or above 899, the group not 00, the
 /// serial not 0000 (Social Security Administration, POMS RM 10201.035).
@@ -28,8 +28,8 @@ pub fn is_us_itin(value: &str) -> bool {
 /// the sum of the digits at odd positions and twice those at even positions (DEA Diversion Control Division, "DEA
 /// registration number").
 pub fn is_dea(value: &str) -> bool {
-    let digits = digits(&value[value.len().saturating_sub(7)..]);
-    digits.len() == 7 && weighted_sum(&digits[..6], &[1, 2, 1, 2, 1, 2]) % 10 == digits[6] && !is_monotonous(&digits)
+    let number = &value[value.len().saturating_sub(7)..];
+    has_check_digit(number, &[1, 2, 1, 2, 1, 2], |sum| sum % 10)
 }
 
 /// A Canadian social insurance number: Luhn's check digit; 0 and 8 are not issued as first digits (Employment and
@@ -59,17 +59,13 @@ pub fn is_ca_business(value: &str) -> bool {
 
 /// An Ontario health number: ten digits with Luhn's check digit (Ministry of Health, Health number validation).
 pub fn is_ca_ohip(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 10 && digits[0] > 0 && is_luhn(&digits) && !is_monotonous(&digits)
+    digits(value).first() != Some(&0) && has_luhn_digit(value, 10)
 }
 
 /// A personal health number of British Columbia: 9 and modulus 11 (Ministry of Health, "PHN validation").
 pub fn is_ca_bc_phn(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 10
-        && digits[0] == 9
-        && !is_monotonous(&digits)
-        && 11 - weighted_sum(&digits[1..], &[2, 4, 8, 5, 10, 9, 7, 3]) % 11 == digits[9]
+    // The first digit is 9, and has no weight.
+    digits(value).first() == Some(&9) && has_check_digit(value, &[0, 2, 4, 8, 5, 10, 9, 7, 3], |sum| 11 - sum % 11)
 }
 
 #[cfg(test)]

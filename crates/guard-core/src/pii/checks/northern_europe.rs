@@ -2,7 +2,9 @@
 
 use super::calendar::{is_day, is_day_of_any_century};
 use super::cards::is_luhn;
-use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+use super::digits::{
+    alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, sum_modulo_11, weighted_sum,
+};
 
 /// A Danish CPR number: a day and a serial number. Its former modulus 11 is no longer kept since 2007 (CPR-kontoret,
 /// "Personnummeret i CPR-systemet").
@@ -13,9 +15,7 @@ pub fn is_dk_cpr(value: &str) -> bool {
 
 /// A Danish CVR number: modulus 11 (Erhvervsstyrelsen, "Modulus 11-kontrol").
 pub fn is_dk_cvr(value: &str) -> bool {
-    let digits = digits(value);
-    let sum = weighted_sum(&digits, &[2, 7, 6, 5, 4, 3, 2, 1]);
-    digits.len() == 8 && digits[0] > 0 && !is_monotonous(&digits) && sum.is_multiple_of(11)
+    digits(value).first() != Some(&0) && has_check_digit(value, &[2, 7, 6, 5, 4, 3, 2], |sum| (11 - sum % 11) % 11)
 }
 
 /// A Norwegian fødselsnummer or D-nummer: two check digits modulo 11 (Skatteetaten, "Fødselsnummer"; 40 is added to the
@@ -87,11 +87,11 @@ pub fn is_se_personnummer(value: &str) -> bool {
     let Some(ten) = digits.len().checked_sub(10).map(|before| &digits[before..]) else {
         return false;
     };
-    let pair = |at: usize| ten[at] * 10 + ten[at + 1];
-    let day = if pair(4) > 60 { pair(4) - 60 } else { pair(4) };
+    let (month, day) = (pair(ten, 2), pair(ten, 4));
+    let day = if day > 60 { day - 60 } else { day };
     let is_born = match digits.len() {
-        10 => is_day_of_any_century(pair(0), pair(2), day),
-        12 => matches!(number(&digits[..2]), 18..=20) && is_day(number(&digits[..4]) as u32, pair(2), day),
+        10 => is_day_of_any_century(pair(ten, 0), month, day),
+        12 => matches!(number(&digits[..2]), 18..=20) && is_day(number(&digits[..4]) as u32, month, day),
         _ => false,
     };
     is_born && is_luhn(ten)
@@ -111,10 +111,12 @@ pub fn is_baltic_id(value: &str) -> bool {
     if digits.len() != 11 || digits[0] == 0 || digits[0] > 8 {
         return false;
     }
-    let first = weighted_sum(&digits, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 1]) % 11;
-    let second = weighted_sum(&digits, &[3, 4, 5, 6, 7, 8, 9, 1, 2, 3]) % 11;
-    let check = if first < 10 { first } else { second % 10 };
-    is_day_of_any_century(pair(&digits, 1), pair(&digits, 3), pair(&digits, 5)) && check == digits[10]
+    let sum = sum_modulo_11(
+        &digits,
+        &[1, 2, 3, 4, 5, 6, 7, 8, 9, 1],
+        &[3, 4, 5, 6, 7, 8, 9, 1, 2, 3],
+    );
+    is_day_of_any_century(pair(&digits, 1), pair(&digits, 3), pair(&digits, 5)) && sum % 10 == digits[10]
 }
 
 /// A Latvian personas kods: a day or, since 2017, 32 to 39, and a check digit modulo 11 (Pilsonības un migrācijas lietu
@@ -148,9 +150,7 @@ pub fn is_ie_pps(value: &str) -> bool {
 
 /// A number of the British National Health Service: modulus 11 (NHS Data Dictionary, "NHS NUMBER").
 pub fn is_uk_nhs(value: &str) -> bool {
-    let digits = digits(value);
-    let check = |digits: &[u32]| 11 - weighted_sum(&digits[..9], &[10, 9, 8, 7, 6, 5, 4, 3, 2]) % 11;
-    digits.len() == 10 && !is_monotonous(&digits) && check(&digits) % 11 == digits[9]
+    has_check_digit(value, &[10, 9, 8, 7, 6, 5, 4, 3, 2], |sum| (11 - sum % 11) % 11)
 }
 
 /// A British national insurance number: letters that are in use (HMRC, National Insurance Manual NIM39110).

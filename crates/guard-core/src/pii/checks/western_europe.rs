@@ -2,16 +2,16 @@
 //! Spain, Italy, Portugal and Greece.
 
 use super::calendar::is_day_of_any_century;
-use super::cards::is_luhn;
-use super::digits::{alphanumerics, base36, digits, has_check_digit, is_monotonous, number, pair, weighted_sum};
+use super::cards::{has_luhn_digit, is_luhn};
+use super::digits::{
+    alphanumerics, base36, digits, has_check_digit, is_mod_11_10, is_monotonous, number, pair, sum_of_digits,
+    weighted_sum,
+};
 use super::verhoeff;
 
 /// A Dutch burgerservicenummer: the test of eleven (Wet algemene bepalingen burgerservicenummer; Logisch ontwerp BSN).
 pub fn is_nl_bsn(value: &str) -> bool {
-    let digits = digits(value);
-    // The last digit has the weight -1, which is 10 modulo 11.
-    let sum = weighted_sum(&digits, &[9, 8, 7, 6, 5, 4, 3, 2, 10]);
-    digits.len() == 9 && sum.is_multiple_of(11) && !is_monotonous(&digits)
+    has_check_digit(value, &[9, 8, 7, 6, 5, 4, 3, 2], |sum| sum % 11)
 }
 
 /// A Belgian rijksregisternummer or BIS number: 97 minus the remainder modulo 97 of nine digits, with a 2 before them
@@ -113,14 +113,7 @@ pub fn is_de_tax_id(value: &str) -> bool {
         counts[digit as usize] += 1;
     }
     let repeated: Vec<u32> = counts.iter().copied().filter(|&count| count > 1).collect();
-    let product = digits[..10].iter().fold(10, |product, &digit| {
-        let sum = match (digit + product) % 10 {
-            0 => 10,
-            sum => sum,
-        };
-        sum * 2 % 11
-    });
-    matches!(repeated.as_slice(), [2 | 3]) && (11 - product) % 10 == digits[10]
+    matches!(repeated.as_slice(), [2 | 3]) && is_mod_11_10(&digits)
 }
 
 /// A serial number of a German identity card or passport with its check digit of weights 7, 3, 1 (ICAO Doc 9303-3,
@@ -145,18 +138,6 @@ pub fn is_de_vat(value: &str) -> bool {
     digits.len() == 9 && digits[0] > 0 && is_mod_11_10(&digits)
 }
 
-/// The check digit of ISO/IEC 7064, MOD 11,10.
-pub(super) fn is_mod_11_10(digits: &[u32]) -> bool {
-    let Some((last, body)) = digits.split_last() else {
-        return false;
-    };
-    let product = body.iter().fold(10, |product, &digit| match (digit + product) % 10 {
-        0 => 20 % 11,
-        sum => sum * 2 % 11,
-    });
-    (11 - product) % 10 == *last
-}
-
 /// The digits of a number with letters, which count as two digits: A is 01.
 fn with_letters_as_pairs(characters: &[u8]) -> Vec<u32> {
     let mut digits = Vec::with_capacity(characters.len() + 1);
@@ -169,12 +150,6 @@ fn with_letters_as_pairs(characters: &[u8]) -> Vec<u32> {
         }
     }
     digits
-}
-
-/// The sum of the digits of products.
-fn sum_of_digits(digits: &[u32], weights: &[u32]) -> u32 {
-    let products = digits.iter().zip(weights).map(|(digit, weight)| digit * weight);
-    products.map(|product| product / 10 + product % 10).sum()
 }
 
 /// A German Rentenversicherungsnummer: the sum of the digits of products (Deutsche Rentenversicherung, VKVV § 4).
@@ -212,20 +187,13 @@ pub fn is_at_svnr(value: &str) -> bool {
 /// An Austrian UID: seven digits and a check digit, like Luhn's with 4 added (Bundesministerium für Finanzen).
 pub fn is_at_vat(value: &str) -> bool {
     let digits = digits(value);
-    digits.len() == 8 && {
-        let sum = sum_of_digits(&digits, &[1, 2, 1, 2, 1, 2, 1]);
-        (96 - sum) % 10 == digits[7]
-    }
+    digits.len() == 8 && (96 - sum_of_digits(&digits, &[1, 2, 1, 2, 1, 2, 1])) % 10 == digits[7]
 }
 
 /// A Swiss AHV number: 756 and the check digit of EAN-13 (Zentrale Ausgleichsstelle; GS1 General Specifications).
 pub fn is_ch_ahv(value: &str) -> bool {
-    number(&digits(value)[..3.min(digits(value).len())]) == 756 && is_ean13(value)
-}
-
-/// The check digit of GS1's thirteen digits.
-fn is_ean13(value: &str) -> bool {
-    has_check_digit(value, &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3], |sum| (10 - sum % 10) % 10)
+    digits(value).starts_with(&[7, 5, 6])
+        && has_check_digit(value, &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3], |sum| (10 - sum % 10) % 10)
 }
 
 /// A Swiss UID: CHE and nine digits modulo 11 (eCH-0097).
@@ -335,8 +303,7 @@ pub fn is_it_fiscal_code(value: &str) -> bool {
 
 /// An Italian partita IVA: eleven digits with Luhn's check digit (Decreto ministeriale 23 dicembre 1976, 13813).
 pub fn is_it_vat(value: &str) -> bool {
-    let digits = digits(value);
-    digits.len() == 11 && is_luhn(&digits) && !is_monotonous(&digits)
+    has_luhn_digit(value, 11)
 }
 
 /// A Portuguese NIF: modulus 11 (Decreto-Lei 14/2013; Autoridade Tributária e Aduaneira).
