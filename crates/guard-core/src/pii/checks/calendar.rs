@@ -21,11 +21,16 @@ pub(super) fn is_day_of_any_century(year: u32, month: u32, day: u32) -> bool {
     is_day(1900 + year % 100, month, day) || is_day(2000 + year % 100, month, day)
 }
 
+/// The runs of digits in a value.
+fn numbers(value: &str) -> Vec<&str> {
+    let parts = value.split(|character: char| !character.is_ascii_digit());
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
 /// A numeric date in any order in use: year first, or last with day and month either way round (ISO 8601, CLDR). A text
 /// with the name of a month, or without exactly three numbers, is left to its pattern.
 pub fn is_date(value: &str) -> bool {
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let parts: Vec<&str> = value.split(|c: char| !c.is_ascii_digit()).filter(is_number).collect();
+    let parts = numbers(value);
     let numbers: Vec<u32> = parts.iter().filter_map(|part| part.parse().ok()).collect();
     if value
         .chars()
@@ -53,10 +58,6 @@ pub fn is_date(value: &str) -> bool {
 /// Whether a value after a word such as "born" can be a date: with a name of a month or an era, or numbers of a day, a
 /// month and a year. Years of the Buddhist (2443 to 2643) and of the Solar Hijri calendar (1280 to 1479) count too.
 pub fn is_birth_date(value: &str) -> bool {
-    let numbers: Vec<&str> = value
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|part| !part.is_empty())
-        .collect();
     let number = |part: &str| part.parse::<u32>().unwrap_or(u32::MAX);
     let is_year = |part: &str| match part.len() {
         4 => matches!(number(part), 1850..=2100 | 2443..=2643 | 1280..=1479),
@@ -65,7 +66,7 @@ pub fn is_birth_date(value: &str) -> bool {
     };
     let is_month = |part: &str| (1..=12).contains(&number(part));
     let is_day_of_month = |part: &str| (1..=31).contains(&number(part));
-    match numbers.as_slice() {
+    match numbers(value).as_slice() {
         [compact] if compact.len() == 8 => !is_undated(compact),
         [first, second, third] => {
             let is_date = |year: &str, month: &str, day: &str| is_year(year) && is_month(month) && is_day_of_month(day);

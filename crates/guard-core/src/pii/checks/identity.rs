@@ -10,8 +10,7 @@ pub fn is_identifier(value: &str) -> bool {
     (6..=24).contains(&length)
         && digits.len() >= 4
         && !is_monotonous(&digits)
-        && is_undated(value)
-        && !is_numeric_date(value)
+        && !is_day(value)
         && !are_two_numbers(value)
         && has_groups_of_a_number(value)
 }
@@ -24,12 +23,15 @@ fn are_two_numbers(value: &str) -> bool {
         .is_some_and(|(one, other)| is_long(one) && is_long(other))
 }
 
-/// Whether a value is a day in numbers.
-fn is_numeric_date(value: &str) -> bool {
-    value
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || b"-/.".contains(&byte))
-        && is_date(value)
+/// Whether a value is a day in numbers, or as one number.
+fn is_day(value: &str) -> bool {
+    let is_numeric = |byte: u8| byte.is_ascii_digit() || b"-/.".contains(&byte);
+    !is_undated(value) || value.bytes().all(is_numeric) && is_date(value)
+}
+
+/// Whether a value is a year.
+fn is_year(value: &str) -> bool {
+    value.len() == 4 && matches!(value.parse::<u32>(), Ok(1900..=2099))
 }
 
 /// Whether the groups of a value are digits, perhaps with letters: a word in small letters is no group, and letters
@@ -63,13 +65,11 @@ pub fn is_plate(value: &str) -> bool {
         && !are_years(value)
         && letters <= 5
         && !value.chars().any(char::is_lowercase)
-        && is_undated(value)
-        && !is_numeric_date(value)
+        && !is_day(value)
 }
 
 /// Whether a value is two years: "2024-2025".
 fn are_years(value: &str) -> bool {
-    let is_year = |part: &str| part.len() == 4 && matches!(part.parse::<u32>(), Ok(1900..=2099));
     value
         .split_once(['-', '/'])
         .is_some_and(|(from, to)| is_year(from) && is_year(to))
@@ -77,18 +77,14 @@ fn are_years(value: &str) -> bool {
 
 /// Whether a value looks like the code of a bank: neither a year nor a day as one number.
 pub fn is_bank_code(value: &str) -> bool {
-    is_undated(value) && !(value.len() == 4 && matches!(value.parse::<u32>(), Ok(1900..=2099)))
+    is_undated(value) && !is_year(value)
 }
 
 /// Whether a value looks like the number of a bank account: at least six digits, perhaps in groups, and neither a date
 /// nor one digit repeated.
 pub fn is_account(value: &str) -> bool {
     let digits = digits(value);
-    (6..=30).contains(&digits.len())
-        && !is_monotonous(&digits)
-        && is_undated(value)
-        && !is_numeric_date(value)
-        && has_groups_of_a_number(value)
+    (6..=30).contains(&digits.len()) && !is_monotonous(&digits) && !is_day(value) && has_groups_of_a_number(value)
 }
 
 #[cfg(test)]
