@@ -27,7 +27,7 @@ static CODES: LazyLock<Option<[(Regex, Quality); 4]>> = LazyLock::new(|| {
     let end = r"(?:\z|[^0-9A-Za-z-])";
     let compile = |pattern: &str| Regex::new(&format!(r"\A({pattern}){end}")).ok();
     // The United Kingdom, Canada, Ireland, Malta, the Netherlands, Latvia, Lithuania, Moldova, Azerbaijan.
-    let letters = r"(?i:[a-z]{1,2}[0-9][a-z0-9]? ?[0-9][a-z]{2}|[a-z][0-9][a-z] ?[0-9][a-z][0-9]|[a-z][0-9][0-9w] ?[a-z0-9]{4}|[a-z]{3} ?[0-9]{4})|[0-9]{4} ?[A-Z]{2}|[0-9]{4} [a-z]{2}|(?i:LV|LT|MD|AZ|SI|HR|BG|RO|FI|EE|DK|NO|SE|D|A|CH|F|B|L|NL|E|I|P|PL|CZ|SK|H|GR|CY|FL|N|S|DK)-[0-9]{3,6}";
+    let letters = r"(?i:[a-z]{1,2}[0-9][a-z0-9]? ?[0-9][a-z]{2}|[a-z][0-9][a-z] ?[0-9][a-z][0-9]|[a-z][0-9][0-9w] ?[a-z0-9]{4}|[a-z]{3} ?[0-9]{4})|[0-9]{4} ?[A-Z]{2}|[0-9]{4} [a-z]{2}|(?i:LV|LT|MD|AZ|SI|HR|BG|RO|FI|EE|DK|NO|SE|D|A|CH|F|B|L|NL|E|I|P|PL|CZ|SK|H|GR|CY|FL|N|S)-[0-9]{3,6}";
     // Argentina, Brazil, Japan, Portugal, Poland, Sweden and others, the United States, India.
     let signs = r"[A-Z][0-9]{4}(?:[A-Z]{3})?|[0-9]{5}-[0-9]{3,4}|[0-9]{3}-[0-9]{4}|[0-9]{4}-[0-9]{3}|[0-9]{2}-[0-9]{3}|[0-9]{3} [0-9]{2}|[0-9]{3} [0-9]{3}|〒 ?[0-9]{3}-[0-9]{4}";
     Some([

@@ -1,6 +1,6 @@
 //! Extends a street or a box to the whole address: the unit, quarter, town, region, postal code and country around it.
 
-use super::codes::{Quality, code};
+use super::codes::Quality;
 use super::street::{Core, Parser, Reading};
 use super::tokens::{Kind, Token};
 use super::words::{
@@ -269,7 +269,7 @@ impl Parser<'_> {
         first += usize::from(is_label);
         first += usize::from(is_label && self.token(first)?.is_sign(":-."));
         let start = self.token(first)?.range.start;
-        let (length, quality) = code(&self.text[start..])?;
+        let (length, quality) = self.code_at(first)?;
         let mut end = first;
         while self
             .token(end)
@@ -335,7 +335,7 @@ impl Parser<'_> {
             let is_next = |(separator, next): &(Separator, usize)| *separator != Separator::Line || *next > index;
             let next = self.separator(index).filter(is_next)?.1;
             let least = if word.len() == 3 { 4 } else { 5 };
-            code(&self.text[self.token(next)?.range.start..]).filter(|(length, _)| *length >= least)
+            self.code_at(next).filter(|(length, _)| *length >= least)
         };
         let has_code = is_code(end).is_some();
         let is_upper = word.chars().all(|letter| !letter.is_lowercase());
@@ -420,7 +420,6 @@ impl Parser<'_> {
                 || token.kind == Kind::Number && token.range.len() <= 4
                 || token.kind == Kind::Ordinal
         };
-        let ends = |token: &Token| token.has_dot && token.word(self.text).chars().count() > 4;
         if token.is_word()
             && token.is(QUARTER_BEFORE)
             && (token.kind == Kind::Capital || token.has_dot || separator != Separator::Space)
@@ -439,7 +438,7 @@ impl Parser<'_> {
                     .is_some_and(|token| is_name(token) || end > first && token.is(LINK) && token.kind == Kind::Lower)
             {
                 end += 1;
-                if ends(&self.tokens[end - 1]) {
+                if self.ends_sentence(&self.tokens[end - 1]) {
                     break;
                 }
             }
@@ -456,7 +455,11 @@ impl Parser<'_> {
             return None;
         }
         let mut end = at;
-        while end < at + 4 && self.token(end).is_some_and(|token| is_name(token) && !ends(token)) {
+        while end < at + 4
+            && self
+                .token(end)
+                .is_some_and(|token| is_name(token) && !self.ends_sentence(token))
+        {
             end += 1;
             // "229 Chapel Street" is no quarter.
             if token.kind == Kind::Number
@@ -551,7 +554,7 @@ impl Parser<'_> {
             if is_name {
                 last = Some(end);
             }
-            if token.has_dot && token.word(self.text).chars().count() > 4 {
+            if self.ends_sentence(token) {
                 break;
             }
         }
@@ -580,10 +583,7 @@ impl Parser<'_> {
                 next = behind;
             }
         }
-        let code = self
-            .token(next)
-            .and_then(|token| code(&self.text[token.range.start..]))
-            .filter(|(_, quality)| *quality != Quality::Year);
+        let code = self.code_at(next).filter(|(_, quality)| *quality != Quality::Year);
         let is_next_line = self
             .separator(end)
             .is_some_and(|(separator, _)| separator == Separator::Line);
@@ -628,9 +628,7 @@ impl Parser<'_> {
                 Some((Separator::Comma, behind)) => behind,
                 _ => behind,
             });
-            let code = self
-                .token(code_at)
-                .and_then(|token| code(&self.text[token.range.start..]));
+            let code = self.code_at(code_at);
             let is_long = state.is_some_and(|behind| self.tokens[behind - 1].range.len() == 3);
             self.phrase(next, TOWN).is_some() && next > end
                 || code.is_some_and(|(_, quality)| {
@@ -707,7 +705,8 @@ impl Parser<'_> {
             };
             before -= usize::from(self.tokens[before].is_sign(",") && before > 0);
             let has_code = self.tokens[before].kind == Kind::Number
-                && code(&self.text[self.tokens[before].range.start..])
+                && self
+                    .code_at(before)
                     .is_some_and(|(length, quality)| length >= 4 && quality != Quality::Year);
             return Some(if has_code { before } else { start });
         }
@@ -733,13 +732,11 @@ impl Parser<'_> {
             evidence.quarter();
             return Some(first);
         }
-        let before = start.checked_sub(1).map(|before| &self.tokens[before]);
-        if let Some(before) = before
-            .filter(|before| before.kind == Kind::Lower && before.has_dot && before.is(QUARTER_BEFORE) && start < end)
-        {
-            let _ = before;
+        let is_label = |token: &Token| token.kind == Kind::Lower && token.has_dot && token.is(QUARTER_BEFORE);
+        let label = start.checked_sub(1).filter(|&label| is_label(&self.tokens[label]));
+        if let Some(label) = label.filter(|_| start < end) {
             evidence.quarter();
-            return Some(start - 1);
+            return Some(label);
         }
         let is_building = end - start >= 2 && self.tokens[end - 1].is(QUARTER_AFTER);
         (is_building && self.is_begin(start)).then(|| {
@@ -762,7 +759,7 @@ impl Parser<'_> {
         before -= usize::from(self.tokens[before].is_sign(",") && before > 0);
         let token = &self.tokens[before];
         let is_code = token.kind == Kind::Number
-            && code(&self.text[token.range.start..]).is_some_and(|(length, quality)| {
+            && self.code_at(before).is_some_and(|(length, quality)| {
                 length >= 4 && length == token.range.len() && quality != Quality::Year
             });
         is_code.then_some(before)

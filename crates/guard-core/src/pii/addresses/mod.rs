@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use street::{Core, Parser};
-use tokens::{Kind, Token, tokens};
+use tokens::{Kind, Token};
 use words::{ANY_STREET, BOX, BOX_DOUBTFUL, BOX_FIRST, DWELLING, EMPTY, Meanings, WORDS, Words, hash_letter};
 
 use super::boundaries::next_digit;
@@ -55,7 +55,10 @@ pub(super) struct Address {
 
 /// The addresses in `text`, in order. The time is linear in the length of the text.
 pub(super) fn find(text: &str) -> Vec<Address> {
-    let (Some(words), Some(first)) = (WORDS.as_ref(), next_digit(text, 0)) else {
+    let Some(first) = next_digit(text, 0) else {
+        return Vec::new();
+    };
+    let Some(words) = WORDS.as_ref() else {
         return Vec::new();
     };
     let mut streets: VecDeque<usize> = VecDeque::new();
@@ -115,11 +118,7 @@ impl<'a> Window<'a> {
         );
         let to = text.floor_char_boundary(text.len().min(digit + WINDOW));
         Self {
-            parser: Parser {
-                text,
-                tokens: tokens(text, from..to, words),
-                words,
-            },
+            parser: Parser::new(text, from..to, words),
             end: if to == text.len() {
                 to
             } else {
@@ -205,11 +204,7 @@ pub(super) fn whole_address(text: &str, range: &Range<usize>) -> Range<usize> {
         range.start,
     );
     let to = text.floor_char_boundary(text.len().min(range.end + AFTER));
-    let parser = Parser {
-        text,
-        tokens: tokens(text, from..to, words),
-        words,
-    };
+    let parser = Parser::new(text, from..to, words);
     let first = parser.tokens.partition_point(|token| token.range.end <= range.start);
     let behind = parser.tokens.partition_point(|token| token.range.start < range.end);
     let core = Core {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::codes::{Quality, code, is_british};
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, tokens};
 use super::words::{
     AFTER, ANY_AFTER, ANY_BEFORE, ANY_NUMBERED, BEFORE, BEFORE_CAPITAL, BEFORE_DOUBTFUL, BOX, BOX_DOUBTFUL, COUNTRY,
     DIRECTION, DWELLING, EMPTY, JOINED, JOINED_DOUBTFUL, LINK, Meanings, NEVER, NOT_AFTER, NUMBER, NUMBERED,
@@ -38,10 +38,19 @@ pub(super) struct Reading {
 pub(super) struct Parser<'a> {
     pub text: &'a str,
     pub tokens: Vec<Token>,
-    pub words: &'a Words,
+    words: &'a Words,
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
+    /// Reads the tokens of `range`.
+    pub(super) fn new(text: &'a str, range: Range<usize>, words: &'a Words) -> Self {
+        Self {
+            text,
+            tokens: tokens(text, range, words),
+            words,
+        }
+    }
+
     pub(super) fn token(&self, index: usize) -> Option<&Token> {
         self.tokens.get(index)
     }
@@ -68,6 +77,11 @@ impl Parser<'_> {
             }
         }
         longest
+    }
+
+    /// The length and the quality of the postal code that begins at `index`.
+    pub(super) fn code_at(&self, index: usize) -> Option<(usize, Quality)> {
+        code(&self.text[self.token(index)?.range.start..])
     }
 
     /// The address around the number at `index`, and its evidence.
@@ -116,7 +130,7 @@ impl Parser<'_> {
     }
 
     /// Whether a full stop after a word ends a sentence.
-    fn ends_sentence(&self, token: &Token) -> bool {
+    pub(super) fn ends_sentence(&self, token: &Token) -> bool {
         token.has_dot && token.word(self.text).chars().count() > 4
     }
 
@@ -131,7 +145,7 @@ impl Parser<'_> {
         let mut skipped = 0;
         while skipped < 3 {
             let token = self.token(last)?;
-            let is_label = token.is(NUMBER) && !token.is(ANY_STREET_BUT_NUMBER) || token.is_sign("#№°º");
+            let is_label = token.is(NUMBER) && !token.is(BEFORE | BEFORE_DOUBTFUL) || token.is_sign("#№°º");
             // "شارع الثورة، مبنى 5"
             let is_building = skipped == 0
                 && token.is(UNIT)
@@ -220,8 +234,7 @@ impl Parser<'_> {
             let Some(before) = start.checked_sub(1).and_then(|before| self.token(before)) else {
                 break;
             };
-            let is_part =
-                self.is_name(before, is_lower) && !self.ends_sentence(before) && !before.is(NUMBER & !ANY_NUMBERED);
+            let is_part = self.is_name(before, is_lower) && !self.ends_sentence(before) && !before.is(NUMBER);
             let is_house_number = before.kind == Kind::Number && start < last;
             if !(is_part || is_house_number) {
                 break;
@@ -240,7 +253,7 @@ impl Parser<'_> {
                 return (count - 1).max(1);
             };
             if before.is(NEVER | LINK) {
-                return (count - 1).clamp(1, 1);
+                return 1;
             }
         }
         1
@@ -297,16 +310,11 @@ impl Parser<'_> {
         }
         let start = found?;
         let kind = &self.tokens[start];
-        let is_sure = kind.is(BEFORE) && !kind.is(BEFORE_DOUBTFUL);
-        let is_capital = kind.kind == Kind::Capital;
         let has_capital = self.tokens[start + 1..=last]
             .iter()
             .any(|token| token.kind == Kind::Capital);
-        let points = 1
-            + i32::from(is_sure)
-            + i32::from(has_capital)
-            + i32::from(!is_sure && is_capital && kind.is(BEFORE_CAPITAL));
-        Some((start, points, !has_capital && !is_capital))
+        let is_lower = !has_capital && kind.kind != Kind::Capital;
+        Some((start, points_before_name(kind, has_capital), is_lower))
     }
 
     /// A street after its number: "12 Oak Street", "12 rue de la Paix", "No. 12, Jalan Tun Razak".
@@ -382,13 +390,7 @@ impl Parser<'_> {
         if names == 0 {
             return None;
         }
-        let is_sure = kind.is(BEFORE) && !kind.is(BEFORE_DOUBTFUL);
-        let is_capital = kind.kind == Kind::Capital;
-        let points = 1
-            + i32::from(is_sure)
-            + i32::from(capitals > 0)
-            + i32::from(!is_sure && is_capital && kind.is(BEFORE_CAPITAL));
-        Some((last_name, points, capitals == 0))
+        Some((last_name, points_before_name(kind, capitals > 0), capitals == 0))
     }
 
     /// The end of a road with a number as its name: "N HWY 360", "County Road 12 E".
@@ -566,7 +568,7 @@ impl Parser<'_> {
     /// Church Lane, Oxford OX1 2AB".
     pub(super) fn address_of_postcode(&self, index: usize) -> Option<Reading> {
         let start = self.tokens[index].range.start;
-        let (length, quality) = code(&self.text[start..])?;
+        let (length, quality) = self.code_at(index)?;
         if quality != Quality::Distinct || !is_british(&self.text[start..start + length]) {
             return None;
         }
@@ -624,7 +626,13 @@ impl Parser<'_> {
     }
 }
 
-const ANY_STREET_BUT_NUMBER: Meanings = ANY_BEFORE & !BEFORE_CAPITAL;
+/// The points of a street whose kind stands before its name. `has_capital` tells whether the name has a capital.
+fn points_before_name(kind: &Token, has_capital: bool) -> i32 {
+    let is_sure = kind.is(BEFORE) && !kind.is(BEFORE_DOUBTFUL);
+    let is_capital = kind.kind == Kind::Capital && kind.is(BEFORE_CAPITAL);
+    1 + i32::from(is_sure) + i32::from(has_capital) + i32::from(!is_sure && is_capital)
+}
+
 /// Adjectives before a street in one word, in German, Dutch and the Nordic languages.
 const ADJECTIVES: [&str; 27] = [
     "große", "grosse", "alte", "neue", "obere", "untere", "kleine", "lange", "hohe", "breite", "hintere", "vordere",

@@ -1,30 +1,16 @@
 //! Tests of whole addresses.
 
-use super::{Certainty, find, whole_address};
-
-fn found(text: &str) -> Vec<(&str, Certainty)> {
-    find(text)
-        .into_iter()
-        .map(|address| (&text[address.range], address.certainty))
-        .collect()
-}
+use super::{Address, Certainty, find, whole_address};
 
 #[test]
-fn whole_addresses() {
-    let mut wrong = Vec::new();
-    for marked in WHOLE {
-        let start = marked.find("{{").unwrap();
-        let end = marked.find("}}").unwrap();
-        let text = marked.replace("{{", "").replace("}}", "");
-        let expected = &marked[start + 2..end];
-        if found(&text) != [(expected, Certainty::Sure)] {
-            wrong.push(format!("{marked}: {:?}", found(&text)));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+fn a_street_needs_no_town() {
+    let text = "12 Oak Street.";
+    let street = Address {
+        range: 0..13,
+        certainty: Certainty::Sure,
+    };
+    assert_eq!(find(text), [street]);
 }
-
-const WHOLE: &[&str] = &["{{12 Oak Street}}."];
 
 fn around(text: &str, street: &str) -> String {
     let start = text.find(street).unwrap();
