@@ -102,14 +102,13 @@ pub(super) fn behind_closings(text: &str) -> Vec<Finding> {
 
 /// Whether a line has the form of a name: one to four words with capitals.
 fn is_name_line(line: &str) -> bool {
-    let mut words = line.split(' ').peekable();
+    let mut words = line.split(' ');
     let has_capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().is_some_and(char::is_uppercase)
             && letters.all(|letter| letter.is_alphabetic() || matches!(letter, '.' | '\'' | '’' | '-'))
     };
-    let count = line.split(' ').count();
-    words.peek().is_some() && count <= NAME.0 && line.chars().count() > 1 && words.all(has_capital)
+    words.clone().count() <= NAME.0 && line.chars().count() > 1 && words.all(has_capital)
 }
 
 impl Data {
@@ -119,9 +118,7 @@ impl Data {
         let behind = &text[range.end..text.floor_char_boundary(text.len().min(range.end + REACH))];
         let before = &text[text.ceil_char_boundary(range.start.saturating_sub(REACH))..range.start];
         // The model may find the whole term, such as "Dijkstra's algorithm".
-        let mut words = value.split(' ');
-        let name = words.next().unwrap_or_default();
-        let rest = words.clone().collect::<Vec<_>>().join(" ");
+        let (name, rest) = value.split_once(' ').unwrap_or((value, ""));
         let name = bare(name);
         let terms = match self.common.get(&name) {
             Some(terms) => terms,
@@ -132,7 +129,7 @@ impl Data {
         };
         let is_whole = !value.contains(' ')
             || self.eponyms.contains(&bare(value))
-            || first_words(&rest, 1).any(|word| terms.contains(&word));
+            || first_words(rest, 1).any(|word| terms.contains(&word));
         let title = last_words(before, 1).next().unwrap_or_default();
         if self.titles.contains(&title) {
             return false;
@@ -143,7 +140,7 @@ impl Data {
             .next()
             .unwrap_or_default();
         let mut near = first_words(behind, TERM + 1)
-            .chain(first_words(&rest, TERM))
+            .chain(first_words(rest, TERM))
             .chain(last_words(clause, 1))
             .chain(small_words_before(clause));
         let is_unspaced = || {
@@ -191,8 +188,8 @@ impl Data {
     /// Whether a Russian, Polish or Czech word is a case of an eponym: "Пифагора", "Ohma".
     fn is_inflected(&self, lower: &str) -> bool {
         const ENDS: [&str; 12] = ["а", "у", "ом", "е", "я", "ю", "ем", "a", "ova", "em", "owi", "u"];
-        let stems = ENDS.iter().filter_map(|end| lower.strip_suffix(end));
-        stems.into_iter().any(|stem| {
+        let mut stems = ENDS.iter().filter_map(|end| lower.strip_suffix(end));
+        stems.any(|stem| {
             stem.chars().count() > 1 && (self.eponyms.contains(stem) || self.eponyms.contains(&format!("{stem}ь")))
         })
     }
@@ -269,24 +266,21 @@ fn first_words(text: &str, count: usize) -> impl Iterator<Item = String> {
         .trim_start_matches(['\'', '’', '-', '‑', '–'])
         .split(['.', '!', '?', '\n', ',', ';', ':', '('])
         .next();
-    let words = clause.unwrap_or_default().split(|letter: char| !letter.is_alphabetic());
-    words
-        .filter(|word| !word.is_empty())
-        .take(count)
-        .map(str::to_lowercase)
-        .collect::<Vec<_>>()
-        .into_iter()
+    words(clause.unwrap_or_default().split(is_between_words), count)
 }
 
 /// The last words of `text`, in lower case, the last one first.
 fn last_words(text: &str, count: usize) -> impl Iterator<Item = String> {
-    let words = text.rsplit(|letter: char| !letter.is_alphabetic());
-    words
-        .filter(|word| !word.is_empty())
-        .take(count)
-        .map(str::to_lowercase)
-        .collect::<Vec<_>>()
-        .into_iter()
+    words(text.rsplit(is_between_words), count)
+}
+
+fn is_between_words(character: char) -> bool {
+    !character.is_alphabetic()
+}
+
+/// The first words of the parts of a text, in lower case.
+fn words<'a>(parts: impl Iterator<Item = &'a str>, count: usize) -> impl Iterator<Item = String> {
+    parts.filter(|part| !part.is_empty()).take(count).map(str::to_lowercase)
 }
 
 /// The word before the small words at the end of `text`: "maladie" in "la maladie de ".
