@@ -42,18 +42,12 @@ impl Form {
     /// Whether a value has the form, and a valid checksum unless `may_be_wrong`.
     fn accepts(&self, value: &str, phones: &Phones, may_be_wrong: bool) -> bool {
         let pattern = self.pattern.get_or_init(|| {
-            let after_name = self.source.pattern_after_name();
-            let patterns: Vec<&str> = self
-                .source
-                .pattern
-                .iter()
-                .chain(after_name)
-                .map(String::as_str)
-                .collect();
-            let pattern = patterns.join("|");
-            Regex::new(&format!("^(?:{pattern})$"))
-                .ok()
-                .filter(|_| !patterns.is_empty())
+            let patterns = self.source.pattern.iter().chain(self.source.pattern_after_name());
+            let patterns: Vec<&str> = patterns.map(String::as_str).collect();
+            if patterns.is_empty() {
+                return None;
+            }
+            Regex::new(&format!("^(?:{})$", patterns.join("|"))).ok()
         });
         pattern.as_ref().is_some_and(|pattern| pattern.is_match(value))
             && (may_be_wrong || self.source.check.is_none_or(|check| check.passes(value, phones)))
@@ -109,11 +103,14 @@ impl Lookalikes {
         let mut random = SplitMix64(seed);
         let current = match form.source.check.and_then(Check::lookalike) {
             Some(make) => {
-                let other = make(&original.iter().collect::<String>(), &mut random)?;
+                let other = make(&plain, &mut random)?;
                 let fits = other.len() == original.len() && form.accepts(&other, &self.phones, false);
                 fits.then(|| other.chars().collect())?
             }
-            None => self.walk((form, is_wrong), &original, &movable, &mut random),
+            None => {
+                let accepts = |value: &str| form.accepts(value, &self.phones, is_wrong);
+                walk(accepts, &original, &movable, &mut random)
+            }
         };
         let digits = movable
             .iter()
@@ -131,33 +128,28 @@ impl Lookalikes {
         };
         (changed > 0 && changed * 3 >= digits).then(|| current.into_iter().zip(&written).map(as_written).collect())
     }
+}
 
-    /// The end of a random walk from `original` that changes only the characters at the indices `movable`.
-    fn walk(
-        &self,
-        (form, is_wrong): (&Form, bool),
-        original: &[char],
-        movable: &[usize],
-        random: &mut SplitMix64,
-    ) -> Vec<char> {
-        let mut current = original.to_vec();
-        let mut changes = 0;
-        for _ in 0..TRIES {
-            let mut next = current.clone();
-            for _ in 0..=random.below(AT_ONCE) {
-                let index = movable[random.below(movable.len())];
-                next[index] = like(random, next[index]);
-            }
-            if next != current && form.accepts(&next.iter().collect::<String>(), &self.phones, is_wrong) {
-                current = next;
-                changes += 1;
-                if changes >= CHANGES * movable.len() {
-                    break;
-                }
+/// The end of a random walk from `original` through values that `accepts` allows. It changes only the characters at the
+/// indices `movable`.
+fn walk(accepts: impl Fn(&str) -> bool, original: &[char], movable: &[usize], random: &mut SplitMix64) -> Vec<char> {
+    let mut current = original.to_vec();
+    let mut changes = 0;
+    for _ in 0..TRIES {
+        let mut next = current.clone();
+        for _ in 0..=random.below(AT_ONCE) {
+            let index = movable[random.below(movable.len())];
+            next[index] = like(random, next[index]);
+        }
+        if next != current && accepts(&next.iter().collect::<String>()) {
+            current = next;
+            changes += 1;
+            if changes >= CHANGES * movable.len() {
+                break;
             }
         }
-        current
     }
+    current
 }
 
 /// The number of leading letters and digits that identify the kind: a calling code with the region, a country, an
