@@ -105,16 +105,16 @@ impl Vocabulary {
         words: impl Iterator<Item = (&'a str, usize)>,
         compounds: impl Iterator<Item = &'b str>,
     ) -> Result<Self, RuleErrorKind> {
-        let words = words.map(|(word, owner)| (word.to_owned(), Some(owner)));
-        let words = words.chain(compounds.map(|word| (word.to_owned(), None)));
+        let words = words.map(|(word, owner)| (word, Some(owner)));
+        let words = words.chain(compounds.map(|word| (word, None)));
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
         let mut texts = Vec::new();
         for (word, owner) in words {
             if word.trim_matches('*').trim().is_empty() {
-                return Err(RuleErrorKind::EmptyContext(word));
+                return Err(RuleErrorKind::EmptyContext(word.to_owned()));
             }
-            let index = *known.entry(normalized(&word)).or_insert_with_key(|word| {
+            let index = *known.entry(normalized(word)).or_insert_with_key(|word| {
                 texts.push(word.trim_end_matches('*').to_owned());
                 all.push((word.ends_with('*'), Vec::new()));
                 all.len() - 1

@@ -215,6 +215,21 @@ mod tests {
         Detector::new(&options, &hidden).unwrap()
     }
 
+    /// A finding of another source.
+    fn other(range: Range<usize>, score: f64) -> Finding {
+        Finding {
+            range,
+            entity: "PERSON".into(),
+            score,
+            recognizer: "own".into(),
+            is_form_only: false,
+        }
+    }
+
+    fn values(text: &str, findings: Vec<Finding>) -> Vec<&str> {
+        findings.into_iter().map(|finding| &text[finding.range]).collect()
+    }
+
     fn found<'a>(detector: &Detector, text: &'a str, known: &[Range<usize>]) -> Vec<(String, &'a str)> {
         let detection = detector.find(text, Vec::new(), known).unwrap();
         let findings = detection.findings.into_iter();
@@ -248,41 +263,19 @@ mod tests {
     fn others_are_merged_and_known_places_left_alone() {
         let detector = detector(&["Ann"], &["Bob"]);
         let text = "Ann Lee and Bob, Ann";
-        let other = |range: Range<usize>, score| Finding {
-            range,
-            entity: "PERSON".into(),
-            score,
-            recognizer: "own".into(),
-            is_form_only: false,
-        };
         let others = vec![other(0..7, 0.8), other(12..15, 0.9), other(17..20, 0.2)];
         let detection = detector.find(text, others, &[17..20]).unwrap();
-        let found: Vec<_> = detection
-            .findings
-            .iter()
-            .map(|finding| &text[finding.range.clone()])
-            .collect();
-        assert_eq!(found, ["Ann Lee"]);
         assert_eq!(detection.highest, 1.0);
+        assert_eq!(values(text, detection.findings), ["Ann Lee"]);
     }
 
     #[test]
     fn what_is_around_a_known_place_is_still_found() {
         let text = "ab é[X]cd[Y]. ";
-        let whole = Finding {
-            range: 0..text.len(),
-            entity: "ALL".into(),
-            score: 1.0,
-            recognizer: "own".into(),
-            is_form_only: false,
-        };
-        let detection = detector(&[], &[]).find(text, vec![whole], &[5..8, 10..13]).unwrap();
-        let found: Vec<_> = detection
-            .findings
-            .iter()
-            .map(|finding| &text[finding.range.clone()])
-            .collect();
-        assert_eq!(found, ["ab é", "cd"]);
+        let detection = detector(&[], &[])
+            .find(text, vec![other(0..text.len(), 1.0)], &[5..8, 10..13])
+            .unwrap();
+        assert_eq!(values(text, detection.findings), ["ab é", "cd"]);
     }
 
     #[test]
@@ -319,14 +312,7 @@ mod tests {
             let floor = |at: usize| text.floor_char_boundary(at);
             let known = floor(at)..floor(at + length);
             let known = if known.is_empty() { vec![] } else { vec![known] };
-            let whole = Finding {
-                range: 0..text.len(),
-                entity: "ALL".into(),
-                score: 1.0,
-                recognizer: "own".into(),
-                is_form_only: false,
-            };
-            let detection = ALL.with(|all| all.find(&text, vec![whole], &known)).unwrap();
+            let detection = ALL.with(|all| all.find(&text, vec![other(0..text.len(), 1.0)], &known)).unwrap();
             for finding in detection.findings {
                 prop_assert!(text.get(finding.range.clone()).is_some_and(|value| !value.is_empty()));
                 for range in &known {
