@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, Input, packed};
 use super::folding::{FoldedText, Folding, continues_word, is_word};
 use super::view_search::RuleMatch;
 use crate::stop;
-use crate::text::canonical::{compose, composed};
+use crate::text::canonical::compose;
 
 /// Bytes of a text that are lower-cased together, and that the automaton reads from a possible start of a literal.
 pub(super) const BLOCK: usize = 4096;
@@ -96,10 +96,10 @@ impl Literals {
         };
         let composed: Vec<_> = substrings
             .iter()
-            .map(|substring| composed(substring.as_ref()))
+            .map(|substring| compose(substring.as_ref()))
             .collect();
         let folded = composed.iter().map(|substring| {
-            let mut literal = FoldedText::new(substring, folding).text;
+            let mut literal = FoldedText::new(substring.text(), folding).text;
             if !case_sensitive {
                 literal.make_ascii_lowercase();
             }
@@ -111,7 +111,7 @@ impl Literals {
             .ascii_case_insensitive(!case_sensitive)
             .build(&folded)
             .map_err(|error| SubstringsError::TooLarge(error.to_string()))?;
-        let edges = composed.iter().map(|substring| edges(substring, match_type));
+        let edges = composed.iter().map(|substring| edges(substring.text(), match_type));
         Ok(Self {
             automaton,
             beginnings: Beginnings::new(&folded, case_sensitive),
@@ -137,13 +137,13 @@ impl Literals {
 
     /// Finds the literals in `text`; see [`Substrings::find`](super::substrings::Substrings::find).
     pub fn find(&self, text: &str, all: bool) -> Vec<SubstringMatch> {
-        let Some(composed) = compose(text) else {
-            return self.find_composed(text, all);
-        };
+        let composed = compose(text);
         let mut found = self.find_composed(composed.text(), all);
-        for occurrence in &mut found {
-            stop::point();
-            occurrence.range = composed.original(occurrence.range.clone());
+        if composed.is_changed() {
+            for occurrence in &mut found {
+                stop::point();
+                occurrence.range = composed.original(occurrence.range.clone());
+            }
         }
         found
     }

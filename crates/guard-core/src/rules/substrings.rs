@@ -21,7 +21,7 @@ use super::literals::Literals;
 pub use super::literals::{MatchType, SubstringMatch, SubstringsError};
 use super::term_variants::{TermVariants, VariantMatch};
 use super::view_search::{Selection, ViewMatch, search_views_and_variants};
-use crate::text::canonical::{Composed, compose};
+use crate::text::canonical::compose;
 
 /// Substrings that are searched for together.
 #[derive(Debug)]
@@ -82,13 +82,9 @@ impl Substrings {
             TermVariants::new(terms, self.whole_words, self.literals.is_case_sensitive()).map(Box::new)
         });
         let composed = compose(text);
-        let read = composed.as_ref().map_or(text, Composed::text);
-        let found = variants.iter().flat_map(|variants| variants.find(read));
+        let found = variants.iter().flat_map(|variants| variants.find(composed.text()));
         let as_match = |found: VariantMatch| {
-            let range = composed
-                .as_ref()
-                .map_or(found.range.clone(), |composed| composed.original(found.range));
-            let substring = found.rule;
+            let (substring, range) = (found.rule, composed.original(found.range));
             (SubstringMatch { substring, range }, found.kind)
         };
         found.map(as_match).collect()

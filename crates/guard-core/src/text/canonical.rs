@@ -6,10 +6,10 @@
 //! ```
 //! use guard_core::text::canonical::compose;
 //!
-//! let composed = compose("un cafe\u{301} noir").unwrap();
+//! let composed = compose("un cafe\u{301} noir");
 //! assert_eq!(composed.text(), "un café noir");
 //! assert_eq!(composed.original(3..8), 3..9);
-//! assert!(compose("un café noir").is_none());
+//! assert!(!compose("un café noir").is_changed());
 //! ```
 
 use std::borrow::Cow;
@@ -22,8 +22,8 @@ use crate::stop;
 
 /// A composed text that maps its offsets to the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Composed {
-    text: String,
+pub struct ComposedText<'a> {
+    text: Cow<'a, str>,
     /// The clusters of characters that composition changes, in order.
     clusters: Vec<Cluster>,
 }
@@ -35,10 +35,14 @@ struct Cluster {
     original: Range<usize>,
 }
 
-/// Composes a text. Returns `None` if composition changes nothing.
-pub fn compose(text: &str) -> Option<Composed> {
+/// Composes a text. If composition changes nothing, the text is not copied.
+pub fn compose(text: &str) -> ComposedText<'_> {
+    let unchanged = ComposedText {
+        text: Cow::Borrowed(text),
+        clusters: Vec::new(),
+    };
     if is_composed(text) {
-        return None;
+        return unchanged;
     }
     let mut composed = String::with_capacity(text.len());
     let mut clusters = Vec::new();
@@ -63,21 +67,24 @@ pub fn compose(text: &str) -> Option<Composed> {
             });
         }
     }
-    (!clusters.is_empty()).then_some(Composed {
-        text: composed,
+    if clusters.is_empty() {
+        return unchanged;
+    }
+    ComposedText {
+        text: Cow::Owned(composed),
         clusters,
-    })
+    }
 }
 
-/// The composed text.
-pub fn composed(text: &str) -> Cow<'_, str> {
-    compose(text).map_or(Cow::Borrowed(text), |composed| Cow::Owned(composed.text))
-}
-
-impl Composed {
+impl ComposedText<'_> {
     /// The composed text.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether composition changes the text.
+    pub fn is_changed(&self) -> bool {
+        !self.clusters.is_empty()
     }
 
     /// The range in the original text. A range that begins or ends within a cluster is extended to all of it.
@@ -152,7 +159,7 @@ mod tests {
     #[test]
     fn clusters_map_to_their_originals() {
         let text = "Ne\u{301}stora, A\u{30A}sa, \u{1112}\u{1161}\u{11AB}, \u{212B}!";
-        let composed = compose(text).unwrap();
+        let composed = compose(text);
         assert_eq!(composed.text(), "Néstora, Åsa, 한, Å!");
         for word in ["Néstora", "Åsa", "한", "!"] {
             let start = composed.text().find(word).unwrap();
@@ -160,7 +167,7 @@ mod tests {
             assert_eq!(text[original].nfc().collect::<String>(), word);
         }
         // "ạ" is composed, and the other accent stays.
-        let composed = compose("xa\u{323}\u{306}\u{35C}y").unwrap();
+        let composed = compose("xa\u{323}\u{306}\u{35C}y");
         assert_eq!(composed.text(), "xặ\u{35C}y");
         assert_eq!(composed.original(1..4), 1..8);
         assert_eq!(composed.original(4..6), 1..8);
@@ -180,7 +187,8 @@ mod tests {
     #[test]
     fn composed_texts_need_no_copy() {
         for text in ["", "plain", "Néstora", "привет, мир", "日本語", "안녕하세요", "ไทย"] {
-            assert_eq!(compose(text), None, "{text}");
+            let composed = compose(text);
+            assert!(!composed.is_changed() && matches!(composed.text, Cow::Borrowed(_)), "{text}");
         }
     }
 
@@ -188,17 +196,16 @@ mod tests {
         #[test]
         fn composition_is_that_of_the_standard(text in "([a-zA-ZéÅ한가คำ ]|[\u{300}-\u{330}]|[\u{1100}-\u{1175}]|\u{11AB}|\u{3099}|か|\u{212B}|\\PC){0,24}") {
             let expected: String = text.nfc().collect();
-            prop_assert_eq!(composed(&text), expected.as_str());
-            if let Some(composed) = compose(&text) {
-                // All pairs of offsets give ranges of the original that compose to at least that part.
-                let bounds: Vec<usize> = composed.text().char_indices().map(|(at, _)| at).chain([composed.text().len()]).collect();
-                for pair in bounds.windows(2) {
-                    let original = text.get(composed.original(pair[0]..pair[1]));
-                    let part = &composed.text()[pair[0]..pair[1]];
-                    prop_assert!(original.is_some_and(|original| original.nfc().collect::<String>().contains(part)));
-                }
-                prop_assert_eq!(composed.original(0..composed.text().len()), 0..text.len());
+            let composed = compose(&text);
+            prop_assert_eq!(composed.text(), expected.as_str());
+            // All pairs of offsets give ranges of the original that compose to at least that part.
+            let bounds: Vec<usize> = composed.text().char_indices().map(|(at, _)| at).chain([composed.text().len()]).collect();
+            for pair in bounds.windows(2) {
+                let original = text.get(composed.original(pair[0]..pair[1]));
+                let part = &composed.text()[pair[0]..pair[1]];
+                prop_assert!(original.is_some_and(|original| original.nfc().collect::<String>().contains(part)));
             }
+            prop_assert_eq!(composed.original(0..composed.text().len()), 0..text.len());
         }
     }
 }

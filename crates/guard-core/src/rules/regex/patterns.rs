@@ -14,7 +14,7 @@ use super::terms;
 use crate::rules::term_variants::TermVariants;
 use crate::rules::view_search::{RuleMatch, Selection, ViewMatch, search_views_and_variants};
 use crate::stop;
-use crate::text::canonical::{Composed, compose};
+use crate::text::canonical::compose;
 
 /// The most time of all searches of costly patterns in one text and its views together.
 ///
@@ -92,11 +92,11 @@ impl Patterns {
         let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
         let compile = |(index, source): (usize, &str)| Pattern::compile(index, source, syntax, limit);
         let sources = || patterns.iter().map(AsRef::as_ref).enumerate();
-        let composed = sources().filter_map(|(index, source)| {
-            let composed = compose(source)?;
+        let composed = sources()
+            .map(|(index, source)| (index, compose(source)))
+            .filter(|(_, source)| source.is_changed())
             // A class that lists an accent by itself may have no composed form.
-            Some((index, compile((index, composed.text())).ok()?))
-        });
+            .filter_map(|(index, source)| Some((index, compile((index, source.text())).ok()?)));
         Ok(Self {
             composed: composed.collect(),
             patterns: sources().map(compile).collect::<Result<_, _>>()?,
@@ -221,24 +221,21 @@ impl Patterns {
     ) -> Result<Vec<PatternMatch>, PatternError> {
         let mut found = self.find_until(text, match_type, until)?;
         let composed = compose(text);
-        if composed.is_none() && self.composed.is_empty() {
+        if !composed.is_changed() && self.composed.is_empty() {
             return Ok(found);
         }
-        let read = composed.as_ref().map_or(text, Composed::text);
-        let mut others = match composed {
-            Some(_) => self.find_until(read, match_type, until)?,
-            None => Vec::new(),
+        let mut others = match composed.is_changed() {
+            true => self.find_until(composed.text(), match_type, until)?,
+            false => Vec::new(),
         };
         for (index, pattern) in &self.composed {
-            let ranges = pattern.find(*index, read, match_type, false, until)?;
+            let ranges = pattern.find(*index, composed.text(), match_type, false, until)?;
             others.extend(ranges.into_iter().map(|range| PatternMatch { pattern: *index, range }));
         }
         let mut added = Vec::new();
         for PatternMatch { pattern, range } in others {
             stop::point();
-            let range = composed
-                .as_ref()
-                .map_or(range.clone(), |composed| composed.original(range));
+            let range = composed.original(range);
             let is_known = match match_type {
                 MatchType::All => is_covered(&found, pattern, &range),
                 MatchType::Search | MatchType::FullMatch => {
@@ -307,7 +304,8 @@ impl Patterns {
     }
 }
 
-/// Whether the matches of a pattern cover a range. The matches are sorted by pattern and start, and those of one pattern do not overlap.
+/// Whether the matches of a pattern cover a range. The matches are sorted by pattern and start, and those of one pattern
+/// do not overlap.
 fn is_covered(found: &[PatternMatch], pattern: usize, range: &Range<usize>) -> bool {
     let first = found.partition_point(|known| (known.pattern, known.range.end) <= (pattern, range.start));
     let mut end = range.start;
