@@ -186,7 +186,12 @@ function tools(next) {
       () => `${capital(noun())}${text(DIGITS, 3)}!`,
     ])();
   return {
-    ...{ below, of, text, noun, words, password },
+    below,
+    of,
+    text,
+    noun,
+    words,
+    password,
     base64: (value) => Buffer.from(value).toString("base64"),
     camel: (count) => words(count).map(capital).join(""),
     letter: () => text(LOWER, 1),

@@ -29,16 +29,20 @@ pub fn json(text: &str) {
         match candidate.problem {
             Some(problem) => assert!(problem.at <= text.len()),
             None => {
-                let json = &text[candidate.range];
-                // A lone surrogate is valid JSON by its grammar (RFC 8259, section 8.2), but no Rust text.
-                let halves = json.contains("\\u") || json.contains(['e', 'E']);
-                assert!(
-                    halves || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok(),
-                    "{json}"
-                );
+                assert_parses(&text[candidate.range]);
             }
         }
     }
+}
+
+/// Panics if JSON can't be parsed. Lone surrogates (`\\ud800`) and numbers that are too large (`1e999`) are valid by the
+/// grammar (RFC 8259), but `serde_json` rejects them, so texts with escapes or exponents are not checked.
+fn assert_parses(json: &str) {
+    let may_be_rejected = json.contains("\\u") || json.contains(['e', 'E']);
+    assert!(
+        may_be_rejected || serde_json::from_str::<serde::de::IgnoredAny>(json).is_ok(),
+        "{json}"
+    );
 }
 
 /// Repaired JSON can be parsed, and a second repair changes nothing.
@@ -46,11 +50,7 @@ pub fn json_repair(text: &str) {
     let Some(repaired) = linear(text, 400, || text::json_repair::repair(text)) else {
         return;
     };
-    let halves = repaired.contains("\\u") || repaired.contains(['e', 'E']);
-    assert!(
-        halves || serde_json::from_str::<serde::de::IgnoredAny>(&repaired).is_ok(),
-        "{repaired}"
-    );
+    assert_parses(&repaired);
     assert_eq!(text::json_repair::repair(&repaired).as_deref(), Some(repaired.as_str()));
 }
 

@@ -75,11 +75,10 @@ export class SessionScanner {
       if (entries.length === 0) continue;
       const placeholders = entries.map(([placeholder]) => placeholder);
       const originals = entries.map(([, original]) => original);
-      const { matches, restored } = await native(
-        () => addon.restorePlaceholders(text, placeholders, originals, "exact"),
-        { signal },
-      );
-      if (matches.length > 0) write?.(restored ?? restoreOriginals(text, matches, originals));
+      const { matches } = await native(() => addon.restorePlaceholders(text, placeholders, originals, "exact"), {
+        signal,
+      });
+      if (matches.length > 0) write?.(restoreOriginals(text, matches, originals));
     }
     reader.commit();
   }

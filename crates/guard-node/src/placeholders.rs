@@ -1,4 +1,4 @@
-//! Restores the values of placeholders.
+//! Finds placeholders whose values are restored.
 
 use guard_core::rules::placeholders::{self, Matching, Occurrences};
 use napi::{JsString, Result};
@@ -7,9 +7,6 @@ use napi_derive::napi;
 use crate::answer::{Answer, Cost, NOTHING, on_text_with};
 use crate::error::{Code, Failure};
 use crate::spans::{Rows, position, rows};
-
-/// The most placeholders that JavaScript replaces itself.
-const SPLICED: usize = 100;
 
 /// How exactly a placeholder must be written.
 #[napi(string_enum = "snake_case")]
@@ -20,18 +17,16 @@ pub enum PlaceholderMatching {
     Fuzzy,
 }
 
-/// The placeholders of a text and, if they are many, the restored text.
+/// The placeholders of a text.
 #[napi(object)]
 pub struct Restoration {
     /// For each occurrence: the start, the end, and the index of the placeholder.
     pub matches: Rows,
-    /// Present only for more than a hundred placeholders, where restoring the text here is faster.
-    pub restored: Option<String>,
     /// The position up to which the text was searched, in UTF-16 code units.
     pub searched: u32,
 }
 
-/// Finds placeholders and restores their values; the originals are in the order of the placeholders.
+/// Finds placeholders. There must be an original for each of them, in the same order.
 #[napi]
 pub fn restore_placeholders(
     text: JsString<'_>,
@@ -59,7 +54,6 @@ fn restore(
         return Err(Failure::new(Code::Validation, "each placeholder needs an original"));
     }
     let Occurrences { found, searched } = placeholders::find(text, placeholders, matching)?;
-    let restored = (found.len() > SPLICED).then(|| placeholders::replace(text, &found, originals));
     Ok(Restoration {
         matches: rows(
             text,
@@ -67,7 +61,6 @@ fn restore(
             |item| item.range.clone(),
             |item| [item.placeholder as f64],
         ),
-        restored,
         searched: position(text, searched),
     })
 }

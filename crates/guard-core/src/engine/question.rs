@@ -7,7 +7,7 @@ use crate::tokens::LongTextStrategy;
 /// A question to a model. Equal concurrent questions share one answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// Classify a text, strategy at most this many windows; see
+    /// Classify a text, reading at most this many windows; see
     /// [`TextReader::rows_within`](crate::tokens::TextReader::rows_within).
     Text(Arc<str>, LongTextStrategy, usize),
     /// The same with early-exit heads only, see [`Head::early_exit`](super::Head::early_exit). The other heads return

@@ -130,8 +130,8 @@ impl<'a> LanguageChecker<'a> {
             return check;
         };
         let [expected, found] = [&of_prompt, &of_answer].map(|guesses| -> Vec<&str> {
-            let (likeliest, unexpected) = guesses.split_at(1);
-            let above = unexpected.iter().filter(|guess| guess.probability > threshold);
+            let (likeliest, others) = guesses.split_at(1);
+            let above = others.iter().filter(|guess| guess.probability > threshold);
             likeliest
                 .iter()
                 .chain(above)

@@ -20,7 +20,7 @@ use unicode_script::{Script, UnicodeScript};
 use url::{Host, Url};
 
 use super::url_features::{BRANDS, LURES, is_free_host, is_nearly, names};
-use super::well_known_sites::{has_project_name, is_well_known};
+use super::well_known_sites::{has_plain_authority, has_project_name, is_well_known};
 use crate::text::views::latin_double;
 
 /// The decision about a URL.
@@ -58,7 +58,7 @@ const INTERNAL: [&str; 12] = [
 const PLAIN_NAME: &str = "example";
 const PLAIN_SUFFIX: &str = "com";
 
-/// Endings of pages and of what they show.
+/// Endings of files that no server or computer runs as a program: pages, images, fonts and plain text.
 const STATIC: [&str; 13] = [
     "", "html", "htm", "css", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "woff2", "txt",
 ];
@@ -68,11 +68,9 @@ const GENUINE: [&str; 5] = ["crédit-agricole", "impôts", "itaú", "orangé", "
 
 /// Decides about a URL that is serialized by the URL standard. Other texts are left to the model.
 pub fn triage(url: &str) -> UrlTriage {
-    let model_text = || url.to_owned();
+    let undecided = |model_text: String| UrlTriage::Undecided { model_text };
     let Ok(parsed) = Url::parse(url) else {
-        return UrlTriage::Undecided {
-            model_text: model_text(),
-        };
+        return undecided(url.to_owned());
     };
     let is_alone = matches!(parsed.path(), "" | "/")
         && parsed.query().is_none()
@@ -86,32 +84,28 @@ pub fn triage(url: &str) -> UrlTriage {
             international(&parsed, name)
         }
         Some(Host::Domain(_)) if is_well_known(&parsed) => UrlTriage::Harmless,
-        Some(Host::Domain(name)) if says_nothing(&parsed, name) => UrlTriage::Undecided {
-            model_text: under_plain_name(&parsed),
-        },
-        Some(Host::Domain(_)) if parsed.path().ends_with(".jspa") => UrlTriage::Undecided {
-            model_text: url.replacen("/secure/", "/", 1),
-        },
-        _ => UrlTriage::Undecided {
-            model_text: model_text(),
-        },
+        Some(Host::Domain(name)) if is_ordinary_project(&parsed, name) => {
+            undecided(with_host(&parsed, &format!("{PLAIN_NAME}.{PLAIN_SUFFIX}")))
+        }
+        // Jira serves its pages from a folder whose name is a lure elsewhere.
+        Some(Host::Domain(_)) if parsed.path().ends_with(".jspa") => undecided(url.replacen("/secure/", "/", 1)),
+        _ => undecided(url.to_owned()),
     }
 }
 
-/// Whether a URL on a platform for everybody has an ordinary name, and nothing of phishing or malware besides: no brand,
-/// no lure, no parameters and no program. Many malicious URLs are on such platforms, and the model takes the rest for
-/// them.
-fn says_nothing(url: &Url, name: &str) -> bool {
+/// Whether a URL is a project with an ordinary name on a platform where everybody can publish, and has no sign of phishing
+/// or malware: no brand, no lure, no parameters and no program. Many malicious URLs are on such platforms, so the model
+/// takes every URL there for malicious.
+fn is_ordinary_project(url: &Url, name: &str) -> bool {
     let written = url[url::Position::BeforeHost..].to_ascii_lowercase();
     let file = url.path().rsplit('/').next().unwrap_or_default();
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let is_plain =
-        url.username().is_empty() && url.password().is_none() && url.port().is_none() && url.query().is_none();
     let is_nearly_brand = || {
         let mut words = name.split(['-', '.']);
         words.any(|word| BRANDS.iter().any(|brand| is_nearly(word, brand)))
     };
-    is_plain
+    has_plain_authority(url)
+        && url.query().is_none()
         && has_project_name(name)
         && STATIC.contains(&ending)
         && !BRANDS.iter().any(|brand| names(&written, brand))
@@ -119,12 +113,12 @@ fn says_nothing(url: &Url, name: &str) -> bool {
         && !is_nearly_brand()
 }
 
-/// The URL under an ordinary name.
-fn under_plain_name(url: &Url) -> String {
-    let mut judged = url.clone();
-    // A name that can't be replaced stays unchanged.
-    let _ = judged.set_host(Some(&format!("{PLAIN_NAME}.{PLAIN_SUFFIX}")));
-    judged.into()
+/// The URL with another host.
+fn with_host(url: &Url, host: &str) -> String {
+    let mut changed = url.clone();
+    // A host that can't be replaced stays.
+    let _ = changed.set_host(Some(host));
+    changed.into()
 }
 
 /// Whether an address is loopback, private (RFC 1918), link-local (RFC 3927), shared (RFC 6598) or unspecified.
@@ -184,11 +178,8 @@ fn international(url: &Url, name: &str) -> UrlTriage {
     } else {
         ascii.push(suffix.to_owned());
     }
-    let mut judged = url.clone();
-    // A name that can't be replaced stays unchanged.
-    let _ = judged.set_host(Some(&ascii.join(".")));
     UrlTriage::Undecided {
-        model_text: judged.into(),
+        model_text: with_host(url, &ascii.join(".")),
     }
 }
 

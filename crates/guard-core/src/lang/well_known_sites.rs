@@ -95,7 +95,6 @@ pub(super) fn is_well_known(url: &Url) -> bool {
     let Some(Host::Domain(host)) = url.host() else {
         return false;
     };
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.port().is_none();
     let path = url.path();
     let is_open = OPEN_FOLDERS.iter().any(|folder| path.contains(folder));
     let is_sites_own = || !is_open && (is_known_host(host) || is_institution(host) && !imitates(url));
@@ -105,7 +104,12 @@ pub(super) fn is_well_known(url: &Url) -> bool {
             .iter()
             .any(|page| page.strip_prefix(host).is_some_and(|prefix| path.starts_with(prefix)))
     };
-    is_plain && (is_sites_own() || is_page()) && !leads_elsewhere(url)
+    has_plain_authority(url) && (is_sites_own() || is_page()) && !leads_elsewhere(url)
+}
+
+/// Whether a URL has no user, no password and no port.
+pub(super) fn has_plain_authority(url: &Url) -> bool {
+    url.username().is_empty() && url.password().is_none() && url.port().is_none()
 }
 
 /// Whether a host belongs to a well-known site, and visitors can't publish on it.

@@ -94,10 +94,7 @@ impl Literals {
             folds: !case_sensitive,
             joins_spaces: match_type == MatchType::Name,
         };
-        let composed: Vec<_> = substrings
-            .iter()
-            .map(|substring| compose(substring.as_ref()))
-            .collect();
+        let composed: Vec<_> = substrings.iter().map(|substring| compose(substring.as_ref())).collect();
         let folded = composed.iter().map(|substring| {
             let mut literal = FoldedText::new(substring.text(), folding).text;
             if !case_sensitive {

@@ -188,7 +188,10 @@ mod tests {
     fn composed_texts_need_no_copy() {
         for text in ["", "plain", "Néstora", "привет, мир", "日本語", "안녕하세요", "ไทย"] {
             let composed = compose(text);
-            assert!(!composed.is_changed() && matches!(composed.text, Cow::Borrowed(_)), "{text}");
+            assert!(
+                !composed.is_changed() && matches!(composed.text, Cow::Borrowed(_)),
+                "{text}"
+            );
         }
     }
 

@@ -5,7 +5,7 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Deserialize;
 
 use super::rarity;
-use super::words::{self, words};
+use super::words::{lists, parts};
 use crate::rules::error::RuleErrorKind;
 
 /// The most bytes per token of a random string. A placeholder consists of words, which have more.
@@ -83,11 +83,11 @@ impl Allowlist {
         };
         let mut found = self.invented.find_iter(value);
         found.any(|found| is_part(found.start(), found.end()))
-            && words::parts(value).iter().all(|part| {
+            && parts(value).iter().all(|part| {
                 part.len() <= NUMBER && part.bytes().all(|byte| byte.is_ascii_digit())
                     || is_sequence(part.as_bytes())
-                    || words().invented.contains(part)
-                    || words().references.contains(part)
+                    || lists().placeholder_parts.contains(part)
+                    || lists().references.contains(part)
             })
     }
 }

@@ -119,14 +119,9 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         }
         let mut secret = secret?;
         secret.end -= check::following_parameters(&value[secret.clone()]);
-        // A word before a bracket or an equals sign is a name in a program, not a value.
-        let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
-        let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
-        // A template goes on with an expression: `abc${name}`.
-        let templated = value[..secret.end].ends_with(b"$") && value.get(secret.end) == Some(&b'{');
         // Keys of services are random, unlike names in programs.
         let named = !generic && check::is_name(&value[secret.clone()]);
-        if called || templated || named || !(self.accept)(rule, &value[secret.clone()]) {
+        if is_in_program(value, secret.end) || named || !(self.accept)(rule, &value[secret.clone()]) {
             return None;
         }
         Some(Value {
@@ -201,6 +196,18 @@ fn ends(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>(){}[],;".contains(&byte)
 }
 
+/// Whether the text before `end` belongs to a program: a name before a bracket or an equals sign, or a template that goes
+/// on with an expression, such as `abc${name}`.
+fn is_in_program(text: &[u8], end: usize) -> bool {
+    let (before, behind) = text.split_at(end);
+    let next = behind.iter().find(|&&byte| byte != b' ');
+    match behind.first() {
+        Some(b'(' | b'[') => true,
+        Some(b'{') => before.ends_with(b"$"),
+        _ => next == Some(&b'='),
+    }
+}
+
 /// Whether a word goes on at an offset: after a letter, a digit, or a letter of Latin, Greek, Cyrillic, Hebrew or Arabic.
 /// Scripts without spaces between words may be directly before a value.
 fn continues_word(text: &[u8], start: usize) -> bool {
@@ -259,11 +266,8 @@ mod tests {
                     }
                     let mut secret = rule.compiled().unwrap().regex.captures(value)?.name("secret")?.range();
                     secret.end -= check::following_parameters(&value[secret.clone()]);
-                    let next = value[secret.end..].iter().find(|&&byte| byte != b' ');
-                    let called = value.get(secret.end).is_some_and(|next| b"([".contains(next)) || next == Some(&b'=');
                     let named = !generic && check::is_name(&value[secret.clone()]);
-                    let templated = value[..secret.end].ends_with(b"$") && value.get(secret.end) == Some(&b'{');
-                    (!called && !templated && !named && accept(rule, &value[secret.clone()]))
+                    (!is_in_program(value, secret.end) && !named && accept(rule, &value[secret.clone()]))
                         .then_some(start..start + secret.end)
                 });
                 found.extend(first.map(|range| (index, range)));

@@ -3,7 +3,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use serde::Deserialize;
 
-use super::words::{has_extension, parts, words};
+use super::words::{has_extension, lists, parts};
 use super::{phrases, rarity};
 
 /// A condition on a match.
@@ -307,9 +307,13 @@ fn is_password(value: &[u8]) -> bool {
 /// Whether a value without special signs has a word that names a thing, or is a name in a program with a digit.
 fn names_thing(value: &[u8]) -> bool {
     let parts = parts(value);
-    let is_thing = |part: &String| words().references.contains(part) || words().messages.contains(part);
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    !value.iter().any(is_special) && (parts.iter().any(is_thing) || digits < 2 && parts.len() > 2)
+    !value.iter().any(is_special) && (parts.iter().any(|part| is_thing(part)) || digits < 2 && parts.len() > 2)
+}
+
+/// Whether a word names a thing, or belongs to a message about passwords.
+fn is_thing(word: &str) -> bool {
+    lists().references.contains(word) || lists().messages.contains(word)
 }
 
 /// Whether a value is the path of a credential in a store: `secret/data/prod/db#password`.
@@ -378,9 +382,7 @@ fn is_words_with_number(value: &[u8]) -> bool {
         && numbers.len() <= 2
         && names.iter().map(|name| name.len()).sum::<usize>() >= 5
         && names.iter().any(|name| name.len() >= 4)
-        && !names
-            .iter()
-            .any(|name| words().references.contains(*name) || words().messages.contains(*name))
+        && !names.iter().any(|name| is_thing(name))
         && !is_path(value)
 }
 

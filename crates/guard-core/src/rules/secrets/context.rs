@@ -5,7 +5,7 @@ use std::ops::Range;
 use data_encoding::{BASE64_NOPAD, BASE64URL_NOPAD};
 
 use super::rule::BETWEEN;
-use super::words::{has_extension, spoken, words as lists};
+use super::words::{has_extension, lists, spoken};
 
 /// Parts of names of credentials.
 const CREDENTIAL: &[&str] = &[

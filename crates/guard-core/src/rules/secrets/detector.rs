@@ -189,12 +189,12 @@ impl Secrets {
             for candidate in set.find(text.as_bytes(), enabled, accept, limit)? {
                 let value = &text.as_bytes()[candidate.range.clone()];
                 let check = set.rules[candidate.rule].source.check;
-                let rule = match set.rules[candidate.rule].shape {
-                    Shape::Parsed(Parser::KubernetesSecret) => self.encoded_rule(value)?.unwrap_or(candidate.rule),
-                    _ => first + candidate.rule,
+                let encoded = match set.rules[candidate.rule].shape {
+                    Shape::Parsed(Parser::KubernetesSecret) => self.encoded_rule(value)?,
+                    _ => None,
                 };
                 hits.push(Hit {
-                    rule,
+                    rule: encoded.unwrap_or(first + candidate.rule),
                     sound: check.is_none_or(|check| check.run(value) != Outcome::Doubtful),
                     range: text.floor_char_boundary(candidate.range.start)
                         ..text.ceil_char_boundary(candidate.range.end),

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::parsers::{quoted, trimmed};
 use crate::stop;
 
 /// The keys of a Secret whose values are secret.
@@ -137,7 +138,8 @@ fn entries(text: &[u8], lines: &[Line<'_>], found: &mut Vec<Range<usize>>) {
     if let Some((_, at)) = head.entry()
         && head.rest[at..].starts_with(b"{")
     {
-        flow_entries(head.start + head.column + at, &head.rest[at..], found);
+        let start = head.start + head.column;
+        flow_entries(text, start + at..start + head.rest.len(), found);
         return;
     }
     let below = rest
@@ -195,20 +197,16 @@ fn add_scalar(text: &[u8], range: Range<usize>, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Adds the values of a map in braces on one line. `offset` is the offset of `map` in the text.
-fn flow_entries(offset: usize, map: &[u8], found: &mut Vec<Range<usize>>) {
-    let inner = map.strip_prefix(b"{").unwrap_or(map);
-    let inner = &inner[..inner.iter().position(|&byte| byte == b'}').unwrap_or(inner.len())];
-    let mut start = 1;
-    for entry in inner.split(|&byte| byte == b',') {
-        if let Some(colon) = entry.iter().position(|&byte| byte == b':') {
-            let value = entry[colon + 1..].trim_ascii();
-            let lead = entry[colon + 1..].len() - entry[colon + 1..].trim_ascii_start().len();
-            let from = offset + start + colon + 1 + lead;
-            let quoted = value.len() >= 2 && b"\"'".contains(&value[0]) && value.last() == value.first();
-            let cut = usize::from(quoted);
-            if value.len() > 2 * cut {
-                found.push(from + cut..from + value.len() - cut);
+/// Adds the values of a map on one line, which begins with a brace.
+fn flow_entries(text: &[u8], map: Range<usize>, found: &mut Vec<Range<usize>>) {
+    let end = memchr::memchr(b'}', &text[map.clone()]).map_or(map.end, |at| map.start + at);
+    let mut start = map.start + 1;
+    for entry in text[start..end].split(|&byte| byte == b',') {
+        if let Some(colon) = memchr::memchr(b':', entry) {
+            let value = trimmed(text, start + colon + 1..start + entry.len());
+            let content = quoted(text, value.clone()).unwrap_or(value);
+            if !content.is_empty() {
+                found.push(content);
             }
         }
         start += entry.len() + 1;

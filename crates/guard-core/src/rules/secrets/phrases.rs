@@ -1,6 +1,6 @@
 //! Tells passphrases from prose.
 
-use super::words::{spoken, words};
+use super::words::{lists, spoken};
 
 /// The most words of a passphrase with digits or other signs.
 const WORDS: usize = 8;
@@ -20,7 +20,7 @@ pub(super) fn is_passphrase(value: &[u8]) -> bool {
     let spoken = spoken(value);
     let is_message = spoken
         .iter()
-        .any(|word| words().messages.contains(word) || names_password(word));
+        .any(|word| lists().messages.contains(word) || names_password(word));
     let ends_sentence = text.ends_with(['.', ':', '…', '?', ',', ';']);
     let is_code = text.contains([
         '{', '}', '<', '>', '(', ')', '[', ']', '=', '|', '\\', '`', '"', '/', '\t',
@@ -33,7 +33,7 @@ pub(super) fn is_passphrase(value: &[u8]) -> bool {
     }
     let function_words = spoken
         .iter()
-        .filter(|word| words().function_words.contains(*word))
+        .filter(|word| lists().function_words.contains(*word))
         .count();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let has_sign = text.contains(['!', '@', '#', '$', '%', '^', '&', '*', '~']);
@@ -50,26 +50,7 @@ pub(super) fn is_passphrase(value: &[u8]) -> bool {
 
 /// Whether a word names a password, as messages about it do.
 fn names_password(word: &str) -> bool {
-    let names = [
-        "passw",
-        "passphr",
-        "passc",
-        "kennw",
-        "contrase",
-        "senha",
-        "hasł",
-        "парол",
-        "wachtw",
-        "lösen",
-        "passord",
-        "adgangs",
-        "salasan",
-        "parol",
-        "hesl",
-        "jelsz",
-        "şifre",
-    ];
-    names.iter().any(|name| word.contains(name))
+    lists().password_stems.iter().any(|stem| word.contains(stem))
 }
 
 /// Whether a text is a date or a time.
@@ -97,21 +78,14 @@ pub(super) fn is_requirement(value: &[u8]) -> bool {
         .split(['_', '-', ' ', '|', ':', ',', '.'])
         .filter(|part| !part.is_empty())
         .collect();
-    let is_word = |part: &str| part.chars().all(char::is_alphabetic) || part.len() <= 2 || part.starts_with("base");
-    parts.len() >= 2
-        && parts.iter().any(|part| words().messages.contains(*part))
-        && parts.iter().filter(|part| !is_word(part)).count() == 0
+    let is_word = |part: &&str| part.chars().all(char::is_alphabetic) || part.len() <= 2 || part.starts_with("base");
+    parts.len() >= 2 && parts.iter().any(|part| lists().messages.contains(*part)) && parts.iter().all(is_word)
 }
 
-/// Whether a text is a seed phrase: as many words as one has, none of them a function word that no list has.
+/// Whether a text is a seed phrase: as many words as one has, and no prose.
 pub(super) fn is_seed_phrase(value: &[u8]) -> bool {
     let spoken = spoken(value);
-    // Prose has these words; the English list of BIP-39 has none of them.
-    let prose = [
-        "the", "and", "your", "are", "was", "were", "have", "has", "had", "from", "for", "not", "with", "which",
-        "these", "those", "its", "our", "their", "would", "should", "could",
-    ];
-    SEED_WORDS.contains(&spoken.len()) && !spoken.iter().any(|word| prose.contains(&word.as_str()))
+    SEED_WORDS.contains(&spoken.len()) && !spoken.iter().any(|word| lists().prose.contains(word))
 }
 
 #[cfg(test)]

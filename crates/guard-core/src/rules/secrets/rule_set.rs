@@ -3,11 +3,12 @@
 //! One pass finds all keywords, and a rule is tried only around its keywords. So the time grows with the length of the
 //! text and the number of keywords in it, not with the number of rules.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::time::Duration;
 
 use super::matches::Ahead;
+use super::parsers::Parser;
 use super::rule::{Rule, Shape};
 use super::search::{Candidate, Search};
 use crate::rules::error::RuleErrorKind;
@@ -81,7 +82,7 @@ impl RuleSet {
         // For each rule with a keyword in the text, the window that is still growing. Most texts have few of them.
         let mut windows: BTreeMap<usize, Range<usize>> = BTreeMap::new();
         // Rules whose parser reads the text.
-        let mut parsed: BTreeSet<usize> = BTreeSet::new();
+        let mut parsed: BTreeMap<usize, Parser> = BTreeMap::new();
         // For each rule without a greatest match length, the result of its last search.
         let mut ahead: HashMap<usize, Ahead> = HashMap::new();
         self.keywords.find(text, |keyword, hit| -> Result<(), RuleErrorKind> {
@@ -101,8 +102,8 @@ impl RuleSet {
                         search.find_string(index, compiled, hit.clone());
                         continue;
                     }
-                    Shape::Parsed(_) => {
-                        parsed.insert(index);
+                    Shape::Parsed(parser) => {
+                        parsed.insert(index, parser);
                         continue;
                     }
                     Shape::Pattern | Shape::Quoted => {}
@@ -125,9 +126,9 @@ impl RuleSet {
             stop::point();
             search.patterns(index, self.rules[index].compiled()?, window, &mut ahead)?;
         }
-        for index in parsed {
+        for (index, parser) in parsed {
             stop::point();
-            search.find_parsed(index);
+            search.find_parsed(index, parser);
         }
         for &index in self.everywhere.iter().filter(|&&index| enabled(index)) {
             stop::point();

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::context;
 use super::matches::{Ahead, Matches};
-use super::rule::{CompiledRule, Rule, Shape};
+use super::parsers::Parser;
+use super::rule::{CompiledRule, Rule};
 use super::values::Values;
 use crate::rules::error::RuleErrorKind;
 use crate::stop;
@@ -64,9 +65,8 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
     }
 
     /// Searches the whole text with the parser of a rule.
-    pub fn find_parsed(&mut self, index: usize) {
+    pub fn find_parsed(&mut self, index: usize, parser: Parser) {
         let rule = &self.rules[index];
-        let Shape::Parsed(parser) = rule.shape else { return };
         for range in parser.find(self.text) {
             if (self.accept)(rule, &self.text[range.clone()]) {
                 self.found.push(Candidate { rule: index, range });

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::parsers::{quoted, trimmed};
 use crate::stop;
 
 /// Ends of names of columns with credentials.
@@ -54,12 +55,7 @@ fn statement(text: &[u8], from: usize, found: &mut Vec<Range<usize>>) -> Option<
         };
         for &index in &secret {
             let Some(value) = values.get(index) else { continue };
-            if let [quote @ (b'\'' | b'"'), inner @ .., last] = &text[value.clone()]
-                && quote == last
-                && !inner.is_empty()
-            {
-                found.push(value.start + 1..value.end - 1);
-            }
+            found.extend(quoted(text, value.clone()).filter(|content| !content.is_empty()));
         }
         at = end + skip_space(&text[end..]);
         if text.get(at) != Some(&b',') {
@@ -85,9 +81,7 @@ fn list(text: &[u8], open: usize) -> Option<(Vec<Range<usize>>, usize)> {
             (None, b'(') => depth += 1,
             (None, b')') if depth > 0 => depth -= 1,
             (None, b')' | b',') if depth == 0 => {
-                let element = text[start..at].trim_ascii();
-                let lead = text[start..at].len() - text[start..at].trim_ascii_start().len();
-                elements.push(start + lead..start + lead + element.len());
+                elements.push(trimmed(text, start..at));
                 start = at + 1;
                 if byte == b')' {
                     return Some((elements, at + 1));
@@ -109,7 +103,6 @@ fn skip_space(text: &[u8]) -> usize {
 
 /// Whether a column with this name in lower case has credentials.
 fn is_credential(name: &[u8]) -> bool {
-    let name = name.trim_ascii();
     let end = name
         .iter()
         .rposition(|byte| !b"\"'`]".contains(byte))

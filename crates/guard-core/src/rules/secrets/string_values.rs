@@ -31,23 +31,20 @@ impl<Accept: Fn(&Rule, &[u8]) -> bool> Search<'_, Accept> {
         let rule = &self.rules[index];
         let last = (keyword.end + BETWEEN).min(text.len());
         let mut from = keyword.end;
-        // The name is read only if a string follows it.
-        let mut name = None;
-        for _ in 0..QUOTES {
-            let Some(string) = next_string(text, from, last) else {
-                return;
-            };
+        let next = || {
+            let string = next_string(text, from, last)?;
             from = string.range.start;
-            if name.is_none() {
-                let Some(found) = Name::new(rule, text, keyword.clone()) else {
-                    return;
-                };
-                name = Some(found);
-            }
-            match name.as_ref().map(|name| name.link(string.link)) {
-                Some(Link::Some) => {}
-                Some(Link::None) => continue,
-                _ => return,
+            Some(string)
+        };
+        let mut strings = std::iter::from_fn(next).take(QUOTES).peekable();
+        // The name is read only if a string follows it.
+        let name = strings.peek().and_then(|_| Name::new(rule, text, keyword));
+        let Some(name) = name else { return };
+        for string in strings {
+            match name.link(string.link) {
+                Link::Some => {}
+                Link::None => continue,
+                Link::Never => return,
             }
             let value = &text[string.range.clone()];
             if compiled.regex.is_match(value) && (self.accept)(rule, value) {

@@ -11,7 +11,7 @@ use crate::rules::error::RuleErrorKind;
 /// The lists of `words.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Words {
+pub(super) struct WordLists {
     /// Words between a name and its value in prose.
     pub fillers: HashSet<String>,
     /// First words of a phrase between a name and its value.
@@ -24,13 +24,17 @@ pub(super) struct Words {
     pub function_words: HashSet<String>,
     /// Words of names of things.
     pub references: HashSet<String>,
-    /// Words of invented values.
-    pub invented: HashSet<String>,
+    /// Words of placeholders beside names of things.
+    pub placeholder_parts: HashSet<String>,
+    /// Words of prose that no seed phrase has.
+    pub prose: HashSet<String>,
+    /// Parts of words that mean a password.
+    pub password_stems: HashSet<String>,
     /// Extensions of file names.
     pub extensions: HashSet<String>,
 }
 
-static WORDS: LazyLock<Result<Words, RuleErrorKind>> =
+static LISTS: LazyLock<Result<WordLists, RuleErrorKind>> =
     LazyLock::new(|| data::parse("words.toml", include_str!("words.toml")));
 
 /// Parses the lists, once per process.
@@ -38,14 +42,14 @@ static WORDS: LazyLock<Result<Words, RuleErrorKind>> =
 /// # Errors
 ///
 /// An error in `words.toml`.
-pub(super) fn load() -> Result<&'static Words, RuleErrorKind> {
-    WORDS.as_ref().map_err(Clone::clone)
+pub(super) fn load() -> Result<&'static WordLists, RuleErrorKind> {
+    LISTS.as_ref().map_err(Clone::clone)
 }
 
 /// The lists; empty ones if [`load`] fails, without which no rule is built.
-pub(super) fn words() -> &'static Words {
-    static NONE: LazyLock<Words> = LazyLock::new(Words::default);
-    WORDS.as_ref().unwrap_or(&NONE)
+pub(super) fn lists() -> &'static WordLists {
+    static NONE: LazyLock<WordLists> = LazyLock::new(WordLists::default);
+    LISTS.as_ref().unwrap_or(&NONE)
 }
 
 /// The words of prose in lower case, in any script.
@@ -84,7 +88,7 @@ pub(super) fn has_extension(name: &[u8]) -> bool {
         return false;
     };
     let extension = String::from_utf8_lossy(&name[dot + 1..]).to_ascii_lowercase();
-    words().extensions.contains(&extension)
+    lists().extensions.contains(&extension)
 }
 
 #[cfg(test)]
@@ -93,18 +97,20 @@ mod tests {
 
     #[test]
     fn the_lists_are_lower_case_words() {
-        let words = load().unwrap();
-        let lists = [
-            &words.fillers,
-            &words.prepositions,
-            &words.copulas,
-            &words.messages,
-            &words.function_words,
-            &words.references,
-            &words.invented,
-            &words.extensions,
+        let lists = load().unwrap();
+        let all = [
+            &lists.fillers,
+            &lists.prepositions,
+            &lists.copulas,
+            &lists.messages,
+            &lists.function_words,
+            &lists.references,
+            &lists.placeholder_parts,
+            &lists.prose,
+            &lists.password_stems,
+            &lists.extensions,
         ];
-        for list in lists {
+        for list in all {
             assert!(!list.is_empty());
             assert!(
                 list.iter()
