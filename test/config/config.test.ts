@@ -8,19 +8,14 @@ import { ignoredKeys } from "../../src/config/ignored-keys.ts";
 import { buildScanners, checkConfig, loadConfig, parseConfig, parseRates } from "../../src/config/index.ts";
 import type { BuiltInScanner } from "../../src/scanners/definition.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
+import { issuesOf as validationIssues } from "../support/validation-issues.ts";
 
 const MINIMAL = "input_scanners: [{type: InvisibleText}]\n";
 
 /** The issues of a configuration, by path. */
 function issuesOf(text: string, env: Record<string, string> = {}): Record<string, string> {
-  try {
-    parseConfig(text, { env, file: "test.yml" });
-  } catch (error) {
-    if (error instanceof GuardValidationError)
-      return Object.fromEntries(error.issues.map(({ path, message }) => [path, message]));
-    throw error;
-  }
-  return {};
+  const issues = validationIssues(() => parseConfig(text, { env, file: "test.yml" }));
+  return Object.fromEntries(issues.map(({ path, message }) => [path, message]));
 }
 
 describe("parseConfig", () => {

@@ -7,9 +7,9 @@ import { VerdictCache } from "../../src/scan/verdict-cache.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize } from "../../src/scanners/generated/output-scanners.ts";
-import { GuardValidationError } from "../../src/support/errors.ts";
 import { personalTexts } from "../support/personal-texts.ts";
 import { scanned } from "../support/rewritten.ts";
+import { issuesOf } from "../support/validation-issues.ts";
 
 type Options = Omit<NonNullable<ConstructorParameters<typeof Anonymize>[0]>, "recognizerConf">;
 
@@ -21,15 +21,6 @@ async function mask(text: string, options: Options = {}, vault = new Vault()) {
 async function restore(text: string, vault: Vault) {
   const { rewritten } = await scanned(new Deanonymize({ vault }), text);
   return rewritten;
-}
-function issueOf(make: () => unknown) {
-  try {
-    make();
-  } catch (error) {
-    expect(error).toBeInstanceOf(GuardValidationError);
-    return (error as GuardValidationError).issues;
-  }
-  return [];
 }
 
 describe("placeholders", () => {
@@ -179,7 +170,7 @@ describe("the options", () => {
     expect(text).toBe(
       "[REDACTED_CUSTOM_1], auroras, 我们的[REDACTED_CUSTOM_2]项目, info@example.org, [REDACTED_EMAIL_ADDRESS_1]",
     );
-    expect(issueOf(() => scannerWith({ hiddenNames: ["Ann"], allowedNames: ["Bob", "ann"] }))).toEqual([
+    expect(issuesOf(() => scannerWith({ hiddenNames: ["Ann"], allowedNames: ["Bob", "ann"] }))).toEqual([
       { path: "allowedNames.1", message: "is also one of hiddenNames" },
     ]);
   });
@@ -199,7 +190,7 @@ describe("the options", () => {
     const text = "On 12/31/2024 it cost $20 at https://example.com.";
     expect((await mask(text, {})).text).toBe(text);
     expect((await mask(text, { entityTypes: "all" })).text).not.toMatch(/2024|20|example/);
-    expect(issueOf(() => scannerWith({ entityTypes: "none" as never }))).toEqual([
+    expect(issuesOf(() => scannerWith({ entityTypes: "none" as never }))).toEqual([
       { path: "entityTypes", message: "must be all, got none" },
     ]);
   });
@@ -228,7 +219,7 @@ describe("the options", () => {
   });
 
   it("entityTypes that nothing finds are refused, unless a recognizer may find them", () => {
-    expect(issueOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
+    expect(issuesOf(() => scannerWith({ entityTypes: ["CREDIT_CARD", "PERSON", "NOTHING"] }))).toEqual([
       { path: "entityTypes.1", message: "nothing finds PERSON: it needs a model" },
       {
         path: "entityTypes.2",
@@ -265,16 +256,16 @@ describe("the options", () => {
     expect((await mask("T1234", { regexPatterns: russian, language: "ru" })).text).toBe("[REDACTED_TICKET_1]");
 
     const broken = { ...pattern, expressions: ["a", "("] };
-    expect(issueOf(() => scannerWith({ regexPatterns: [pattern, broken] }))[0]?.path).toBe(
+    expect(issuesOf(() => scannerWith({ regexPatterns: [pattern, broken] }))[0]?.path).toBe(
       "regexPatterns.1.expressions.1",
     );
-    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, examples: ["T1234", "T12"] }] }))).toEqual([
+    expect(issuesOf(() => scannerWith({ regexPatterns: [{ ...pattern, examples: ["T1234", "T12"] }] }))).toEqual([
       { path: "regexPatterns.0.examples.1", message: "no expression matches it" },
     ]);
-    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, name: "A]B" }] }))[0]?.path).toBe(
+    expect(issuesOf(() => scannerWith({ regexPatterns: [{ ...pattern, name: "A]B" }] }))[0]?.path).toBe(
       "regexPatterns.0.name",
     );
-    expect(issueOf(() => scannerWith({ regexPatterns: [{ ...pattern, score: 2 }] }))[0]?.path).toBe(
+    expect(issuesOf(() => scannerWith({ regexPatterns: [{ ...pattern, score: 2 }] }))[0]?.path).toBe(
       "regexPatterns.0.score",
     );
   });
@@ -321,8 +312,8 @@ describe("the options", () => {
     expect((await mask("from 203.0.113.17", { threshold: 0.99 })).text).toBe("from 203.0.113.17");
     expect((await mask("ИНН 7707083893", { language: "ru" })).text).toBe("ИНН [REDACTED_RU_INN_1]");
     expect((await mask("ИНН 7707083893", { language: "de" })).text).toBe("ИНН 7707083893");
-    expect(issueOf(() => scannerWith({ language: "Deutsch" }))[0]?.path).toBe("language");
-    expect(issueOf(() => scannerWith({ threshold: 2 }))[0]?.path).toBe("threshold");
+    expect(issuesOf(() => scannerWith({ language: "Deutsch" }))[0]?.path).toBe("language");
+    expect(issuesOf(() => scannerWith({ threshold: 2 }))[0]?.path).toBe("threshold");
   });
 
   it("have names in snake_case too", async () => {

@@ -7,8 +7,8 @@ import { Vault } from "../../src/scan/vault.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
 import { Anonymize } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize, Sensitive } from "../../src/scanners/generated/output-scanners.ts";
-import { GuardValidationError } from "../../src/support/errors.ts";
 import { scanned } from "../support/rewritten.ts";
+import { issuesOf } from "../support/validation-issues.ts";
 
 const names = fileURLToPath(new URL("../fixtures/names", import.meta.url));
 const twoHeads = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
@@ -35,14 +35,8 @@ async function redacted(text: string, options: Options) {
 }
 
 function issueOf(recognizerConf: unknown, options: object = {}) {
-  try {
-    new Sensitive({ recognizerConf, ...options } as never);
-  } catch (error) {
-    expect(error).toBeInstanceOf(GuardValidationError);
-    const [{ path, message } = { path: "", message: "" }] = (error as GuardValidationError).issues;
-    return `${path}: ${message}`;
-  }
-  return "";
+  const [issue] = issuesOf(() => new Sensitive({ recognizerConf, ...options } as never));
+  return issue ? `${issue.path}: ${issue.message}` : "";
 }
 
 const text =

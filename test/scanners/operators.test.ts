@@ -8,10 +8,10 @@ import { Vault } from "../../src/scan/vault.ts";
 import { Anonymize, Secrets } from "../../src/scanners/generated/input-scanners.ts";
 import { Deanonymize, Sensitive } from "../../src/scanners/generated/output-scanners.ts";
 import { scanOutputStream } from "../../src/stream/scan-output-stream.ts";
-import { GuardValidationError } from "../../src/support/errors.ts";
 import { testServer } from "../server/fixtures.ts";
 import { personalTexts } from "../support/personal-texts.ts";
 import { scanned } from "../support/rewritten.ts";
+import { issuesOf } from "../support/validation-issues.ts";
 
 type Operators = NonNullable<NonNullable<ConstructorParameters<typeof Anonymize>[0]>["operators"]>;
 
@@ -22,15 +22,6 @@ async function replaced(text: string, operators: Operators, vault = new Vault())
   return (await scanned(scannerWith(operators), text, { vault })).rewritten;
 }
 const restored = async (text: string, vault: Vault) => (await scanned(new Deanonymize({ vault }), text)).rewritten;
-function issuesOf(make: () => unknown): readonly { path: string; message: string }[] {
-  try {
-    make();
-  } catch (error) {
-    expect(error).toBeInstanceOf(GuardValidationError);
-    return (error as GuardValidationError).issues;
-  }
-  return [];
-}
 
 describe("operators", () => {
   it.each<[string, Operators, string]>([

@@ -5,6 +5,7 @@ import type { GuardReport } from "../../../src/guard/guard.ts";
 import { input, output } from "../../../src/index.ts";
 import type { AnswerStream } from "../../../src/stream/answer-stream.ts";
 import { waitingScanner, wordScanner } from "../../server/fixtures.ts";
+import { coverageReply } from "../../support/coverage-reply.ts";
 import {
   localAndRemoteGuards,
   remoteGuard,
@@ -15,18 +16,7 @@ import { comparable } from "../../support/guards.ts";
 
 const SECRET = "hunter2-is-secret";
 const LINES = { "content-type": "application/x-ndjson" };
-const COVERAGE = {
-  ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{
-    suppressed: [],
-    failed: [],
-    untrained_language: {},
-    findings_omitted: {},
-    unscanned_sources: {},
-    state_elsewhere: [],
-    unknown_fields: [],
-  },
-};
+const COVERAGE = coverageReply(4);
 const DONE = {
   ...{ event: "done", is_valid: true, outcome: "passed", scanners: {}, findings: {}, checks: [], coverage: COVERAGE },
 };

@@ -5,6 +5,7 @@ import { RemoteGuard, type RemoteGuardOptions } from "../../../src/guard/remote/
 import { input, output } from "../../../src/index.ts";
 import type { ScannerLists } from "../../../src/server/index.ts";
 import { scannerOf, waitingScanner, wordScanner } from "../../server/fixtures.ts";
+import { coverageReply } from "../../support/coverage-reply.ts";
 import {
   localAndRemoteGuards,
   remoteGuard,
@@ -20,18 +21,7 @@ const toolCall = (given: unknown) => ({
   function: { name: "mail", arguments: JSON.stringify(given) },
 });
 
-const COVERAGE = {
-  ...{ chars: 4, scanned_chars: 4, truncated: false, windows: 1, parts_skipped: 0 },
-  ...{
-    suppressed: [],
-    failed: [],
-    untrained_language: {},
-    findings_omitted: {},
-    unscanned_sources: {},
-    state_elsewhere: [],
-    unknown_fields: [],
-  },
-};
+const COVERAGE = coverageReply(4);
 const CHECK = {
   ...{ name: "Word", scanner: "Word", type: "Word", scope: "latest", is_valid: true, outcome: "passed", score: -1 },
   ...{ timing: 0, coverage: { chars: 1, scanned_chars: 1, truncated: false, windows: 1 } },
