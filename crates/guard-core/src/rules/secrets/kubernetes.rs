@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::parsers::{quoted, trimmed};
+use super::ranges::{quoted, trimmed};
 use crate::stop;
 
 /// The keys of a Secret whose values are secret.

@@ -35,6 +35,7 @@ mod options;
 mod parsers;
 mod phrases;
 mod providers;
+mod ranges;
 mod rarity;
 mod redact;
 mod repeats;

@@ -16,21 +16,6 @@ pub enum Parser {
     SqlInsert,
 }
 
-/// A range without white space at its ends.
-pub(super) fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
-    let shown = text[range.clone()].trim_ascii_end();
-    let start = range.start + (shown.len() - shown.trim_ascii_start().len());
-    start..range.start + shown.len()
-}
-
-/// The content of a range that is a string in quotes.
-pub(super) fn quoted(text: &[u8], range: Range<usize>) -> Option<Range<usize>> {
-    match &text[range.clone()] {
-        [open @ (b'"' | b'\''), .., close] if open == close => Some(range.start + 1..range.end - 1),
-        _ => None,
-    }
-}
-
 impl Parser {
     /// The secrets in a text, in order, without overlaps.
     pub(super) fn find(self, text: &[u8]) -> Vec<Range<usize>> {

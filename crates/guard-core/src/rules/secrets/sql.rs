@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::parsers::{quoted, trimmed};
+use super::ranges::{quoted, trimmed};
 use crate::stop;
 
 /// Ends of names of columns with credentials.
