@@ -198,8 +198,8 @@ interface BanTopicsOptions extends CommonOptions, ModelOptions {
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -310,8 +310,8 @@ interface ToxicityOptions extends CommonOptions, ModelOptions {
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -387,7 +387,8 @@ export interface BanCompetitorsOptions extends CommonOptions, ModelOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -435,7 +436,8 @@ export interface BanSubstringsOptions extends CommonOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -894,8 +896,8 @@ export interface PromptInjectionOptions extends CommonOptions, ModelOptions {
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone. The worst
-   * part counts. A text without disguises is scored once.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -930,7 +932,8 @@ export interface RegexOptions extends CommonOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -993,7 +996,8 @@ export interface SecretsOptions extends CommonOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
    * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, rot13 and reversed writing are undone.
+   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
+   * reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
