@@ -17,6 +17,7 @@ class Front:
         self._target = (url.hostname or "", url.port or 80)
         self._answer: bytes | None = None
         self._only = b"/"
+        self._passing = 0
         self._open: set[asyncio.StreamWriter] = set()
         #: The path of the first request of each open connection.
         self.paths: list[str] = []
@@ -24,10 +25,14 @@ class Front:
         self.url = ""
 
     @contextmanager
-    def answering(self, status: str, body: str, only: str = "/") -> Iterator[None]:
-        """Answers some paths with this reply for a while. Without a status it closes the connection without a reply."""
+    def answering(self, status: str, body: str, only: str = "/", after: int = 0) -> Iterator[None]:
+        """
+        Answers some paths with this reply for a while. Without a status it closes the connection without a reply.
+
+        :param after: so many requests to these paths are forwarded first.
+        """
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-        self._only = only.encode()
+        self._only, self._passing = only.encode(), after
         self._switch((head + body).encode() if status else b"")
         try:
             yield
@@ -62,7 +67,7 @@ class Front:
             self.paths.append(path)
             if self._answer is None:
                 await self._hand_on(first, reader, writer)
-            elif path.encode().startswith(self._only):
+            elif path.encode().startswith(self._only) and not self._takes_pass():
                 await self._say(self._answer, reader, writer)
             else:
                 # The next request of the connection may have another path.
@@ -75,6 +80,10 @@ class Front:
             if path:
                 self.paths.remove(path)
             writer.close()
+
+    def _takes_pass(self) -> bool:
+        self._passing -= 1
+        return self._passing >= 0
 
     async def _say(self, answer: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(answer)

@@ -33,6 +33,14 @@ model_list:
     litellm_params: {{model: openai/whisper-1, api_base: "{upstream}/v1", api_key: x}}
     model_info: {{mode: audio_transcription}}
 router_settings: {{num_retries: 0}}
+search_tools:
+  - search_tool_name: search-fake
+    litellm_params: {{search_provider: perplexity, api_base: "{upstream}/v1", api_key: x}}
+vector_store_registry:
+  - vector_store_name: store-fake
+    litellm_params: {{vector_store_id: vs_fake, custom_llm_provider: openai, api_base: "{upstream}/v1", api_key: x}}
+mcp_servers:
+  tools_fake: {{url: "{upstream}/mcp", transport: http, allow_all_keys: true}}
 litellm_settings:
   callbacks: ["{callback}"]
   guard_mode: {mode}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import time
 from typing import Any
 
 import pytest
 from conftest import Outcome, Setup
-from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL, ASK_FOR_MUCH
+from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL, ASK_FOR_MAIL, ASK_FOR_MUCH, ASK_FOR_STRIPES, LOOK_UP
 
 TEXT = "Write to ann@example.com about lions."
 MASKED = "Write to [REDACTED_EMAIL_ADDRESS_1] about lions."
@@ -414,6 +416,105 @@ class TestStreams:
         assert events[-1]["response"]["output"][0]["content"][0]["text"] == text
         numbers = [event["sequence_number"] for event in events if "sequence_number" in event]
         assert numbers == sorted(set(numbers))
+
+
+class TestToolResults:
+    """The results of search, of vector stores and of MCP tools are judged as texts of a tool."""
+
+    SEARCHES = ("/v1/search/search-fake", "/v1/vector_stores/vs_fake/search")
+    PLACES = ("text", "resource", "blob", "link", "structured", "key")
+
+    def use_tool(self, setup: Setup, mode: str, question: str, place: str, checked: bool = True) -> Outcome:
+        call = {"server_id": "tools_fake", "name": "look", "arguments": {"question": question, "place": place}}
+        return setup.call(mode, "/mcp-rest/tools/call", call, checked)
+
+    def shown(self, outcome: Outcome) -> str:
+        """What the client received, with decoded base64."""
+        blobs = re.findall(r'"blob": ?"([^"]*)"', outcome.text)
+        return outcome.text + "".join(base64.b64decode(blob).decode() for blob in blobs)
+
+    @pytest.mark.parametrize("path", SEARCHES)
+    def test_of_a_search(self, setup: Setup, path: str) -> None:
+        plain = setup.call("all", path, {"query": "Where do lions live?"})
+        assert plain.status == 200, plain.text
+        assert "They live in Africa." in plain.text
+        masked = setup.call("all", path, {"query": ASK_FOR_MAIL})
+        assert masked.status == 200, masked.text
+        assert "Write to [REDACTED_EMAIL_ADDRESS_1], please." in masked.text
+        assert "ann@example.com" not in masked.text
+        assert "Write to" not in "".join(masked.answers)
+        blocked = setup.call("all", path, {"query": ASK_FOR_STRIPES})
+        assert (blocked.status, "zebra" in blocked.text) == (400, False)
+        assert "The result of the tool was blocked by guard: BanSubstrings" in blocked.text
+
+    @pytest.mark.parametrize("path", SEARCHES)
+    def test_of_a_search_without_guard(self, setup: Setup, path: str) -> None:
+        # The question is checked by the same route of guard, so its first reply passes.
+        with setup.front.answering("200 OK", "{}", only="/analyze/documents", after=1):
+            outcome = setup.call("all", path, {"query": "Where do lions live?"})
+        assert outcome.status == 500, outcome.text
+        assert "Guard could not check the result of the tool" in outcome.text
+        assert "Africa" not in outcome.text
+
+    @pytest.mark.parametrize("place", PLACES)
+    def test_of_an_mcp_tool(self, setup: Setup, place: str) -> None:
+        plain = self.use_tool(setup, "all", "Where do lions live?", place)
+        assert plain.status == 200, plain.text
+        assert "They live in Africa." in self.shown(plain)
+        assert plain.body["isError"] is False
+        masked = self.use_tool(setup, "all", ASK_FOR_MAIL, place)
+        assert "Write to [REDACTED_EMAIL_ADDRESS_1], please." in self.shown(masked)
+        assert "ann@example.com" not in self.shown(masked)
+        assert masked.body["isError"] is False
+        blocked = self.use_tool(setup, "all", ASK_FOR_STRIPES, place)
+        assert "zebra" not in self.shown(blocked)
+        assert "The result of the tool was blocked by guard: BanSubstrings" in blocked.text
+        assert blocked.body["isError"] is True
+
+    @pytest.mark.parametrize("place", ["text", "structured"])
+    def test_of_an_mcp_tool_over_mcp(self, setup: Setup, place: str) -> None:
+        headers = {"authorization": "Bearer sk-other", "accept": "application/json, text/event-stream"}
+        headers["x-litellm-api-key"] = headers["authorization"]
+
+        def use(question: str) -> str:
+            params = {"name": "tools_fake-look", "arguments": {"question": question, "place": place}}
+            request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            return setup.client.post(f"{setup.proxies['all'].url}/mcp/", json=request, headers=headers).text
+
+        assert "They live in Africa." in use("Where do lions live?")
+        assert "Write to [REDACTED_EMAIL_ADDRESS_1], please." in use(ASK_FOR_MAIL)
+        blocked = use(ASK_FOR_STRIPES)
+        assert "The result of the tool was blocked by guard: BanSubstrings" in blocked
+        assert "zebra" not in blocked
+
+    @pytest.mark.parametrize(("path", "field"), [("/v1/chat/completions", "messages"), ("/v1/responses", "input")])
+    def test_of_an_mcp_tool_that_litellm_runs(self, setup: Setup, path: str, field: str) -> None:
+        server = {"type": "mcp", "server_label": "animals", "server_url": "litellm_proxy/mcp/tools_fake"}
+
+        def sent_for(question: str) -> str:
+            messages = [{"role": "user", "content": f"{ASK_FOR_CALL}{LOOK_UP}{question}"}]
+            body = {"model": "gpt-fake", field: messages, "tools": [{**server, "require_approval": "never"}]}
+            outcome = setup.call("all", path, body)
+            assert outcome.status == 200, outcome.text
+            return "\n".join(text for text in outcome.sent if '"model"' in text)
+
+        assert "They live in Africa." in sent_for("Where do lions live?")
+        assert "Write to [REDACTED_EMAIL_ADDRESS_1], please." in sent_for(ASK_FOR_MAIL)
+        blocked = sent_for(ASK_FOR_STRIPES)
+        assert "The result of the tool was blocked by guard: BanSubstrings" in blocked
+        assert "zebra" not in blocked
+
+    def test_of_an_mcp_tool_without_guard(self, setup: Setup) -> None:
+        with setup.front.answering("200 OK", "{}", only="/analyze/documents"):
+            outcome = self.use_tool(setup, "all", "Where do lions live?", "structured")
+        assert "Guard could not check the result of the tool" in outcome.text
+        assert "Africa" not in outcome.text
+        assert outcome.body["isError"] is True
+
+    def test_of_an_mcp_tool_in_other_modes(self, setup: Setup) -> None:
+        for mode in ("key-specific", "request-specific"):
+            assert "zebra" in self.use_tool(setup, mode, ASK_FOR_STRIPES, "text", checked=False).text
+            assert "zebra" not in self.use_tool(setup, mode, ASK_FOR_STRIPES, "text").text
 
 
 class TestGuardIsDown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import sys
 import threading
@@ -17,6 +18,12 @@ ASK_FOR_BLOCKED = "Which animal is tall?"
 BLOCKED_ANSWER = "That is easy to say. It is the giraffe, of course. Ask me more."
 #: The prompt for a tool call with the whole prompt.
 ASK_FOR_CALL = "Use the tool."
+#: Follows the prompt above and precedes a question, for a call of an MCP tool.
+LOOK_UP = " Look up: "
+#: A question whose answer by a search or a tool is blocked, although the question is not.
+ASK_FOR_STRIPES = "Which animal has stripes?"
+#: A question whose answer by a search or a tool has a mail address.
+ASK_FOR_MAIL = "Who keeps the lions?"
 #: The prompt for an answer that takes a minute.
 ASK_FOR_MUCH = "Tell me everything."
 
@@ -59,14 +66,26 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
+    def do_GET(self) -> None:
+        # A client of MCP asks for a stream of events, which a server need not have.
+        self.send_response(405)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    do_DELETE = do_GET
+
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers["content-length"])).decode("utf-8", "replace")
         self.server.bodies.append(raw)
-        name = self.path.split("?")[0].removeprefix("/v1/").replace("/", "_")
+        name = self.path.split("?")[0].removeprefix("/v1/").strip("/").replace("/", "_")
         body = {} if name == "audio_transcriptions" else json.loads(raw)
         if name == "audio_transcriptions":
             # The audio contains the transcript as text.
             self._answer({"text": raw.split("SOUND:")[1].split(":END")[0]})
+        elif name == "mcp" and "id" not in body:
+            self.send_response(202)
+            self.send_header("content-length", "0")
+            self.end_headers()
         elif body.get("stream"):
             self._stream(getattr(self, f"on_{name}_stream")(body))
         else:
@@ -96,6 +115,36 @@ class Handler(BaseHTTPRequestHandler):
         except OSError:
             self.server.is_left.set()
         self.close_connection = True
+
+    # The routes of tools find texts for a question.
+
+    def on_search(self, body: dict[str, Any]) -> dict[str, Any]:
+        found = {"title": "A page", "url": "https://example.org/a-page", "snippet": _found(body["query"])}
+        return {"object": "search", "results": [{"title": "Lions", "url": "", "snippet": "They sleep a lot."}, found]}
+
+    def on_vector_stores_vs_fake_search(self, body: dict[str, Any]) -> dict[str, Any]:
+        content = [{"type": "text", "text": _found(body["query"])}]
+        found = {"file_id": "file_1", "filename": "animals.md", "score": 0.9, "attributes": {}, "content": content}
+        return {
+            "object": "vector_store.search_results.page",
+            "search_query": body["query"],
+            "data": [found],
+            "has_more": False,
+            "next_page": None,
+        }
+
+    def on_mcp(self, body: dict[str, Any]) -> dict[str, Any]:
+        if body["method"] == "initialize":
+            server = {"name": "tools", "version": "1"}
+            result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": server}
+        elif body["method"] == "tools/list":
+            schema = {"type": "object", "properties": {"question": {"type": "string"}, "place": {"type": "string"}}}
+            result = {"tools": [{"name": "look", "description": "Looks it up.", "inputSchema": schema}]}
+        elif body["method"] == "tools/call":
+            result = _tool_result(**body["params"]["arguments"])
+        else:
+            return {"jsonrpc": "2.0", "id": body["id"], "error": {"code": -32601, "message": "unknown method"}}
+        return {"jsonrpc": "2.0", "id": body["id"], "result": result}
 
     def on_chat_completions(self, body: dict[str, Any]) -> dict[str, Any]:
         said = _said(body["messages"])
@@ -210,6 +259,9 @@ def _reply(said: str) -> str:
 
 
 def _call(said: str) -> dict[str, str]:
+    _, is_look_up, question = said.partition(f"{ASK_FOR_CALL}{LOOK_UP}")
+    if is_look_up:
+        return {"name": "tools_fake-look", "arguments": json.dumps({"question": question, "place": "text"})}
     return {"name": "note", "arguments": json.dumps({"text": said})}
 
 
@@ -236,6 +288,33 @@ def _item(said: str) -> dict[str, Any]:
         return {"type": "function_call", "id": "fc_1", "call_id": "call_1", "status": "completed", **_call(said)}
     part = {"type": "output_text", "text": _reply(said), "annotations": []}
     return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
+
+
+def _found(question: str) -> str:
+    """What a search or a tool finds."""
+    if question == ASK_FOR_STRIPES:
+        return "It is the zebra, of course."
+    return "Write to ann@example.com, please." if question == ASK_FOR_MAIL else "They live in Africa."
+
+
+def _tool_result(question: str, place: str) -> dict[str, Any]:
+    """The result of an MCP tool, with the answer in a place of it."""
+    text = _found(question)
+    encoded = base64.b64encode(text.encode()).decode()
+    hello = {"type": "text", "text": "Here it is."}
+    resource: dict[str, Any] = {"uri": "file:///a.md", "mimeType": "text/markdown"}
+    content = {
+        "text": {"type": "text", "text": text},
+        "resource": {"type": "resource", "resource": {**resource, "text": text}},
+        "blob": {"type": "resource", "resource": {**resource, "blob": encoded}},
+        "link": {"type": "resource_link", "name": "a", "uri": "file:///a.md", "description": text},
+    }
+    result: dict[str, Any] = {"content": [hello, *([content[place]] if place in content else [])]}
+    if place == "structured":
+        result["structuredContent"] = {"answer": {"text": text}}
+    if place == "key":
+        result["structuredContent"] = {text: 1}
+    return result
 
 
 def _response(output: list[dict[str, Any]]) -> dict[str, Any]:

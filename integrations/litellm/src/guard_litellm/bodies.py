@@ -135,19 +135,19 @@ def put_fields(data: dict[str, Any], given: dict[str, Any], sanitized: dict[str,
             data[name] = value
 
 
-def _may_have_text(value: Any) -> bool:
+def may_have_text(value: Any) -> bool:
     """Returns whether a value has more than a word, such as the name of a format."""
     if isinstance(value, str):
         return len(value) > 30 or not re.fullmatch(r"[\w.:/-]*", value, re.ASCII)
     if isinstance(value, dict):
-        return any(map(_may_have_text, [*value, *value.values()]))
-    return isinstance(value, list) and any(map(_may_have_text, value))
+        return any(map(may_have_text, [*value, *value.values()]))
+    return isinstance(value, list) and any(map(may_have_text, value))
 
 
 async def check_fields(guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]) -> None:
     """Checks the fields beside texts that are checked one by one."""
     fields = read_fields(data, set(keys))
-    if not any(map(_may_have_text, [*fields, *fields.values()])):
+    if not any(map(may_have_text, [*fields, *fields.values()])):
         return
     report = await guard.scan_conversation([], fields=fields)
     report.raise_if_blocked()

@@ -31,6 +31,7 @@ from .bodies import (
     read_parts,
 )
 from .streams import guard_stream
+from .tool_results import check_tool_result, describe_blocked, is_tool_result
 
 NAME = "guard_moderations"
 FLAG = "enable_guard_check"
@@ -108,6 +109,14 @@ class GuardModerations(CustomLogger):
             return response
         # LiteLLM logs and caches the original, in which no values may be restored.
         answer = copy.deepcopy(response)
+        if is_tool_result(answer):
+            try:
+                await self._check_tool_result(answer)
+            except GuardBlockedError as error:
+                raise _guardrail_error(describe_blocked(error), 400) from None
+            except GuardError as error:
+                raise HTTPException(500, {"error": _describe_failure("result of the tool", error)}) from error
+            return answer
         try:
             await self._check_answer(read_parts(answer), self._recall(data))
         except GuardBlockedError as error:
@@ -155,6 +164,38 @@ class GuardModerations(CustomLogger):
         except Exception as error:
             _put_transcript(response, _describe_failure("answer", error))
         return response
+
+    async def async_post_mcp_tool_call_hook(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> Any:
+        """Checks the result of an MCP tool. LiteLLM ignores exceptions here, so a blocked result is replaced."""
+        if not _is_result_checked(kwargs):
+            return None
+        content = response_obj.mcp_tool_call_response
+        # The argument has only the content. LiteLLM sends this object, and keeps a structured result whose content is the returned one.
+        sent = kwargs.get("original_response")
+        whole = sent if get(sent, "content") == content and hasattr(sent, "structured_content") else None
+        beside = [whole.structured_content, whole.meta] if whole is not None else []
+        try:
+            await self._check_tool_result([content, beside])
+        except GuardBlockedError as error:
+            content, beside = _tool_error(whole, describe_blocked(error))
+        except Exception as error:
+            content, beside = _tool_error(whole, _describe_failure("result of the tool", error))
+        response_obj.mcp_tool_call_response = content
+        if whole is not None:
+            whole.content[:] = content
+            whole.structured_content, whole.meta = beside
+        return response_obj
+
+    async def _check_tool_result(self, result: Any) -> None:
+        try:
+            report = await check_tool_result(self._guard, result)
+        except GuardBlockedError as error:
+            _log(error.report.raw, with_texts=False)
+            raise
+        if report is not None:
+            _log(report.raw, with_texts=False)
 
     async def _check_answer(self, parts: list[Part], sent: SentRequest) -> None:
         """Checks the parts of an answer concurrently, and replaces them by the sanitized ones."""
@@ -220,6 +261,25 @@ def _is_checked(data: dict[str, Any], key: Any) -> bool:
     raise HTTPException(500, {"error": message})
 
 
+def _is_result_checked(kwargs: dict[str, Any]) -> bool:
+    """Returns whether the result of an MCP tool is checked, for whose key LiteLLM has no argument."""
+    metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
+    key = metadata.get("user_api_key_auth")
+    mode = getattr(litellm, "guard_mode", None) or "all"
+    if mode not in ("key-specific", "request-specific") or (mode == "key-specific" and key is None):
+        return True
+    return _is_checked({"metadata": metadata, "litellm_metadata": metadata}, key)
+
+
+def _tool_error(result: Any, message: str) -> tuple[list[Any], list[Any]]:
+    """Returns the content of a result that must not be shown, and what is beside it. The whole result becomes an error of the tool."""
+    from mcp.types import TextContent
+
+    if result is not None:
+        result.is_error = True
+    return [TextContent(type="text", text=message)], [None, None]
+
+
 def _has_flag(holder: Any) -> bool:
     permissions = holder.get("permissions") if isinstance(holder, dict) else None
     return isinstance(permissions, dict) and permissions.get(FLAG) is True
@@ -233,7 +293,7 @@ def _put_transcript(response: Any, text: str) -> None:
             put(response, name, [])
 
 
-def _log(answer: Any) -> None:
+def _log(answer: Any, with_texts: bool = True) -> None:
     """
     Logs a reply of guard with the texts that were sent to the model, always with ``sanitized_prompt``, ``is_valid`` and ``scanners`` at the
     top. It omits blocked texts, answers (their values are restored), and the vault, which is secret.
@@ -246,7 +306,7 @@ def _log(answer: Any) -> None:
     texts = [document.get("sanitized_text") or "" for document in documents]
     prompt = "\n".join(texts) if documents else answer.get("sanitized_prompt") or ""
     line = {
-        "sanitized_prompt": "" if answer.get("outcome") == "blocked" else prompt,
+        "sanitized_prompt": "" if answer.get("outcome") == "blocked" or not with_texts else prompt,
         "is_valid": answer.get("is_valid"),
         "outcome": answer.get("outcome"),
         "scanners": scanners,
