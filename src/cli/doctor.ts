@@ -47,6 +47,7 @@ configuration and its risks. A line begins with ok, with ! for a warning and wha
 Then it lists notes on the file by line, unless the file is guard's own:
   runs      a scanner that runs, and its model
   slow      a scanner that takes ${SLOW} ms or more for a text of 1,000 characters, measured now and alone
+  alarms    a scanner that fails ordinary prompts, measured now, and the threshold that passes them
   differs   a difference from llm-guard 0.3.16, with the reason
   download  a model that is downloaded at the start
   ignored   a key without effect

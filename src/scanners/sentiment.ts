@@ -31,7 +31,7 @@ export const Sentiment = defineScanner({
   }),
   differences: [
     {
-      text: 'With a threshold of 0, as in llm-guard\'s file, a text without any sentiment passes. In llm-guard it fails, as most ordinary texts do. A text with more negative words than positive ones fails, also "How do I set an alarm?"; -0.3 is the default.',
+      text: 'With a threshold of 0, as in llm-guard\'s file, a text without any sentiment passes. In llm-guard it fails, as most ordinary texts do. An ordinary text with one negative word still fails, such as "How do I set an alarm?", and often with the default of -0.3 too. `threshold: -0.7` passes such texts, and fails clearly negative ones.',
     },
     {
       text: "A text that fails has a score of at least 0.1. llm-guard's formula can fall below 0, which means a pass.",

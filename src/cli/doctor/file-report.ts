@@ -2,7 +2,14 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { settingDifferences } from "../../config/differences.ts";
 import { ignoredKeys } from "../../config/ignored-keys.ts";
-import { buildScanners, type Config, parseConfig, profilesOf, type ScannerEntry } from "../../config/index.ts";
+import {
+  buildScanner,
+  buildScanners,
+  type Config,
+  parseConfig,
+  profilesOf,
+  type ScannerEntry,
+} from "../../config/index.ts";
 import { LISTS } from "../../config/profiles.ts";
 import { parseYaml } from "../../config/source.ts";
 import { Engine } from "../../models/engine.ts";
@@ -15,6 +22,7 @@ import { GuardError, GuardValidationError } from "../../support/errors.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { LONG_TEXTS } from "../bench/ordinary-texts.ts";
 import { formatMilliseconds, SLOW, timed } from "../bench/timing.ts";
+import { describeFalseAlarms } from "./false-alarms.ts";
 
 /** A note on a line of a configuration file. */
 export interface Note {
@@ -23,10 +31,10 @@ export interface Note {
   /** The path of the value, such as `input_scanners.0`. */
   path: string;
   /**
-   * `runs`: a scanner that runs; `slow`: a scanner that was measured to be slow; `differs`: a difference from llm-guard; `download`: a
+   * `runs`: a scanner that runs; `slow`: a scanner that was measured to be slow; `alarms`: a scanner that fails ordinary texts; `differs`: a difference from llm-guard; `download`: a
    * model that has to be downloaded; `ignored`: a key without effect; `fails`: an error that prevents the start.
    */
-  kind: "runs" | "slow" | "differs" | "download" | "ignored" | "fails";
+  kind: "runs" | "slow" | "alarms" | "differs" | "download" | "ignored" | "fails";
   text: string;
 }
 
@@ -141,21 +149,31 @@ async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]
   const { side, entry, scanner, engine, config, measures } = listed;
   const models = modelNames(scanner).map((name) => describeModel(name, engine));
   const missing = models.filter(({ here }) => !here);
+  const type = typeof entry.type === "string" ? scannerClasses(side).get(entry.type) : undefined;
   let milliseconds: number | undefined;
+  let alarms: string | undefined;
   try {
-    if (measures && missing.length === 0) milliseconds = await measureScanner(side, scanner);
+    if (measures && missing.length === 0) {
+      milliseconds = await measureScanner(side, scanner);
+      if (side === "input" || type?.definition.comparesWithPrompt === undefined) alarms = await falseAlarms(listed);
+    }
   } catch (error) {
     if (!(error instanceof GuardError)) throw error;
     return [{ kind: "fails", text: `${scanner.name} does not run: ${error.message}` }];
   }
-  const type = typeof entry.type === "string" ? scannerClasses(side).get(entry.type) : undefined;
   return [
     ...timeNotes(listed, models, milliseconds),
+    ...(alarms === undefined ? [] : [{ kind: "alarms", text: alarms } as const]),
     ...missing.map(({ model }) => downloadNote(model, config.app.lazyLoad)),
     ...differencesOf(type?.definition.differences, entry.params).map(
       (text) => ({ kind: "differs", text: text.replaceAll("`", "") }) as const,
     ),
   ];
+}
+
+function falseAlarms({ side, entry, scanner, engine, config }: ListedScanner): Promise<string | undefined> {
+  const create = (params: Record<string, unknown>) => buildScanner(side, { ...entry, params }, config, { engine });
+  return describeFalseAlarms(side, scanner, entry.params, create);
 }
 
 /** A note on the scanner and its models, with the time if it was measured, and one more if the scanner is slow. */
