@@ -56,11 +56,13 @@ export type {
 export { SOURCES, type Source } from "./scan/source.ts";
 export { Vault, type VaultEntry } from "./scan/vault.ts";
 export { type SharedVerdicts, VerdictCache, type VerdictStore } from "./scan/verdict-cache.ts";
+export { addRecognizers } from "./scanners/add-recognizers.ts";
 export { type PlantedCanary, plantCanary } from "./scanners/canary/canary-token.ts";
 export { createScanner, scannerTypes } from "./scanners/catalog.ts";
 export type { DefinedScanner } from "./scanners/definition.ts";
 export * as input from "./scanners/generated/input-scanners.ts";
 export * as output from "./scanners/generated/output-scanners.ts";
+export type { AdHocRecognizer } from "./scanners/parts/ad-hoc-recognizers.ts";
 export type { CustomNerModel } from "./scanners/parts/custom-ner-model.ts";
 export type { NerModelConf } from "./scanners/parts/ner-model.ts";
 export { decryptPersonalData } from "./scanners/parts/operators.ts";

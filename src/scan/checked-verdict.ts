@@ -84,8 +84,9 @@ function isFinding(text: string, finding: Finding): boolean {
 
 function isExplanation(explanation: Finding["explanation"] | null): boolean {
   if (explanation == null) return true;
-  const { by, id, check } = explanation;
-  return isText(by) && isText(id) && (check == null || isText(check));
+  const { by, id, pattern, context, check } = explanation;
+  const isCheck = check == null || (isText(check.id) && typeof check.passed === "boolean");
+  return isCheck && isText(by) && isText(id) && [pattern, context].every((value) => value == null || isText(value));
 }
 
 function isText(value: unknown): boolean {

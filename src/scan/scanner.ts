@@ -29,7 +29,7 @@ export interface Finding extends Span {
   service?: string;
   /** `form-only`: a number beside its own name has the right form and a wrong checksum. It is absent otherwise. */
   evidence?: string;
-  /** What made the scanner report it. Present only with the option `explain`. */
+  /** Why the scanner reports it. Present with the option `explain`, and for ad-hoc recognizers. */
   explanation?: Explanation;
   /**
    * The view that contains the finding, if the original text does not: `normalized`, `base64`, `base64>rot13`, ... The disguise that was
@@ -45,17 +45,24 @@ export interface Finding extends Span {
   path?: string;
 }
 
-/** What made a scanner report a finding. It quotes nothing of the text. */
+/** Why a scanner reports a finding. It quotes nothing of the text. */
 export interface Explanation {
   /**
-   * What found it: an embedded recognizer or rule, a pattern of the options (`pattern`), a model, a function of the options (`function`), or
-   * the list of hidden names (`names`).
+   * What found it: an embedded recognizer or rule, a pattern of the options (`pattern`), a model, a function of the options (`function`),
+   * the list of hidden names (`names`), or a recognizer of the call (`ad_hoc_recognizer`).
    */
-  by: "recognizer" | "rule" | "pattern" | "model" | "function" | "names";
+  by: "recognizer" | "rule" | "pattern" | "model" | "function" | "names" | "ad_hoc_recognizer";
   /** The id of the recognizer or rule, the name of the pattern or model, or the option with the function or the names. */
   id: string;
-  /** `failed`: the checksum of the value is wrong. It is absent otherwise. */
-  check?: "failed";
+  /** The name of the pattern of an ad-hoc recognizer. Absent for its deny list. */
+  pattern?: string;
+  /**
+   * The context word near the value that raised the score, or the name directly before the value. It is the word of the recognizer, in lower
+   * case, which may be the beginning of the word in the text.
+   */
+  context?: string;
+  /** The check of the value, such as its checksum, and whether the value has passed it. Absent if its recognizer has none. */
+  check?: { id: string; passed: boolean };
 }
 
 /** How much of a text a scanner scanned, and how many findings it reports. */

@@ -123,6 +123,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly volatile?: boolean;
   readonly streaming?: Streaming;
   readonly detect?: NonNullable<Scanner["detect"]>;
+  readonly withRecognizers?: NonNullable<BuiltInScanner["withRecognizers"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
 
@@ -139,6 +140,10 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.volatile) this.volatile = true;
     if (body.streaming) this.streaming = body.streaming;
     if (body.detect) this.detect = body.detect;
+    const { withRecognizers } = body;
+    if (withRecognizers) {
+      this.withRecognizers = (recognizers) => new ScannerVariant(definition, options, withRecognizers(recognizers));
+    }
     this.#body = body;
   }
 
@@ -169,5 +174,12 @@ abstract class BodyScanner implements BuiltInScanner {
 
   static {
     acceptLazyContext(BodyScanner.prototype.scan);
+  }
+}
+
+/** A scanner with the options of another one, and another body. */
+class ScannerVariant extends BodyScanner {
+  constructor(definition: AnyScannerDefinition, options: { name?: string | undefined }, body: ScannerBody) {
+    super(definition, options, body);
   }
 }

@@ -8,6 +8,7 @@ import { isRecord } from "../support/is-record.ts";
 import type { commonOptions } from "./common-options.ts";
 import type { Difference } from "./difference.ts";
 import type { OptionsSchema } from "./options-schema.ts";
+import type { AdHocRecognizers } from "./parts/ad-hoc-recognizers.ts";
 import type { ToolPins } from "./parts/tool-pins.ts";
 
 /** What a program gives to the scanners that it builds. */
@@ -56,6 +57,8 @@ export interface ScannerBody {
   readonly streaming?: Streaming;
   /** Whether empty texts are checked. The default is false: they pass, as in llm-guard. */
   readonly checksEmpty?: boolean;
+  /** Returns the scanner with more recognizers, which shares the models of this one; see {@link BuiltInScanner.withRecognizers}. */
+  withRecognizers?(recognizers: AdHocRecognizers): ScannerBody;
   /** Checks a text. The text is empty only with `checksEmpty`. */
   check(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict>;
 }
@@ -166,6 +169,11 @@ export interface BuiltInScanner extends Scanner {
   /** @throws GuardValidationError for a text or a context of another type. */
   scan(text: string, context?: ScanContext): Promise<Verdict>;
   close(): Promise<void>;
+  /**
+   * Returns this scanner with more recognizers of personal data. It shares the models of this scanner, and need not be closed. Only scanners
+   * that look for personal data have this method.
+   */
+  withRecognizers?(recognizers: AdHocRecognizers): BuiltInScanner;
 }
 
 /** The methods that a definition adds to {@link Scanner}: `detect`, if its body has one. */

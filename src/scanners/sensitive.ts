@@ -5,16 +5,21 @@ import { passed } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { defineScanner } from "./define-scanner.ts";
+import type { ScannerBody } from "./definition.ts";
+import type { AdHocRecognizers } from "./parts/ad-hoc-recognizers.ts";
 import { isNumbered, NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./parts/operators.ts";
 import {
   coverageOf,
   editsInSlices,
   PersonalDataDetector,
-  type PiiScan,
   personalDataDifferences,
   personalDataOptions,
 } from "./parts/personal-data.ts";
+import type { PiiScan } from "./parts/pii-scan.ts";
 import { withEdits } from "./parts/redaction.ts";
+
+/** How much of a streamed answer is held back, in UTF-16 code units: the longest values of embedded recognizers. */
+const SPAN = 80;
 
 export const Sensitive = defineScanner({
   type: "Sensitive",
@@ -41,23 +46,27 @@ export const Sensitive = defineScanner({
   create({ options, engine }) {
     checkOperators(options);
     const detector = new PersonalDataDetector(options, engine);
-    return {
+    const bodyWith = (adHoc: AdHocRecognizers | undefined): ScannerBody => ({
       sanitizes: options.redact,
-      streaming: { reads: "spans", span: 80, before: 512, byModel: options.recognizerConf.length > 0 },
+      streaming: {
+        ...{ reads: "spans", span: Math.max(SPAN, adHoc?.longestText ?? 0), across: adHoc?.longestText ?? 0 },
+        before: 512,
+        byModel: options.recognizerConf.length > 0,
+      },
       load: (signal) => detector.load(signal),
-      close: () => detector.close(),
       async check(text, context) {
-        const scan = await detector.find(text, context.vault, context);
+        const scan = await detector.find(text, context.vault, context, adHoc);
         if (scan.findings.length === 0) return passed(text);
         return {
           isValid: false,
           score: detector.score(scan),
           ...withEdits(options.redact ? await replacements(text, scan, detector.operators, context) : []),
-          findings: detector.findingsOf(text, scan),
+          findings: detector.findingsOf(text, scan, adHoc),
           coverage: coverageOf(text, scan),
         };
       },
-    };
+    });
+    return { ...bodyWith(undefined), close: () => detector.close(), withRecognizers: bodyWith };
   },
 });
 

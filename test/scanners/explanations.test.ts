@@ -15,10 +15,23 @@ const options = { recognizerConf: [], explain: true };
 describe("explain", () => {
   it.each<[string, string, object]>([
     ["Write to ann@example.com.", "EMAIL_ADDRESS", { by: "recognizer", id: "email" }],
-    ["Kartennummer: 4111 1111 1111 1111", "CREDIT_CARD", { by: "recognizer", id: "credit-card" }],
-    ["PESEL: 44051401358", "PL_PESEL", { by: "recognizer", id: "pl-pesel", check: "failed" }],
+    [
+      "Paid with 4111 1111 1111 1111",
+      "CREDIT_CARD",
+      { by: "recognizer", id: "credit-card", check: { id: "credit-card", passed: true } },
+    ],
+    [
+      "PESEL: 44051401359",
+      "PL_PESEL",
+      { by: "recognizer", id: "pl-pesel", context: "pesel", check: { id: "pl-pesel", passed: true } },
+    ],
+    [
+      "PESEL: 44051401358",
+      "PL_PESEL",
+      { by: "recognizer", id: "pl-pesel", context: "pesel", check: { id: "pl-pesel", passed: false } },
+    ],
     ["Почта ivan@example.com", "EMAIL_ADDRESS", { by: "recognizer", id: "email" }],
-  ])("names the recognizer in %j", async (text, label, explanation) => {
+  ])("names the recognizer, the context word and the check in %j", async (text, label, explanation) => {
     for (const scanner of [new Anonymize(options), new Sensitive(options)]) {
       expect(await explanations(scanner, text)).toEqual([[label, explanation]]);
     }
@@ -28,13 +41,13 @@ describe("explain", () => {
     const scanner = new Anonymize({
       ...options,
       hiddenNames: ["Aurora"],
-      regexPatterns: [{ name: "TICKET", expressions: ["T-[0-9]{4}"] }],
+      regexPatterns: [{ name: "TICKET", expressions: ["T-[0-9]{4}"], context: ["works"] }],
       recognizers: [() => [], (text) => [{ start: 0, end: text.indexOf(" "), type: "PERSON" }]],
     });
     expect(await explanations(scanner, "Mikael works on Aurora, T-1234")).toEqual([
       ["PERSON", { by: "function", id: "recognizers.1" }],
       ["CUSTOM", { by: "names", id: "hidden_names" }],
-      ["TICKET", { by: "pattern", id: "TICKET" }],
+      ["TICKET", { by: "pattern", id: "TICKET", context: "works" }],
     ]);
   });
 
@@ -46,7 +59,13 @@ describe("explain", () => {
 
   it("names the rule of a secret", async () => {
     const [found] = await explanations(new Secrets({ explain: true }), 'password = "Tr0ub4dor&3x9"');
-    expect(found?.[1]).toEqual({ by: "rule", id: found?.[0] });
+    expect(found?.[1]).toEqual({ by: "rule", id: found?.[0], check: { id: "password", passed: true } });
+    const [token] = await explanations(new Secrets({ explain: true }), `ghp_${"aB3dE9fG".repeat(5).slice(0, 36)}`);
+    expect(token?.[1]).toEqual({
+      by: "rule",
+      id: "github-personal-access-token",
+      check: { id: "github-crc", passed: false },
+    });
   });
 
   it("adds nothing unless it is asked for", async () => {

@@ -170,6 +170,7 @@ impl IntoJs for PatternError {
         let (Self::Syntax { pattern, .. }
         | Self::StepLimit { pattern }
         | Self::TooLarge { pattern }
+        | Self::NotLinear { pattern }
         | Self::TooMany { pattern }) = self;
         Some(format!("patterns.{pattern}"))
     }

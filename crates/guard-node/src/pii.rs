@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use guard_core::pii::{self, Checksum, CustomPattern, Detector, Finding, Lookalikes, Options};
+use guard_core::pii::{self, Checksum, CustomPattern, Detector, Evidence, Finding, Lookalikes, Options, PatternLimits};
+use guard_core::rules::CheckResult;
 use guard_core::rules::placeholders::{self, Matching};
 use napi::bindgen_prelude::Float64Array;
 use napi::{Env, JsString, Result};
@@ -16,8 +17,12 @@ use crate::spans::{Names, Rows, Span, byte_ranges, has_rows, rows};
 /// A user's pattern.
 #[napi(object)]
 pub struct PiiPattern {
+    /// The recognizer in its findings.
+    pub id: String,
     pub entity: String,
     pub expressions: Vec<String>,
+    /// Texts that match as whole words in any case.
+    pub words: Vec<String>,
     pub context: Vec<String>,
     pub score: f64,
     pub languages: Vec<String>,
@@ -31,6 +36,8 @@ pub struct PiiOptions {
     /// Empty for all.
     pub languages: Vec<String>,
     pub patterns: Vec<PiiPattern>,
+    /// Whether the patterns come from a request: they must take linear time, and be small when compiled.
+    pub is_request: bool,
     pub hidden: Vec<String>,
     pub allowed: Vec<String>,
     pub threshold: f64,
@@ -49,13 +56,15 @@ pub struct PiiFinding {
     pub score: f64,
     /// The id of the recognizer or model.
     pub recognizer: String,
+    /// The context word that raised the score.
+    pub context: Option<String>,
 }
 
-/// The personal data in a text. `names` are the distinct types and recognizers.
+/// The personal data in a text. `names` are the distinct types, recognizers, context words and checks.
 #[napi(object)]
 pub struct PiiScan {
     /// The findings in order, without overlaps. For each: the start, the end, the score, the indices of the names of its
-    /// type and recognizer, and 1 if only its form was found, with a wrong checksum.
+    /// type, recognizer, context word and check, and 1 if the check failed. The index of an absent name is -1.
     pub findings: Rows,
     /// The highest score before merging.
     pub highest: f64,
@@ -79,8 +88,10 @@ impl PersonalData {
     #[napi(constructor)]
     pub fn new(env: &Env, options: PiiOptions) -> Result<Self> {
         let patterns = options.patterns.into_iter().map(|pattern| CustomPattern {
+            id: pattern.id,
             entity: pattern.entity,
             expressions: pattern.expressions,
+            words: pattern.words,
             context: pattern.context,
             score: pattern.score,
             languages: pattern.languages,
@@ -91,6 +102,11 @@ impl PersonalData {
             languages: options.languages,
             regions: None,
             patterns: patterns.collect(),
+            pattern_limits: if options.is_request {
+                PatternLimits::Request
+            } else {
+                PatternLimits::Config
+            },
             allowed: options.allowed,
             threshold: options.threshold,
             checksum: if options.is_strict {
@@ -165,13 +181,14 @@ fn find(
         &detection.findings,
         |finding| finding.range.clone(),
         |finding| {
-            let of_type = names.index(&finding.entity);
-            let recognizer = names.index(&finding.recognizer);
+            let check = finding.evidence.check;
             [
                 finding.score,
-                of_type,
-                recognizer,
-                f64::from(u8::from(finding.is_form_only)),
+                names.index(&finding.entity),
+                names.index(&finding.recognizer),
+                names.index_of(finding.evidence.context.as_deref()),
+                names.index_of(check.map(|check| check.name)),
+                f64::from(u8::from(CheckResult::is_failure(check))),
             ]
         },
     );
@@ -198,7 +215,10 @@ fn in_bytes(text: &str, findings: Vec<PiiFinding>) -> Vec<Finding> {
         entity: finding.entity.into(),
         score: finding.score,
         recognizer: finding.recognizer.into(),
-        is_form_only: false,
+        evidence: Evidence {
+            context: finding.context.map(Into::into),
+            check: None,
+        },
     };
     findings.into_iter().zip(ranges).map(finding).collect()
 }

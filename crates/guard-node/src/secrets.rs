@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use guard_core::rules::CheckResult;
 use guard_core::rules::secrets::{self, Options, RuleSource, Secret, Secrets, redact};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -55,8 +56,10 @@ pub struct SecretMatch {
     /// The id of the rule.
     pub rule: String,
     pub service: Option<String>,
-    /// Whether it can be a live credential: false if its checksum is wrong.
-    pub sound: bool,
+    /// The name of the rule's check, such as of a checksum.
+    pub check: Option<String>,
+    /// Whether the check failed: the checksum is wrong, so it can't be a live credential.
+    pub is_doubtful: bool,
     /// The name of its view; absent for the text itself.
     pub view: Option<String>,
 }
@@ -126,7 +129,8 @@ fn scan(
         end,
         rule: secret.rule.to_owned(),
         service: secret.service.map(str::to_owned),
-        sound: secret.sound,
+        check: secret.check.map(|check| check.name.to_owned()),
+        is_doubtful: CheckResult::is_failure(secret.check),
         view: secret.view,
     };
     let secrets = with_spans(text, found, |secret| secret.range.clone(), secret);

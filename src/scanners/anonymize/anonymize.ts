@@ -3,6 +3,8 @@ import { passed } from "../../scan/scanner.ts";
 import { Vault } from "../../scan/vault.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { defineScanner } from "../define-scanner.ts";
+import type { ScannerBody } from "../definition.ts";
+import type { AdHocRecognizers } from "../parts/ad-hoc-recognizers.ts";
 import { DEFAULT_TYPE, Operators, operatorsOption } from "../parts/operators.ts";
 import {
   coverageOf,
@@ -89,26 +91,26 @@ What llm-guard 0.3.16 does differently:
       if (operators.hasFakes) loading ??= FakeValues.load(detector, language, useFaker ? "useFaker" : "operators");
       return loading;
     };
-    return {
+    const bodyWith = (adHoc: AdHocRecognizers | undefined): ScannerBody => ({
       sanitizes: true,
       vaultScope: options.vault === undefined ? "call" : "own",
       load: async (signal) => {
         await Promise.all([detector.load(signal), loadFakes()]);
       },
-      close: () => detector.close(),
       async check(text, context) {
         const vault = options.vault ?? context.vault ?? new Vault();
-        const scan = await detector.find(text, vault, context);
+        const scan = await detector.find(text, vault, context, adHoc);
         if (scan.findings.length === 0) return passed(text);
         const edits = await anonymize(text, scan, vault, { operators, fakes: await loadFakes() }, context);
         return {
           isValid: false,
           score: detector.score(scan),
           edits: preamble === "" ? edits : [{ start: 0, end: 0, replacement: preamble }, ...edits],
-          findings: detector.findingsOf(text, scan),
+          findings: detector.findingsOf(text, scan, adHoc),
           coverage: coverageOf(text, scan),
         };
       },
-    };
+    });
+    return { ...bodyWith(undefined), close: () => detector.close(), withRecognizers: bodyWith };
   },
 });

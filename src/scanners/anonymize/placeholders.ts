@@ -1,6 +1,6 @@
 import type { PiiFinding } from "../../native.ts";
 import { DerivedFromVaults, type Vault, type VaultEntry } from "../../scan/vault.ts";
-import type { PiiScan } from "../parts/personal-data.ts";
+import type { PiiScan } from "../parts/pii-scan.ts";
 
 /** Placeholders of a text with this number or a higher one do not raise later numbers. Otherwise one huge number would make all of them huge. */
 const MAX_NUMBER = 1_000_000;

@@ -17,13 +17,14 @@ import { languageCode } from "../../support/language-codes.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
-import { mapRowsInSlices } from "../../text/rows.ts";
 import type { Span } from "../../text/span.ts";
 import { explainOption } from "../common-options.ts";
 import type { Difference } from "../difference.ts";
+import type { AdHocRecognizers } from "./ad-hoc-recognizers.ts";
 import { engineOptions } from "./model-options.ts";
 import { NerModel, recognizerConf } from "./ner-model.ts";
 import { DEFAULT_TYPE, type Operator, Operators } from "./operators.ts";
+import { type PersonalDataFinding, type PiiScan, piiScanOf } from "./pii-scan.ts";
 import { MODEL_ENTITIES } from "./placeholders.ts";
 import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizers.ts";
 
@@ -31,8 +32,6 @@ import { ENTITY_TYPE, findingsOfRecognizer, type Recognizer } from "./recognizer
 const HIDDEN_NAMES = "hidden-names";
 /** The type of names of people. */
 const PERSON = "PERSON";
-
-type NativePiiScan = Awaited<ReturnType<PersonalData["find"]>>;
 
 const regexPattern = z.strictObject({
   name: z
@@ -166,12 +165,13 @@ export class PersonalDataDetector {
     );
     this.#dropModels();
     const { entityTypes, threshold, regexPatterns } = options;
-    const patterns = regexPatterns.map(({ name: entity, examples: _, ...pattern }) => ({ entity, ...pattern }));
+    const patterns = regexPatterns.map(patternOf);
     this.#native = build({
       ...(entityTypes === "all" ? { entities: [...this.#table] } : {}),
       ...(entityTypes !== "all" && entityTypes.length > 0 ? { entities: entityTypes } : {}),
       languages: options.language === undefined ? [] : [options.language],
       patterns,
+      isRequest: false,
       hidden: [...names.hidden],
       allowed: [...names.allowed],
       threshold,
@@ -181,20 +181,26 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** Finds personal data in a text, but not inside placeholders of the vault and results of operators. */
-  async find(text: string, vault: Vault | undefined, context: ScanContext): Promise<PiiScan> {
+  /**
+   * Finds personal data in a text, but not inside placeholders of the vault and results of operators.
+   *
+   * @param adHoc finds more in this text.
+   */
+  async find(text: string, vault: Vault | undefined, context: ScanContext, adHoc?: AdHocRecognizers): Promise<PiiScan> {
     const { signal } = context;
-    const [found, named] = await Promise.all([
-      Promise.all(this.#options.recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) }))),
+    const { recognizers, language } = this.#options;
+    const stored = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
+    const placeholders = [...stored, ...this.operators.tokensIn(text)];
+    const [found, named, added] = await Promise.all([
+      Promise.all(recognizers.map((recognizer) => recognizer(text, { ...(signal && { signal }) }))),
       Promise.all(this.#models.map((model, index) => this.#named(model, `model.${index}`, text, context))),
+      adHoc?.find(text, placeholders, language, { signal }) ?? [],
     ]);
     signal?.throwIfAborted();
     const others = found.flatMap((entities, index) => findingsOfRecognizer(`recognizers.${index}`, text, entities));
-    const stored = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
-    const placeholders = [...stored, ...this.operators.tokensIn(text)];
-    const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat()];
+    const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat(), ...added];
     try {
-      return await scanOf(
+      return await piiScanOf(
         await native(() => this.#native.find(text, wanted, placeholders), { signal }),
         new TimeSlice(signal),
       );
@@ -205,26 +211,28 @@ export class PersonalDataDetector {
     }
   }
 
-  /** Returns the findings of a verdict. */
-  findingsOf(text: string, { findings }: PiiScan): Finding[] {
+  /** Returns the findings of a verdict. Those of ad-hoc recognizers are explained in any case. */
+  findingsOf(text: string, { findings }: PiiScan, adHoc: AdHocRecognizers | undefined): Finding[] {
     return findings.slice(0, MAX_FINDINGS).map((finding) => {
-      const { start, end, entity: label, score, isFormOnly } = finding;
+      const { start, end, entity: label, score, check } = finding;
+      const explanation =
+        adHoc?.explanationOf(finding) ?? (this.#options.explain ? this.#explanation(finding) : undefined);
       return {
         ...{ start, end, type: "personal_data", text: text.slice(start, end), score, label },
-        ...(isFormOnly ? { evidence: "form-only" } : {}),
-        ...(this.#options.explain ? { explanation: this.#explanation(finding) } : {}),
+        ...(check?.passed === false ? { evidence: "form-only" } : {}),
+        ...(explanation ? { explanation } : {}),
       };
     });
   }
 
-  #explanation({ recognizer: id, isFormOnly }: PersonalDataFinding): Explanation {
-    const check = isFormOnly ? { check: "failed" as const } : {};
+  #explanation({ recognizer: id, context, check }: PersonalDataFinding): Explanation {
+    const evidence = { ...(context === undefined ? {} : { context }), ...(check ? { check } : {}) };
     const [, source, index] = /^(model|recognizers)\.(\d+)$/.exec(id) ?? [];
     if (source === "model") return { by: "model", id: this.#models[Number(index)]?.name ?? "" };
     if (source === "recognizers") return { by: "function", id };
     if (id === HIDDEN_NAMES) return { by: "names", id: "hidden_names" };
     const isOwn = this.#options.regexPatterns.some(({ name }) => name === id);
-    return { by: isOwn ? "pattern" : "recognizer", id, ...check };
+    return { by: isOwn ? "pattern" : "recognizer", id, ...evidence };
   }
 
   /** Returns another value of the format that a recognizer found. */
@@ -310,43 +318,6 @@ function checkTypes(options: PersonalDataOptions, types: readonly string[]): voi
   if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
-/** A piece of personal data. */
-export interface PersonalDataFinding extends PiiFinding {
-  /** Whether the value only has the form of its type, and a wrong checksum. */
-  isFormOnly: boolean;
-}
-
-/** The personal data of a text. */
-export interface PiiScan {
-  /** In ascending order and without overlaps. */
-  findings: PersonalDataFinding[];
-  /** The highest score, before findings were merged. */
-  highest: number;
-  /** The placeholders of the vault. */
-  known: Span[];
-  /** The numbers of everything that looks like a placeholder, whoever wrote it. */
-  numbers: { entity: string; number: number }[];
-}
-
-async function scanOf({ findings, highest, known, numbers, names }: NativePiiScan, slice: TimeSlice): Promise<PiiScan> {
-  const name = (index: number) => names[index] as string;
-  return {
-    findings: await mapRowsInSlices(
-      findings,
-      6,
-      (column) => ({
-        ...{ start: column(0), end: column(1), score: column(2) },
-        ...{ entity: name(column(3)), recognizer: name(column(4)) },
-        isFormOnly: column(5) === 1,
-      }),
-      slice,
-    ),
-    highest,
-    known: await mapRowsInSlices(known, 2, (column) => ({ start: column(0), end: column(1) }), slice),
-    numbers: await mapRowsInSlices(numbers, 2, (column) => ({ entity: name(column(0)), number: column(1) }), slice),
-  };
-}
-
 /** Returns the coverage of a text that was scanned for personal data. */
 export function coverageOf(text: string, { findings }: PiiScan): Coverage {
   return wholeText(text, 1, Math.max(0, findings.length - MAX_FINDINGS));
@@ -372,6 +343,10 @@ export async function editsInSlices<Found extends Span>(
   return edits;
 }
 
+function patternOf({ name, expressions, context, score, languages }: z.output<typeof regexPattern>) {
+  return { id: name, entity: name, expressions, words: [], context, score, languages };
+}
+
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
   return buildNative(() => new addon.PersonalData(options), inOptions);
 }
@@ -386,13 +361,15 @@ function inOptions(path: string): string {
 
 function checkExamples({ regexPatterns }: PersonalDataOptions): void {
   const issues: ValidationIssue[] = [];
-  for (const [index, { name: entity, examples, ...pattern }] of regexPatterns.entries()) {
+  for (const [index, pattern] of regexPatterns.entries()) {
+    const { examples } = pattern;
     if (examples.length === 0) continue;
-    const patterns = [{ entity, ...pattern, languages: [] }];
+    const patterns = [{ ...patternOf(pattern), languages: [] }];
     const only = build({
       entities: [],
       languages: [],
       patterns,
+      isRequest: false,
       hidden: [],
       allowed: [],
       threshold: 0,

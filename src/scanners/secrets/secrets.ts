@@ -149,7 +149,7 @@ function findingOf(text: string, { start, end }: Span, secret: SecretMatch, expl
   return {
     ...{ start, end, type: "secret", text: text.slice(start, end) },
     // A token with a wrong checksum cannot be a live token, so its score is lower.
-    score: secret.sound ? 1 : 0.5,
+    score: secret.isDoubtful ? 0.5 : 1,
     label: secret.rule,
     ...(secret.service == null ? {} : { service: secret.service }),
     ...(secret.view == null ? {} : { view: secret.view }),
@@ -157,8 +157,8 @@ function findingOf(text: string, { start, end }: Span, secret: SecretMatch, expl
   };
 }
 
-function explanationOf({ rule, sound }: SecretMatch): Explanation {
-  return { by: "rule", id: rule, ...(sound ? {} : { check: "failed" }) };
+function explanationOf({ rule, check, isDoubtful }: SecretMatch): Explanation {
+  return { by: "rule", id: rule, ...(check == null ? {} : { check: { id: check, passed: !isDoubtful } }) };
 }
 
 /** Returns the edits that turn a text into the redacted text of the addon. */

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use unicode_script::{Script, UnicodeScript};
@@ -97,6 +98,17 @@ pub(super) struct Vocabulary {
     automaton: Option<AhoCorasick>,
     /// For each word, whether more letters may follow, and its owners; a compound has none.
     words: Vec<(bool, Vec<usize>)>,
+    /// The words, without a final `*`.
+    texts: Vec<Arc<str>>,
+}
+
+/// The context word nearest to a finding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct NearestWord {
+    /// 0 for an adjacent word, 1 at the limit, more if another sentence or another value is between.
+    pub distance: f64,
+    /// The index of the word in its vocabulary.
+    pub word: usize,
 }
 
 impl Vocabulary {
@@ -109,13 +121,13 @@ impl Vocabulary {
         let words = words.chain(compounds.map(|word| (word, None)));
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut all: Vec<(bool, Vec<usize>)> = Vec::new();
-        let mut texts = Vec::new();
+        let mut texts: Vec<Arc<str>> = Vec::new();
         for (word, owner) in words {
             if word.trim_matches('*').trim().is_empty() {
                 return Err(RuleErrorKind::EmptyContext(word.to_owned()));
             }
             let index = *known.entry(normalized(word)).or_insert_with_key(|word| {
-                texts.push(word.trim_end_matches('*').to_owned());
+                texts.push(word.trim_end_matches('*').into());
                 all.push((word.ends_with('*'), Vec::new()));
                 all.len() - 1
             });
@@ -123,9 +135,13 @@ impl Vocabulary {
         }
         let automaton = match texts.is_empty() {
             true => None,
-            false => Some(AhoCorasick::new(&texts)?),
+            false => Some(AhoCorasick::new(texts.iter().map(|text| text.as_bytes()))?),
         };
-        Ok(Self { automaton, words: all })
+        Ok(Self {
+            automaton,
+            words: all,
+            texts,
+        })
     }
 
     /// Finds the words in `text`.
@@ -173,6 +189,11 @@ impl Vocabulary {
             near.any(|(compound, _)| compound.start < mention.end && !contains(mention, compound))
         };
         mentions.into_iter().filter(|(range, _)| !is_cut(range)).collect()
+    }
+
+    /// The text of a word, in lower case and without a final `*`.
+    pub(super) fn text(&self, word: usize) -> Arc<str> {
+        Arc::clone(&self.texts[word])
     }
 
     /// Whether more letters may follow a word, and its owners.
@@ -248,9 +269,8 @@ pub(super) struct Mentions<'a> {
 }
 
 impl Mentions<'_> {
-    /// The distance of the nearest word of `recognizer` from `range`: 0 for an adjacent word, 1 at the limit, plus 3.5
-    /// in another sentence. With `adjacent`, only a word directly before counts.
-    pub(super) fn distance(&self, recognizer: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
+    /// The word of `recognizer` that is nearest to `range`. With `adjacent`, only a word directly before counts.
+    pub(super) fn nearest(&self, recognizer: usize, range: &Range<usize>, adjacent: bool) -> Option<NearestWord> {
         let reach = if adjacent { BETWEEN } else { BEFORE };
         let from = range.start.saturating_sub(reach);
         let first = self.mentions.partition_point(|(mention, _)| mention.end < from);
@@ -276,9 +296,12 @@ impl Mentions<'_> {
                     0.0
                 }
             };
-            speaks(*word).then(|| between.len() as f64 / reach as f64 + farther())
+            speaks(*word).then(|| NearestWord {
+                distance: between.len() as f64 / reach as f64 + farther(),
+                word: *word,
+            })
         })
-        .min_by(f64::total_cmp)
+        .min_by(|one, other| one.distance.total_cmp(&other.distance))
     }
 
     /// Whether a context word describes another value: one between it and the finding; for a word after the finding,
@@ -335,9 +358,10 @@ mod tests {
     fn distance(words: &[&str], text: &str, value: &str, adjacent: bool) -> Option<f64> {
         let vocabulary = Vocabulary::new(words.iter().map(|&word| (word, 0)), ["先生"].into_iter()).unwrap();
         let start = text.find(value).unwrap();
-        vocabulary
+        let nearest = vocabulary
             .read(text)
-            .distance(0, &(start..start + value.len()), adjacent)
+            .nearest(0, &(start..start + value.len()), adjacent);
+        nearest.map(|nearest| nearest.distance)
     }
 
     #[test]

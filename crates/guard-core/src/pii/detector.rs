@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::character_width::canonical_form;
-use super::finding::Finding;
+use super::finding::{Evidence, Finding};
 use super::merge::merge;
 use super::options::Options;
 use super::people;
@@ -107,7 +107,7 @@ impl Detector {
             entity: Arc::clone(&entity),
             score: 1.0,
             recognizer: Arc::clone(&recognizer),
-            is_form_only: false,
+            evidence: Evidence::default(),
         }));
         findings.extend(others.into_iter().filter_map(|finding| people::correct(read, finding)));
         if self.names {
@@ -222,7 +222,7 @@ mod tests {
             entity: "PERSON".into(),
             score,
             recognizer: "own".into(),
-            is_form_only: false,
+            evidence: Evidence::default(),
         }
     }
 

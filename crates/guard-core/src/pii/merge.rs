@@ -155,7 +155,7 @@ fn unite(text: &str, mut findings: Vec<Finding>) -> Vec<Finding> {
             last.range.end = last.range.end.max(finding.range.end);
             if finding.score > last.score {
                 last.score = finding.score;
-                last.is_form_only = finding.is_form_only;
+                last.evidence = finding.evidence;
                 last.recognizer = finding.recognizer;
             }
         } else {
@@ -208,6 +208,7 @@ fn rest(text: &str, taken: &BTreeMap<usize, usize>, range: &Range<usize>) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::Evidence;
     use super::*;
     use proptest::prelude::*;
 
@@ -217,7 +218,7 @@ mod tests {
             entity: entity.into(),
             score,
             recognizer: "test".into(),
-            is_form_only: false,
+            evidence: Evidence::default(),
         }
     }
 

@@ -43,9 +43,9 @@ mod tests;
 
 pub use detector::{Detection, Detector, HIDDEN, numbers};
 pub use examples::check_examples;
-pub use finding::Finding;
+pub use finding::{Evidence, Finding};
 pub use lookalikes::Lookalikes;
 pub use merge::merge;
-pub use options::{Checksum, CustomPattern, Options};
+pub use options::{Checksum, CustomPattern, Options, PatternLimits};
 pub use recognizer::{Source, on_demand, sources};
 pub use recognizers::Recognizers;

@@ -238,6 +238,16 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A place where a value may begin after a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub start: ValueStart,
+    /// The index of the recognizer.
+    pub recognizer: usize,
+    /// The name; see [`Names::text`].
+    pub name: usize,
+}
+
 /// The names of values, and the words between names and values.
 #[derive(Debug)]
 pub(super) struct Names {
@@ -271,18 +281,27 @@ impl Names {
         })
     }
 
-    /// The places of `text` where a value may begin after a name, each with its recognizer, in order.
+    /// The text of a name, in lower case.
+    pub fn text(&self, name: usize) -> Arc<str> {
+        self.vocabulary.text(name)
+    }
+
+    /// The places of `text` where a value may begin after a name, in order. Each start is there once per recognizer.
     ///
     /// Only the text before numbers is searched for names, and only if the word before the number can be the end of one:
     /// most numbers follow other words.
-    pub fn places(&self, text: &str) -> Vec<(ValueStart, usize)> {
-        let mut places = Vec::new();
+    pub fn places(&self, text: &str) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
         let mut add = |part: Range<usize>| {
-            for (mention, word) in self.vocabulary.mentions_in(text, part) {
-                let (may_go_on, recognizers) = self.vocabulary.word(word);
+            for (mention, name) in self.vocabulary.mentions_in(text, part) {
+                let (may_go_on, recognizers) = self.vocabulary.word(name);
                 for start in self.links.value_starts(text, mention.end, may_go_on) {
                     stop::point();
-                    places.extend(recognizers.iter().map(|&recognizer| (start, recognizer)));
+                    places.extend(recognizers.iter().map(|&recognizer| Place {
+                        start,
+                        recognizer,
+                        name,
+                    }));
                 }
             }
         };
@@ -298,7 +317,7 @@ impl Names {
         }
         add(part);
         places.sort_unstable();
-        places.dedup();
+        places.dedup_by_key(|place| (place.start, place.recognizer));
         places
     }
 }

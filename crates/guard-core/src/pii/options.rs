@@ -6,16 +6,31 @@ use crate::rules::{RuleError, RuleErrorKind};
 /// A user's pattern.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CustomPattern {
-    /// The type of its findings, which is also its name.
+    /// The recognizer in its findings.
+    pub id: String,
+    /// The type of its findings.
     pub entity: String,
     /// Alternative patterns in the syntax of [`crate::rules::regex`].
     pub expressions: Vec<String>,
+    /// Alternative texts, which match as whole words in any case.
+    pub words: Vec<String>,
     /// Context words, which add 0.35 to the score of a match near them.
     pub context: Vec<String>,
     /// The score of a match, from 0 to 1.
     pub score: f64,
     /// The languages of texts that it applies to; empty for all.
     pub languages: Vec<String>,
+}
+
+/// Which expressions a user's patterns may have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PatternLimits {
+    /// Those of a configuration: look-around and back-references too, under a limit of time.
+    #[default]
+    Config,
+    /// Those of a request, whose author may be unknown: linear time, and small when compiled
+    /// ([`crate::rules::regex::Patterns::compile_linear`]).
+    Request,
 }
 
 /// Whether a value must have a valid checksum.
@@ -40,6 +55,8 @@ pub struct Options {
     pub regions: Option<Vec<String>>,
     /// A user's patterns, which apply whatever `entities` is.
     pub patterns: Vec<CustomPattern>,
+    /// Which expressions the patterns may have.
+    pub pattern_limits: PatternLimits,
     /// Values that are not personal, compared without case.
     pub allowed: Vec<String>,
     /// The least score of a finding, from 0 to 1.
@@ -58,6 +75,7 @@ impl Default for Options {
             languages: Vec::new(),
             regions: None,
             patterns: Vec::new(),
+            pattern_limits: PatternLimits::Config,
             allowed: Vec::new(),
             threshold: 0.5,
             checksum: Checksum::Lenient,

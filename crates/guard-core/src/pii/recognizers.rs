@@ -9,10 +9,11 @@ use super::checks::Check;
 use super::checks::phone::Phones;
 use super::context::Vocabulary;
 use super::names::Names;
-use super::options::{Checksum, Options};
+use super::options::{Checksum, CustomPattern, Options, PatternLimits};
 use super::prefixes::Prefixes;
 use super::recognizer::{Finder, Source, compounds, links, sources};
 use crate::rules::regex::Patterns;
+use crate::rules::substrings::{MatchType, Substrings, SubstringsError};
 use crate::rules::{RuleError, RuleErrorKind};
 
 /// A recognizer in use.
@@ -95,11 +96,16 @@ pub(super) struct CustomPatterns {
     pub expressions: Patterns,
     /// For each expression, the index of its pattern.
     pub of_expression: Vec<usize>,
+    /// All words of all patterns.
+    pub words: Option<Substrings>,
+    /// For each word, the index of its pattern.
+    pub of_word: Vec<usize>,
 }
 
 /// A pattern of the user.
 #[derive(Debug)]
 pub(super) struct Custom {
+    pub id: Arc<str>,
     pub entity: Arc<str>,
     pub score: f64,
     context: Vec<String>,
@@ -124,11 +130,17 @@ impl CustomPatterns {
         });
         let numbered: Vec<(usize, String, &String)> = numbered.collect();
         let expressions: Vec<&str> = numbered.iter().map(|(.., expression)| expression.as_str()).collect();
-        let expressions = Patterns::compile(&expressions).map_err(|error| {
+        let compiled = match options.pattern_limits {
+            PatternLimits::Config => Patterns::compile(&expressions),
+            PatternLimits::Request => Patterns::compile_linear(&expressions),
+        };
+        let expressions = compiled.map_err(|error| {
             let path = numbered[error.pattern()].1.clone();
             RuleErrorKind::from(error).at(path)
         })?;
+        let (words, of_word) = Self::words(&wanted)?;
         let patterns = wanted.iter().map(|(_, pattern)| Custom {
+            id: pattern.id.as_str().into(),
             entity: pattern.entity.as_str().into(),
             score: pattern.score,
             context: pattern.context.clone(),
@@ -137,7 +149,30 @@ impl CustomPatterns {
             patterns: patterns.collect(),
             expressions,
             of_expression: numbered.iter().map(|(own, ..)| *own).collect(),
+            words,
+            of_word,
         })
+    }
+
+    /// Compiles the words of patterns. Returns for each word the index of its pattern too.
+    fn words(patterns: &[(usize, &CustomPattern)]) -> Result<(Option<Substrings>, Vec<usize>), RuleError> {
+        let numbered = patterns.iter().enumerate().flat_map(|(own, (index, pattern))| {
+            let words = pattern.words.iter().enumerate();
+            words.map(move |(number, word)| (own, format!("patterns.{index}.words.{number}"), word))
+        });
+        let numbered: Vec<(usize, String, &String)> = numbered.collect();
+        if numbered.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        let words: Vec<&String> = numbered.iter().map(|(.., word)| *word).collect();
+        let words = Substrings::new(&words, MatchType::Word, false).map_err(|error| {
+            let path = match error {
+                SubstringsError::Empty { substring } => numbered[substring].1.clone(),
+                SubstringsError::TooLarge(_) => "patterns".to_owned(),
+            };
+            RuleErrorKind::from(error).at(path)
+        })?;
+        Ok((Some(words), numbered.iter().map(|(own, ..)| *own).collect()))
     }
 }
 

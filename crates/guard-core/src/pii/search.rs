@@ -8,15 +8,16 @@ use std::sync::Arc;
 use super::addresses::{self, Address, Certainty, whole_address};
 use super::boundaries::{has_boundaries, next_digit, starts};
 use super::character_width::{NarrowText, canonical_form};
+use super::checks::Check;
 use super::checks::digits::{digits, is_monotonous};
-use super::context::Mentions;
-use super::finding::Finding;
-use super::names::{Lead, ValueStart};
+use super::context::{Mentions, NearestWord};
+use super::finding::{Evidence, Finding};
+use super::names::{Lead, Place};
 use super::recognizer::Finder;
 use super::recognizers::{PatternGroup, Recognizer, Recognizers};
 use super::{domain, email};
 use crate::rules::regex::MatchType;
-use crate::rules::{RuleError, RuleErrorKind, urls};
+use crate::rules::{CheckResult, RuleError, RuleErrorKind, urls};
 use crate::stop;
 
 /// The bonus of a context word for a user's pattern, and the least score then, as in llm-guard 0.3.16.
@@ -85,8 +86,24 @@ struct NamedValue {
     index: usize,
     range: Range<usize>,
     score: f64,
+    /// The name; see [`super::names::Names::text`].
+    name: usize,
+    /// The result of the recognizer's check.
+    check: Option<CheckResult>,
+}
+
+impl NamedValue {
     /// Whether it has the form of the recognizer, and a wrong checksum.
-    is_form_only: bool,
+    fn is_form_only(&self) -> bool {
+        CheckResult::is_failure(self.check)
+    }
+}
+
+/// The score of a finding in its context.
+struct Score {
+    value: f64,
+    /// The context word that raised it; see [`super::context::Vocabulary::text`].
+    word: Option<usize>,
 }
 
 /// The search of one text.
@@ -98,14 +115,21 @@ struct Search<'a> {
     pub findings: Vec<Finding>,
 }
 
+fn result_of(check: Check, has_passed: bool) -> CheckResult {
+    CheckResult {
+        name: check.name(),
+        has_passed,
+    }
+}
+
 /// Drops values with a wrong checksum, and values of recognizers without a checksum at the same places.
 fn drop_wrong(named: &mut Vec<NamedValue>, has_checksum: impl Fn(usize) -> bool) {
     let wrong: HashSet<usize> = named
         .iter()
-        .filter(|value| value.is_form_only)
+        .filter(|value| value.is_form_only())
         .map(|value| value.range.start)
         .collect();
-    named.retain(|value| !value.is_form_only && (has_checksum(value.index) || !wrong.contains(&value.range.start)));
+    named.retain(|value| !value.is_form_only() && (has_checksum(value.index) || !wrong.contains(&value.range.start)));
 }
 
 impl<'a> Search<'a> {
@@ -126,16 +150,21 @@ impl<'a> Search<'a> {
     }
 
     /// The score of a finding of recognizer `index` in its context.
-    fn score(&self, index: usize, range: &Range<usize>) -> f64 {
+    fn score(&self, index: usize, range: &Range<usize>) -> Score {
         let source = &self.of.recognizers[index].source;
+        let alone = |value| Score { value, word: None };
         if self.is_other(index, range) {
-            return source.score.min(OF_OTHERS);
+            return alone(source.score.min(OF_OTHERS));
         }
         let near = source.context_score.and_then(|score| {
-            let distance = self.distance(index, range, source.adjacent)?;
-            Some(score - DISTANCE_TAKES * distance)
+            let NearestWord { distance, word } = self.nearest(index, range, source.adjacent)?;
+            Some(Score {
+                value: score - DISTANCE_TAKES * distance,
+                word: Some(word),
+            })
         });
-        near.map_or(source.score, |near| near.max(source.score))
+        near.filter(|near| near.value > source.score)
+            .unwrap_or_else(|| alone(source.score))
     }
 
     /// Whether a word next to a finding of recognizer `index` makes it something else.
@@ -147,7 +176,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds a finding of recognizer `index`.
-    fn add(&mut self, index: usize, range: Range<usize>, score: f64) {
+    fn add(&mut self, index: usize, range: Range<usize>, score: f64, evidence: Evidence) {
         let recognizer = &self.of.recognizers[index];
         let (entity, id) = (Arc::clone(&recognizer.entity), Arc::clone(&recognizer.id));
         let range = if &*entity == ADDRESS && recognizer.source.finder.is_none() {
@@ -155,18 +184,26 @@ impl<'a> Search<'a> {
         } else {
             range
         };
-        self.keep(range, score, entity, id);
+        self.keep(range, score, entity, id, evidence);
     }
 
-    fn distance(&self, owner: usize, range: &Range<usize>, adjacent: bool) -> Option<f64> {
-        self.mentions().distance(owner, range, adjacent)
+    fn nearest(&self, owner: usize, range: &Range<usize>, adjacent: bool) -> Option<NearestWord> {
+        self.mentions().nearest(owner, range, adjacent)
+    }
+
+    /// The evidence of a context word, and of a check that the value has passed.
+    fn evidence(&self, word: Option<usize>, check: Option<Check>) -> Evidence {
+        Evidence {
+            context: word.map(|word| self.of.vocabulary.text(word)),
+            check: check.map(|check| result_of(check, true)),
+        }
     }
 
     fn mentions(&self) -> &Mentions<'a> {
         self.mentions.get_or_init(|| self.of.vocabulary.read(self.text))
     }
 
-    fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>) {
+    fn keep(&mut self, range: Range<usize>, score: f64, entity: Arc<str>, recognizer: Arc<str>, evidence: Evidence) {
         let (of, text) = (self.of, self.text);
         let allowed = &of.allowed;
         let is_allowed = || allowed.contains(&canonical_form(&text[range.clone()]));
@@ -176,7 +213,7 @@ impl<'a> Search<'a> {
                 entity,
                 score,
                 recognizer,
-                is_form_only: false,
+                evidence,
             });
         }
     }
@@ -197,7 +234,9 @@ impl<'a> Search<'a> {
             for range in found {
                 stop::point();
                 let score = self.score(index, &range);
-                self.add(index, range, score);
+                // The finder has checked what the recognizer's check would.
+                let evidence = self.evidence(score.word, None);
+                self.add(index, range, score.value, evidence);
             }
         }
     }
@@ -240,14 +279,15 @@ impl<'a> Search<'a> {
                     }
                     // Scores are cheaper than checks.
                     let score = self.score(index, &(start..end));
-                    if score >= of.threshold
+                    if score.value >= of.threshold
                         && source
                             .check
                             .is_none_or(|check| check.passes(&text[start..end], &of.phones))
                         && adjacent.match_around(text, &(start..end))
                     {
                         done.push(index);
-                        self.add(index, start..end, score);
+                        let evidence = self.evidence(score.word, source.check);
+                        self.add(index, start..end, score.value, evidence);
                     }
                 }
             }
@@ -265,18 +305,18 @@ impl<'a> Search<'a> {
         if places.is_empty() {
             return Ok(());
         }
-        let mut starts: Vec<usize> = places.iter().map(|(start, _)| start.at).collect();
+        let mut starts: Vec<usize> = places.iter().map(|place| place.start.at).collect();
         starts.dedup();
         let mut named: Vec<NamedValue> = Vec::new();
         let seen = |start: usize, ends: &[(usize, usize)]| {
-            let from = places.partition_point(|(place, _)| place.at < start);
-            let here = places[from..].iter().take_while(|(place, _)| place.at == start);
-            for &(ValueStart { lead, .. }, index) in here {
+            let from = places.partition_point(|place| place.start.at < start);
+            let here = places[from..].iter().take_while(|place| place.start.at == start);
+            for &place in here {
                 let own = ends
                     .iter()
                     .rev()
-                    .filter(|(pattern, _)| of_pattern[*pattern].contains(&index));
-                named.extend(self.named_value(index, start, own.map(|(_, end)| *end), lead));
+                    .filter(|(pattern, _)| of_pattern[*pattern].contains(&place.recognizer));
+                named.extend(self.named_value(place, own.map(|(_, end)| *end)));
             }
         };
         prefixes.search(text, starts.into_iter(), seen)?;
@@ -287,28 +327,21 @@ impl<'a> Search<'a> {
             index,
             range,
             score,
-            is_form_only,
+            name,
+            check,
         } in named
         {
             stop::point();
-            let count = self.findings.len();
-            self.add(index, range, score);
-            if let Some(last) = self.findings[count..].last_mut() {
-                last.is_form_only = is_form_only;
-            }
+            let context = Some(of.names.text(name));
+            self.add(index, range, score, Evidence { context, check });
         }
         Ok(())
     }
 
-    /// The value of recognizer `index` after its name, with one of `ends`, the longest first.
-    fn named_value(
-        &self,
-        index: usize,
-        start: usize,
-        ends: impl Iterator<Item = usize>,
-        lead: Lead,
-    ) -> Option<NamedValue> {
+    /// The value at a place after a name, with one of `ends`, the longest first.
+    fn named_value(&self, place: Place, ends: impl Iterator<Item = usize>) -> Option<NamedValue> {
         let (of, text) = (self.of, self.text);
+        let (index, start, lead) = (place.recognizer, place.start.at, place.start.lead);
         let Recognizer { source, adjacent, .. } = &of.recognizers[index];
         let proven = source.context_score.unwrap_or(NAMED);
         let mut form = None;
@@ -322,23 +355,24 @@ impl<'a> Search<'a> {
             {
                 continue;
             }
-            let named = |score: f64, is_form_only: bool| NamedValue {
+            let named = |score: f64, has_passed: bool| NamedValue {
                 index,
                 range: range.clone(),
                 score,
-                is_form_only,
+                name: place.name,
+                check: source.check.map(|check| result_of(check, has_passed)),
             };
             match source.check {
                 Some(check) if !check.passes(value, &of.phones) => {
                     let may_be_wrong = check.is_checksum() && lead == Lead::Direct;
                     if form.is_none() && may_be_wrong && !is_monotonous(&digits(value)) {
-                        form = Some(named(FORM_ONLY, true));
+                        form = Some(named(FORM_ONLY, false));
                     }
                 }
-                Some(check) if check.is_checksum() => return Some(named(proven, false)),
-                _ if lead == Lead::Direct => return Some(named(proven, false)),
+                Some(check) if check.is_checksum() => return Some(named(proven, true)),
+                _ if lead == Lead::Direct => return Some(named(proven, true)),
                 _ if lead == Lead::Verb && digits(value).len() >= LONG => {
-                    return Some(named(proven - APART_TAKES, false));
+                    return Some(named(proven - APART_TAKES, true));
                 }
                 _ => {}
             }
@@ -349,26 +383,36 @@ impl<'a> Search<'a> {
     /// Adds the matches of the user's patterns.
     pub fn expressions(&mut self) -> Result<(), RuleError> {
         let of = self.of;
-        if of.custom.of_expression.is_empty() {
-            return Ok(());
+        let custom = &of.custom;
+        if !custom.of_expression.is_empty() {
+            let found = custom.expressions.find(self.text, MatchType::All);
+            let found = found.map_err(|error| RuleErrorKind::from(error).at("patterns"))?;
+            for found in found {
+                self.add_custom(custom.of_expression[found.pattern], found.range);
+            }
         }
-        let found = of.custom.expressions.find(self.text, MatchType::All);
-        let found = found.map_err(|error| RuleErrorKind::from(error).at("patterns"))?;
-        for found in found {
-            stop::point();
-            let own = of.custom.of_expression[found.pattern];
-            let custom = &of.custom.patterns[own];
-            let near = self.distance(of.recognizers.len() + own, &found.range, false);
-            let score = near.map_or(custom.score, |_| {
-                (custom.score + CONTEXT_ADDS).clamp(CONTEXT_LEAST, 1.0)
-            });
-            self.keep(
-                found.range,
-                score,
-                Arc::clone(&custom.entity),
-                Arc::clone(&custom.entity),
-            );
+        for found in custom.words.iter().flat_map(|words| words.find(self.text, true)) {
+            self.add_custom(custom.of_word[found.substring], found.range);
         }
         Ok(())
+    }
+
+    /// Adds a match of the user's pattern `own`.
+    fn add_custom(&mut self, own: usize, range: Range<usize>) {
+        stop::point();
+        let of = self.of;
+        let custom = &of.custom.patterns[own];
+        let near = self.nearest(of.recognizers.len() + own, &range, false);
+        let score = near.map_or(custom.score, |_| {
+            (custom.score + CONTEXT_ADDS).clamp(CONTEXT_LEAST, 1.0)
+        });
+        let evidence = self.evidence(near.map(|near| near.word), None);
+        self.keep(
+            range,
+            score,
+            Arc::clone(&custom.entity),
+            Arc::clone(&custom.id),
+            evidence,
+        );
     }
 }

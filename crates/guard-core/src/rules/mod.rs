@@ -12,6 +12,7 @@ pub mod urls;
 pub mod view_search;
 
 pub(crate) mod automaton;
+pub(crate) mod check_result;
 pub(crate) mod error;
 pub(crate) mod folding;
 pub(crate) mod keywords;
@@ -19,4 +20,5 @@ pub(crate) mod literals;
 pub(crate) mod reversed_terms;
 pub(crate) mod term_variants;
 
+pub use check_result::CheckResult;
 pub use error::{RuleError, RuleErrorKind};

@@ -267,6 +267,11 @@ impl Check {
         CHECKS.iter().find(|check| check.name == name).copied()
     }
 
+    /// The name by which recognizers refer to it.
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
     /// Whether `value` passes. `phones` selects the telephone regions.
     pub(super) fn passes(self, value: &str, phones: &Phones) -> bool {
         match self.test {

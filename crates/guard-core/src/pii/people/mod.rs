@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::finding::Finding;
+use super::finding::{Evidence, Finding};
 use crate::stop;
 
 /// The type of names of people.
@@ -85,7 +85,7 @@ pub(super) fn behind_closings(text: &str) -> Vec<Finding> {
                 entity: PERSON.into(),
                 score,
                 recognizer: recognizer.into(),
-                is_form_only: false,
+                evidence: Evidence::default(),
             });
         }
         let closing = trimmed.trim_end_matches([',', '!', '.', '，', ' ']);

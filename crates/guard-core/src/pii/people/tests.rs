@@ -9,7 +9,7 @@ fn corrected<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         entity: PERSON.into(),
         score: 0.9,
         recognizer: "model.0".into(),
-        is_form_only: false,
+        evidence: Evidence::default(),
     };
     correct(text, finding).map(|finding| &text[finding.range])
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use proptest::prelude::*;
 
 use crate::pii::recognizer::FILES;
-use crate::pii::{CustomPattern, Options, Recognizers, check_examples, merge, sources};
+use crate::pii::{CustomPattern, Options, PatternLimits, Recognizers, check_examples, merge, sources};
 use crate::rules::data::examples::Example;
 
 fn only(entities: &[&str]) -> Options {
@@ -318,8 +318,10 @@ fn fields_in_snake_case() {
 fn patterns_of_the_user() {
     let mut options = only(&["EMAIL_ADDRESS"]);
     options.patterns.push(CustomPattern {
+        id: "staff".to_owned(),
         entity: "STAFF_ID".to_owned(),
         expressions: vec![r"\bE-\d{5}\b".to_owned(), r"(?<=no )\d{4}".to_owned()],
+        words: Vec::new(),
         context: vec!["staff".to_owned()],
         score: 0.3,
         languages: Vec::new(),
@@ -340,6 +342,85 @@ fn patterns_of_the_user() {
     assert_eq!(Recognizers::new(&options).unwrap_err().path, "patterns.0.expressions.2");
     options.patterns[0].score = 1.5;
     assert_eq!(Recognizers::new(&options).unwrap_err().path, "patterns.0.score");
+}
+
+#[test]
+fn words_of_the_user() {
+    let mut options = only(&[]);
+    options.patterns.push(CustomPattern {
+        id: "titles.words".to_owned(),
+        entity: "TITLE".to_owned(),
+        words: vec!["Mr.".to_owned(), "Fräulein".to_owned()],
+        score: 1.0,
+        ..CustomPattern::default()
+    });
+    let text = "MR. Smith, fra\u{308}ulein X, Mrs. Y, Fräuleins";
+    let of_title = |value: &str| ("TITLE".to_owned(), value.to_owned());
+    let found: Vec<_> = found(&options, text)
+        .into_iter()
+        .map(|(entity, value)| (entity, value.to_owned()))
+        .collect();
+    assert_eq!(found, [of_title("MR."), of_title("fra\u{308}ulein")]);
+
+    options.patterns[0].words.push(String::new());
+    assert_eq!(Recognizers::new(&options).unwrap_err().path, "patterns.0.words.2");
+}
+
+#[test]
+fn patterns_of_a_request_take_linear_time() {
+    let path_of = |expression: &str| {
+        let pattern = CustomPattern {
+            entity: "MINE".to_owned(),
+            expressions: vec!["a".to_owned(), expression.to_owned()],
+            ..CustomPattern::default()
+        };
+        let options = Options {
+            patterns: vec![pattern],
+            pattern_limits: PatternLimits::Request,
+            ..only(&[])
+        };
+        Recognizers::new(&options).err().map(|error| error.path)
+    };
+    for expression in [
+        r"(?ims)\b\d{3}-\d{2}-\d{4}\b",
+        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+        r"\w{8}",
+    ] {
+        assert_eq!(path_of(expression), None, "{expression}");
+    }
+    let path = Some("patterns.0.expressions.1".to_owned());
+    for expression in [r"(?<=no )\d{4}", r"(a)\1", r"\w{500}", "(?:[ab]{1,100}c?){100}x", "("] {
+        assert_eq!(path_of(expression), path, "{expression}");
+    }
+}
+
+#[test]
+fn evidence() {
+    let evidence = |text: &str| {
+        let findings = Recognizers::new(&Options::default()).unwrap().find(text).unwrap();
+        let found = merge(text, findings, 0.5).remove(0);
+        let check = found.evidence.check.map(|check| (check.name, check.has_passed));
+        (
+            found.recognizer.to_string(),
+            found.evidence.context.map(|word| word.to_string()),
+            check,
+        )
+    };
+    let of =
+        |recognizer: &str, context: Option<&str>, check| (recognizer.to_owned(), context.map(str::to_owned), check);
+    assert_eq!(evidence("ann@example.org"), of("email", None, None));
+    assert_eq!(
+        evidence("PESEL: 44051401359"),
+        of("pl-pesel", Some("pesel"), Some(("pl-pesel", true)))
+    );
+    assert_eq!(
+        evidence("PESEL: 44051401358"),
+        of("pl-pesel", Some("pesel"), Some(("pl-pesel", false)))
+    );
+    assert_eq!(
+        evidence("4111 1111 1111 1111"),
+        of("credit-card", None, Some(("credit-card", true)))
+    );
 }
 
 #[test]

@@ -30,6 +30,12 @@ pub enum PatternError {
         /// The index of the pattern.
         pattern: usize,
     },
+    /// The pattern needs look-around, back-references or another feature of backtracking, which the list does not allow.
+    #[error("pattern {pattern} needs backtracking (look-around or back-references), which takes more than linear time")]
+    NotLinear {
+        /// The index of the pattern.
+        pattern: usize,
+    },
     /// The list has too many patterns.
     #[error("too many patterns: at most {MAX_PATTERNS}, of {MAX_BYTES} bytes together")]
     TooMany {
@@ -45,6 +51,7 @@ impl PatternError {
             Self::Syntax { pattern, .. }
             | Self::StepLimit { pattern }
             | Self::TooLarge { pattern }
+            | Self::NotLinear { pattern }
             | Self::TooMany { pattern } => *pattern,
         }
     }

@@ -89,6 +89,14 @@ impl Matcher {
         Ok(Self::Backtracking(Box::new(regex)))
     }
 
+    /// The most bytes of the compiled pattern; `None` if it backtracks.
+    pub fn linear_size(&self) -> Option<usize> {
+        match self {
+            Self::Linear { states, .. } => Some(states * STATE),
+            Self::Backtracking(_) => None,
+        }
+    }
+
     /// Whether a search may take long even in a text of a few kB.
     pub fn is_costly(&self) -> bool {
         !matches!(self, Self::Linear { states, .. } if states * STATE <= SMALL)

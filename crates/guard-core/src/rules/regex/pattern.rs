@@ -81,6 +81,11 @@ impl Pattern {
         matches!(self.search, Matcher::Linear { .. })
     }
 
+    /// The most bytes of the compiled pattern, if a search takes linear time.
+    pub fn linear_size(&self) -> Option<usize> {
+        self.search.linear_size()
+    }
+
     /// Whether a search may take long even in a short text.
     pub fn is_costly(&self) -> bool {
         self.search.is_costly()

@@ -27,6 +27,10 @@ const SIZE_LIMIT: usize = 10 * 1024 * 1024;
 
 const LEAST_SIZE: usize = 128 * 1024;
 
+/// The most bytes of a compiled pattern of [`Patterns::compile_linear`], and of all of them.
+const LINEAR_SIZE: usize = 1024 * 1024;
+const LINEAR_TOTAL: usize = 8 * 1024 * 1024;
+
 /// Up to this many patterns have the limit [`SIZE_LIMIT`] each; a longer list shares the total.
 pub(super) const FEW: usize = 100;
 
@@ -75,12 +79,43 @@ impl Patterns {
         Self::compile_as(patterns, Syntax::Python)
     }
 
+    /// Compiles patterns in Python's syntax that anybody may have written: they take linear time, and little memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Patterns::compile`]; [`PatternError::NotLinear`] for a pattern that needs backtracking; and
+    /// [`PatternError::TooLarge`] for one of more than 1 MiB when compiled, or that makes all of them exceed 8 MiB.
+    pub fn compile_linear<S: AsRef<str>>(patterns: &[S]) -> Result<Self, PatternError> {
+        let mut total = 0;
+        Self::compile_checked(patterns, Syntax::Python, LINEAR_SIZE, |index, pattern| {
+            let size = pattern
+                .linear_size()
+                .ok_or(PatternError::NotLinear { pattern: index })?;
+            total += size;
+            match total <= LINEAR_TOTAL {
+                true => Ok(()),
+                false => Err(PatternError::TooLarge { pattern: index }),
+            }
+        })
+    }
+
     /// Compiles patterns in a syntax.
     ///
     /// # Errors
     ///
     /// Those of [`Patterns::compile`].
     pub fn compile_as<S: AsRef<str>>(patterns: &[S], syntax: Syntax) -> Result<Self, PatternError> {
+        let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
+        Self::compile_checked(patterns, syntax, limit, |_, _| Ok(()))
+    }
+
+    /// Compiles patterns of at most `limit` bytes each when compiled, and checks each of them.
+    fn compile_checked<S: AsRef<str>>(
+        patterns: &[S],
+        syntax: Syntax,
+        limit: usize,
+        mut check: impl FnMut(usize, &Pattern) -> Result<(), PatternError>,
+    ) -> Result<Self, PatternError> {
         let mut bytes = 0;
         let excess = patterns.iter().enumerate().position(|(index, source)| {
             bytes += source.as_ref().len();
@@ -89,9 +124,14 @@ impl Patterns {
         if let Some(pattern) = excess {
             return Err(PatternError::TooMany { pattern });
         }
-        let limit = (SIZE_LIMIT * FEW / patterns.len().max(FEW)).max(LEAST_SIZE);
         let compile = |(index, source): (usize, &str)| Pattern::compile(index, source, syntax, limit);
         let sources = || patterns.iter().map(AsRef::as_ref).enumerate();
+        let mut compiled = Vec::with_capacity(patterns.len());
+        for source in sources() {
+            let pattern = compile(source)?;
+            check(source.0, &pattern)?;
+            compiled.push(pattern);
+        }
         let composed = sources()
             .map(|(index, source)| (index, compose(source)))
             .filter(|(_, source)| source.is_changed())
@@ -99,7 +139,7 @@ impl Patterns {
             .filter_map(|(index, source)| Some((index, compile((index, source.text())).ok()?)));
         Ok(Self {
             composed: composed.collect(),
-            patterns: sources().map(compile).collect::<Result<_, _>>()?,
+            patterns: compiled,
             sieve: OnceLock::new(),
             variants: OnceLock::new(),
         })

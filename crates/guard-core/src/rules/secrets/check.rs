@@ -69,6 +69,25 @@ impl Check {
         }
     }
 
+    /// The name of the check, by which rules refer to it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GithubCrc => "github-crc",
+            Self::Jwt => "jwt",
+            Self::Random => "random",
+            Self::Mixed => "mixed",
+            Self::Token => "token",
+            Self::MixedKey => "mixed-key",
+            Self::Password => "password",
+            Self::PasswordLiteral => "password-literal",
+            Self::StrictPassword => "strict-password",
+            Self::Passphrase => "passphrase",
+            Self::SecretLiteral => "secret-literal",
+            Self::Words => "words",
+            Self::SeedPhrase => "seed-phrase",
+        }
+    }
+
     /// Checks a match.
     pub fn run(self, secret: &[u8]) -> Outcome {
         let holds = match self {

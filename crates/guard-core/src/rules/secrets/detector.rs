@@ -19,6 +19,7 @@ use super::reversed::ReversedWords;
 use super::rule::{Rule, RuleSource, Shape};
 use super::rule_set::RuleSet;
 use super::secret::Secret;
+use crate::rules::CheckResult;
 use crate::rules::error::{RuleError, RuleErrorKind};
 use crate::rules::view_search::{RuleMatch, Selection, ViewMatch, search_views_and_variants};
 use crate::stop;
@@ -35,7 +36,7 @@ struct Hit {
     /// The index of the rule; user rules follow the embedded ones.
     rule: usize,
     range: Range<usize>,
-    sound: bool,
+    check: Option<CheckResult>,
 }
 
 impl RuleMatch for Hit {
@@ -195,7 +196,10 @@ impl Secrets {
                 };
                 hits.push(Hit {
                     rule: encoded.unwrap_or(first + candidate.rule),
-                    sound: check.is_none_or(|check| check.run(value) != Outcome::Doubtful),
+                    check: check.map(|check| CheckResult {
+                        name: check.name(),
+                        has_passed: check.run(value) != Outcome::Doubtful,
+                    }),
                     range: text.floor_char_boundary(candidate.range.start)
                         ..text.ceil_char_boundary(candidate.range.end),
                 });
@@ -276,7 +280,7 @@ impl Secrets {
                 range: text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end),
                 rule: &source.id,
                 service: source.service.as_deref(),
-                sound: view_match.found.sound,
+                check: view_match.found.check,
                 view: view_match.view,
             }
         };

@@ -17,7 +17,7 @@
 //! let found = secrets.find(&text, false)?;
 //! assert_eq!((found[0].rule, found[0].service), ("github-personal-access-token", Some("GitHub")));
 //! assert_eq!(found[0].range, 4..44);
-//! assert!(!found[0].sound);
+//! assert!(found[0].check.is_some_and(|check| !check.has_passed));
 //! assert_eq!(redact(&text, &found, RedactMode::All), "Use ******, please.");
 //! # Ok::<(), guard_core::rules::RuleError>(())
 //! ```

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::rules::CheckResult;
+
 /// A credential in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Secret<'a> {
@@ -11,8 +13,8 @@ pub struct Secret<'a> {
     pub rule: &'a str,
     /// The service, if the rule has one.
     pub service: Option<&'a str>,
-    /// Whether it can be a live credential: `false` if its checksum is wrong.
-    pub sound: bool,
+    /// The result of the rule's check. A failed one means a wrong checksum, so it can't be a live credential.
+    pub check: Option<CheckResult>,
     /// The view in which it was found, such as `base64`; `None` for the text itself.
     pub view: Option<String>,
 }
