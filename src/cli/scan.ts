@@ -1,5 +1,6 @@
 import { SOURCES, type Source } from "../scan/source.ts";
 import type { JsonDocumentsReport, JsonReport } from "../service/json-report.ts";
+import { withPathPrefix } from "../support/errors.ts";
 import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { csvLine } from "./csv.ts";
@@ -49,6 +50,11 @@ const options = {
     help: `source of the text: ${SOURCES.join(", ")}; default: user, for documents tool`,
   },
   "output-of": { type: "string", value: "PROMPT", help: "scan the text as a model's answer to this prompt" },
+  recognizers: {
+    type: "string",
+    value: "FILE",
+    help: "JSON file with recognizers of personal data to add, as in ad_hoc_recognizers of the HTTP API",
+  },
   "mask-injections": { type: "boolean", help: "cut injections out of the documents of --jsonl" },
   details: { type: "boolean", help: "print findings, timing and coverage too; offsets count Unicode code points" },
 } as const;
@@ -92,6 +98,7 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
     const file = values.file ?? "-";
     const { details = false, "mask-injections": masksInjections = false, csv: asCsv = false, text: textField } = values;
     try {
+      if (values.recognizers !== undefined) await addRecognizers(suite, values.recognizers);
       if (values.jsonl) return await scanLines(suite, file, lines, { details, masksInjections, asCsv, textField });
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
@@ -101,6 +108,18 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
     }
   },
 };
+
+/** Adds the recognizers of a file. */
+async function addRecognizers(suite: Suite, file: string): Promise<void> {
+  const text = await readText(file);
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(`${fileName(file)}: not JSON: ${(error as Error).message}`);
+  }
+  withPathPrefix("--recognizers", () => suite.addRecognizers(given as Parameters<Suite["addRecognizers"]>[0]));
+}
 
 /** @throws UsageError for an unknown source. */
 export function readSource(name: string | undefined): Source | undefined {

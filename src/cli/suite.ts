@@ -6,7 +6,9 @@ import type { ChatRequest } from "../scan/chat-request.ts";
 import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { Vault } from "../scan/vault.ts";
+import { NO_TAKER, takesRecognizers } from "../scanners/add-recognizers.ts";
 import { createScanner, scannerClasses } from "../scanners/catalog.ts";
+import { type AdHocRecognizer, AdHocRecognizers } from "../scanners/parts/ad-hoc-recognizers.ts";
 import { createService } from "../service/create-service.ts";
 import {
   type DocumentId,
@@ -51,6 +53,8 @@ export class Suite {
   readonly #service: ScanService;
   /** The error of a side without scanners: its texts would all pass. */
   readonly #missing: Partial<Record<Side, GuardValidationError>>;
+  /** The scanners that use added recognizers, by the scanners that they replace. */
+  #replacements: ReadonlyMap<Scanner, Scanner> | undefined;
 
   private constructor(service: ScanService, missing: Partial<Record<Side, GuardValidationError>>) {
     this.#service = service;
@@ -104,6 +108,20 @@ export class Suite {
   }
 
   /**
+   * Adds recognizers of personal data to the scanners of both sides.
+   *
+   * @param given recognizers in the JSON of Presidio's `ad_hoc_recognizers`.
+   * @throws GuardValidationError with the path of every invalid value, and if no scanner looks for personal data.
+   */
+  addRecognizers(given: readonly AdHocRecognizer[]): void {
+    const recognizers = new AdHocRecognizers(given);
+    const { input, output } = this.lists;
+    const takers = [...input, ...output].filter(takesRecognizers);
+    if (takers.length === 0) throw sideError(NO_TAKER);
+    this.#replacements = new Map(takers.map((scanner) => [scanner, scanner.withRecognizers(recognizers)]));
+  }
+
+  /**
    * Scans a subject.
    *
    * @param maskInjections whether to cut injections out of documents.
@@ -133,11 +151,14 @@ export class Suite {
    * @throws GuardValidationError if the side of the subject has no scanners.
    */
   async judge(subject: Subject, details = false, maskInjections = false): Promise<ServiceReport> {
-    const missing = this.#missing[subject.kind === "output" ? "output" : "input"];
+    const side = subject.kind === "output" ? "output" : "input";
+    const missing = this.#missing[side];
     if (missing) throw missing;
+    const replacements = this.#replacements;
+    if (replacements && !this.lists[side].some((scanner) => replacements.has(scanner))) throw sideError(NO_TAKER);
     const { signal } = new AbortController();
     const offsets = details ? ("codePoint" as const) : ("utf16" as const);
-    const request = { suppress: [], offsets, rewrite: true, vault: new Vault(), signal };
+    const request = { suppress: [], replacements, offsets, rewrite: true, vault: new Vault(), signal };
     switch (subject.kind) {
       case "prompt":
         return this.#service.prompt(subject.text, request, subject.source);

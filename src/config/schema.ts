@@ -227,6 +227,12 @@ const rights = {
     .describe(
       "Whether these callers may suppress scanners (scanners_suppress). Default: true if auth is one entry with one credential, otherwise false. Without auth all callers may.",
     ),
+  mayAddRecognizers: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether these callers may add recognizers of personal data to their requests (ad_hoc_recognizers). Default: as for may_suppress.",
+    ),
   mayAdminister: z
     .boolean()
     .optional()
@@ -274,12 +280,14 @@ export const authEntry = z.discriminatedUnion(
 export type AuthEntry = z.output<typeof authEntry>;
 
 /**
- * Lets the only credential of a service suppress scanners, as llm-guard does, whose `auth` is one entry. Its callers are one party. With a
- * list, or several keys, some callers may be checked because others do not trust them.
+ * Lets the only credential of a service suppress scanners, as llm-guard does, whose `auth` is one entry, and add recognizers. Its callers
+ * are one party. With a list, or several keys, some callers may be checked because others do not trust them.
  */
 function asOnly(entry: AuthEntry): AuthEntry {
   const isOne = entry.type !== "api_key" || entry.keys.length === 1;
-  return isOne && entry.maySuppress === undefined ? { ...entry, maySuppress: true } : entry;
+  if (!isOne) return entry;
+  const { maySuppress = true, mayAddRecognizers = true } = entry;
+  return { ...entry, maySuppress, mayAddRecognizers };
 }
 
 /** One entry or a list. The result is a list; issues have the paths of the file. */

@@ -362,7 +362,7 @@ input_scanners:
   it("fills in a file of llm-guard, with its types", () => {
     const config = parseConfig(LLM_GUARD, { env: { AUTH_TOKEN: "secret", SCAN_FAIL_FAST: "True", LIMIT: "7" } });
     expect(config.app).toMatchObject({ scanFailFast: true, lazyLoad: true, scanPromptTimeout: 30, logLevel: "info" });
-    expect(config.auth).toEqual([{ type: "http_bearer", token: "secret", maySuppress: true }]);
+    expect(config.auth).toEqual([{ type: "http_bearer", token: "secret", maySuppress: true, mayAddRecognizers: true }]);
     expect(config.cache).toMatchObject({ ttl: 3600 });
     expect(config.inputScanners[1]?.params).toMatchObject({ redact: true });
     expect(config.inputScanners[2]?.params).toMatchObject({ limit: 7 });

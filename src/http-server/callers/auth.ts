@@ -86,9 +86,10 @@ function rightsOf({
   profile = MAIN_PROFILE,
   mayChoose = [],
   maySuppress = false,
+  mayAddRecognizers = false,
   mayAdminister = false,
 }: AuthEntry): Rights {
-  return { profile, mayChoose, maySuppress, mayAdminister };
+  return { profile, mayChoose, maySuppress, mayAddRecognizers, mayAdminister };
 }
 
 function toScheme(entry: AuthEntry): Scheme {

@@ -15,12 +15,20 @@ export interface Rights {
   readonly mayChoose: readonly string[] | "all";
   /** Whether the caller may suppress scanners. */
   readonly maySuppress: boolean;
+  /** Whether the caller may add recognizers of personal data. */
+  readonly mayAddRecognizers: boolean;
   /** Whether the caller may use the routes for operators (`/admin/...`). */
   readonly mayAdminister: boolean;
 }
 
 /** The rights of all callers of a server without authentication. */
-export const ALL_RIGHTS: Rights = { profile: MAIN_PROFILE, mayChoose: "all", maySuppress: true, mayAdminister: true };
+export const ALL_RIGHTS: Rights = {
+  profile: MAIN_PROFILE,
+  mayChoose: "all",
+  maySuppress: true,
+  mayAddRecognizers: true,
+  mayAdminister: true,
+};
 
 /** @throws Problem 403 if the caller is no operator. */
 export function assertAdministering({ mayAdminister }: Rights): void {

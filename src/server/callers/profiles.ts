@@ -3,8 +3,11 @@ import fp from "fastify-plugin";
 import type { Rights } from "../../http-server/callers/rights.ts";
 import { Problem } from "../../http-server/problem.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
+import { NO_TAKER } from "../../scanners/add-recognizers.ts";
+import type { AdHocRecognizer, AdHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { ScanService } from "../../service/service.ts";
-import { type GuardError, GuardValidationError } from "../../support/errors.ts";
+import { type GuardError, GuardValidationError, withPathPrefix } from "../../support/errors.ts";
+import { type RecognizerSet, RecognizerSets } from "./recognizer-sets.ts";
 import type { ThresholdVariants } from "./threshold-variants.ts";
 
 declare module "fastify" {
@@ -30,19 +33,23 @@ export interface RequestedOptions {
   profile?: string | null | undefined;
   scanners_suppress?: readonly string[] | null | undefined;
   thresholds?: Readonly<Record<string, number>> | null | undefined;
+  ad_hoc_recognizers?: readonly AdHocRecognizer[] | null | undefined;
 }
 
 export interface GrantedOptions {
   profile: Profile;
   suppress: readonly string[];
-  /** Scanners of the profile and their variants with the thresholds of the request. */
+  /** Scanners of the profile and their variants with the thresholds and recognizers of the request. */
   replacements: ReadonlyMap<Scanner, Scanner> | undefined;
+  /** The recognizers of the request. */
+  recognizers: AdHocRecognizers | undefined;
 }
 
 /** The profiles of a server. */
 export class Profiles {
   readonly main: Profile;
   readonly #byName: ReadonlyMap<string, Profile>;
+  readonly #recognizers = new RecognizerSets();
 
   /** @param all the main profile first. */
   constructor(all: readonly [Profile, ...Profile[]]) {
@@ -96,10 +103,44 @@ export class Profiles {
       throw new Problem(403, "This credential may not suppress scanners (scanners_suppress).");
     }
     const thresholds = Object.entries(requested.thresholds ?? {});
-    if (thresholds.length === 0) return { profile, suppress, replacements: undefined };
-    if (!profile.variants) throw new Problem(403, "Requests may not set thresholds in this profile (thresholds).");
-    return { profile, suppress, replacements: profile.variants.with(thresholds, side) };
+    if (thresholds.length > 0 && !profile.variants) {
+      throw new Problem(403, "Requests may not set thresholds in this profile (thresholds).");
+    }
+    const variants = thresholds.length > 0 ? profile.variants?.with(thresholds, side) : undefined;
+    const set = this.#setOf(request, requested.ad_hoc_recognizers ?? []);
+    const replacements = set ? withRecognizers(profile, side, set, variants) : variants;
+    return { profile, suppress, replacements, recognizers: set?.recognizers };
   }
+
+  #setOf(request: FastifyRequest, given: readonly AdHocRecognizer[]): RecognizerSet | undefined {
+    if (given.length === 0) return undefined;
+    if (!request.rights.mayAddRecognizers) {
+      throw new Problem(403, "This credential may not add recognizers (ad_hoc_recognizers).");
+    }
+    return withPathPrefix(RECOGNIZERS, () => this.#recognizers.of(given, request.credential?.id));
+  }
+}
+
+/** The field with the recognizers of a request. */
+const RECOGNIZERS = "ad_hoc_recognizers";
+
+/** Returns the replacements of a request and, for scanners that look for personal data, replacements with its recognizers. */
+function withRecognizers(
+  { service }: Profile,
+  side: Side,
+  set: RecognizerSet,
+  variants: ReadonlyMap<Scanner, Scanner> | undefined,
+): ReadonlyMap<Scanner, Scanner> {
+  const replacements = new Map(variants);
+  let isTaken = false;
+  for (const { scanner } of service.scanners[side]) {
+    const added = set.addTo(variants?.get(scanner) ?? scanner);
+    if (!added) continue;
+    replacements.set(scanner, added);
+    isTaken = true;
+  }
+  if (!isTaken) throw new GuardValidationError([{ path: RECOGNIZERS, message: `${NO_TAKER} in this profile` }]);
+  return replacements;
 }
 
 function checkedName({ headers }: FastifyRequest, name: string): string {

@@ -16,10 +16,10 @@ export interface RecordOptions {
 
 /**
  * Returns the audit record of a decision: caller, result and reasons, without the scanned texts. `text` is a keyed hash (HMAC-SHA-256) of
- * the texts, so that the owner of the key can verify which text was scanned.
+ * the texts, so that the owner of the key can verify which text was scanned; so is the hash of the request's recognizers.
  */
 export function recordOf(
-  { request, profile, side, report, cache, options, content }: Decision,
+  { request, profile, side, report, cache, recognizers, options, content }: Decision,
   { config, textKey, credentialOf }: RecordOptions,
 ): Record<string, unknown> {
   const { coverage } = report;
@@ -36,6 +36,7 @@ export function recordOf(
     })),
   );
   const documents = report.documents?.map(({ isValid, resultsScore }) => ({ valid: isValid, scores: resultsScore }));
+  const hash = (value: unknown) => createHmac("sha256", textKey).update(canonicalJson(value)).digest("base64url");
   return {
     time: new Date().toISOString(),
     request: request.id,
@@ -55,6 +56,7 @@ export function recordOf(
       : {}),
     ...(findings.length > MAX_FINDINGS ? { findings_omitted: findings.length - MAX_FINDINGS } : {}),
     ...(documents ? { documents } : {}),
+    ...(recognizers ? { ad_hoc_recognizers: { added: recognizers.summary, hash: hash(recognizers.given) } } : {}),
     coverage: {
       chars: coverage.chars,
       scanned_chars: coverage.scannedChars,
@@ -65,6 +67,6 @@ export function recordOf(
       suppressed: coverage.suppressed,
       failed: coverage.failed,
     },
-    text: createHmac("sha256", textKey).update(canonicalJson(content())).digest("base64url"),
+    text: hash(content()),
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Side } from "../../scan/scanner.ts";
+import type { AdHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { Rescan } from "../../service/service.ts";
 import type { ScanRequest, ServiceReport } from "../../service/service-types.ts";
 import type { CacheUse } from "../cache/result-cache.ts";
@@ -13,11 +14,13 @@ export interface Decision {
   readonly report: ServiceReport;
   /** How the cache was used, if there is one. */
   readonly cache?: CacheUse | undefined;
+  /** The recognizers that the request has added. */
+  readonly recognizers?: AdHocRecognizers | undefined;
   /** The options of the client. */
   readonly options: Pick<ScanRequest, "suppress" | "offsets" | "rewrite">;
   /** Returns the scanned texts. */
   content(): Record<string, unknown>;
-  /** Scans the same texts with another service. Absent for streams, whose text is not kept, and for requests with thresholds. */
+  /** Scans the same texts with another service. Absent for streams, whose text is not kept, and for requests with thresholds or recognizers. */
   readonly rescan?: Rescan;
 }
 

@@ -9,6 +9,7 @@ import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import { countCharacters } from "../callers/characters.ts";
+import type { GrantedOptions } from "../callers/profiles.ts";
 import { type KnownFields, namesOf } from "../http/other-fields.ts";
 import { scanProblems } from "../http/problem-replies.ts";
 import { problemOf } from "../plugins/errors.ts";
@@ -185,9 +186,10 @@ async function scanStream(
   format: EventFormat,
 ): Promise<AsyncGenerator<string>> {
   const { streams, reply } = call;
+  const granted = call.profiles.grant(call.request, start, "output");
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
-  const stream = openScan(call, start, controller.signal);
+  const stream = openScan(call, start, granted, controller.signal);
   const disconnected = disconnectSignal(reply.raw);
   const end = (reason: unknown) => {
     streams.delete(controller);
@@ -205,7 +207,8 @@ async function scanStream(
     throw error;
   }
   const events = outputEvents(pieces, stream, { everyStep: start.every_step ?? false });
-  return writeEvents(untilAborted(events, controller.signal), call, start, format, () => end(closedError()));
+  const output = { ...call, start, granted, format, onEnd: () => end(closedError()) };
+  return writeEvents(untilAborted(events, controller.signal), output);
 }
 
 /** The fields of the first line, or of a whole body. */
@@ -214,10 +217,14 @@ const KNOWN: KnownFields = {
   requestFields: "known",
 };
 
-function openScan({ profiles, seal, unknownFields, request, rewrite }: StreamCall, start: Start, signal: AbortSignal) {
+function openScan(
+  { seal, unknownFields, request, rewrite }: StreamCall,
+  start: Start,
+  { profile, suppress, replacements }: GrantedOptions,
+  signal: AbortSignal,
+) {
   const others = unknownFields.take(start, KNOWN);
   const { prompt, messages, tools, system, fields, vault } = start;
-  const { profile, suppress, replacements } = profiles.grant(request, start, "output");
   return profile.service.outputStream(
     prompt,
     {
@@ -236,22 +243,24 @@ function openScan({ profiles, seal, unknownFields, request, rewrite }: StreamCal
   );
 }
 
+/** A stream whose scan has started. */
+interface StartedStream extends StreamCall {
+  start: Start;
+  granted: GrantedOptions;
+  format: EventFormat;
+  onEnd(): void;
+}
+
 /** Serializes events, with an error as the last one. */
-async function* writeEvents(
-  events: AsyncGenerator<OutputEvent>,
-  call: StreamCall,
-  start: Start,
-  format: EventFormat,
-  onEnd: () => void,
-): AsyncGenerator<string> {
-  const { reply, request, limits } = call;
+async function* writeEvents(events: AsyncGenerator<OutputEvent>, stream: StartedStream): AsyncGenerator<string> {
+  const { reply, request, limits, format, onEnd } = stream;
   try {
     yield format.opening;
     for await (const event of events) {
       // The generator continues when the client has read the event. A client that reads nothing is disconnected.
       const stalled = setTimeout(() => reply.raw.destroy(), limits.idleMs);
       try {
-        yield await writeEvent(event, call, start, format);
+        yield await writeEvent(event, stream);
       } finally {
         clearTimeout(stalled);
       }
@@ -266,13 +275,14 @@ async function* writeEvents(
   }
 }
 
-async function writeEvent(event: OutputEvent, call: StreamCall, start: Start, format: EventFormat): Promise<string> {
+async function writeEvent(event: OutputEvent, stream: StartedStream): Promise<string> {
+  const { start, format } = stream;
   if (event.event === "text") {
     const { event: name, ...data } = event;
     return format.write(name, data);
   }
   const { outcome, atEnd = [] } = event.report;
-  await publishDecision(call, start, event.report);
+  await publishDecision(stream, event.report);
   const answer = { ...jsonReport(event.report, start.details ?? false), outcome, at_end: atEnd };
   return format.write(outcome === "blocked" ? "blocked" : "done", answer);
 }
@@ -301,17 +311,18 @@ async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal):
 
 /** The output is not kept, so the decision has only the prompt. */
 function publishDecision(
-  { decisions, request, rewrite }: StreamCall,
-  start: Start,
+  { decisions, request, rewrite, start, granted }: StartedStream,
   report: ServiceReport,
 ): Promise<void> {
-  const { prompt, scanners_suppress: suppress } = start;
+  const { prompt } = start;
+  const { suppress, recognizers } = granted;
   return decisions.publish({
     request,
     profile: request.profile,
     side: "output",
     report,
-    options: { suppress: suppress ?? [], offsets: offsetUnitOf(start), rewrite },
+    recognizers,
+    options: { suppress, offsets: offsetUnitOf(start), rewrite },
     content: () => ({ prompt }),
   });
 }

@@ -119,7 +119,7 @@ export async function scanRequest<Body extends ScanFields>(
 ): Promise<ScanResult & { use?: CacheUse }> {
   const { source, scan, content } = subject;
   const { fields, others, kind, granted } = requestScan;
-  const { profile, suppress, replacements } = granted;
+  const { profile, suppress, replacements, recognizers } = granted;
   const result = await cachedScan(options, subject, request, requestScan);
   await options.decisions.publish({
     request,
@@ -127,9 +127,10 @@ export async function scanRequest<Body extends ScanFields>(
     side: source,
     report: result.report,
     cache: result.use,
+    recognizers,
     options: { suppress, offsets: offsetUnitOf(fields), rewrite: kind === "analyze" },
     content: () => content(fields),
-    // Scanners with thresholds of the request belong to this service only.
+    // Scanners with thresholds or recognizers of the request belong to this service only.
     ...(replacements
       ? {}
       : { rescan: (other, scanOptions) => scan(other, fields, Object.assign({}, scanOptions, others)) }),

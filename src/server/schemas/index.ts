@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { adHocRecognizer } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import { batchLine, outputsRequest, promptsRequest } from "./batch.ts";
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
@@ -31,6 +32,7 @@ export const schemas = [
       MessagePart: messagePart,
       DocumentsRequest: documentsRequest,
       Document: document,
+      AdHocRecognizer: adHocRecognizer,
     },
     "input",
   ),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { OUTCOMES } from "../../scan/outcome.ts";
+import { type AdHocRecognizer, adHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { OffsetUnit } from "../../text/offsets.ts";
 import { CACHE_USES } from "../cache/result-cache.ts";
 
@@ -18,6 +19,11 @@ export const scanFields = {
     .nullish()
     .describe(
       "Thresholds by the names of scanners, which replace those of the configuration, if the profile allows it.",
+    ),
+  ad_hoc_recognizers: adHocRecognizers
+    .nullish()
+    .describe(
+      "Recognizers of personal data for this request, as in Presidio. Scanners such as Anonymize and Sensitive look for their types too.",
     ),
   details: z.boolean().nullish().describe("Adds checks, findings, edits, timing and coverage to the response."),
   offsets: z
@@ -38,6 +44,7 @@ export interface ScanFields {
   scanners_suppress?: string[] | null | undefined;
   profile?: string | null | undefined;
   thresholds?: Record<string, number> | null | undefined;
+  ad_hoc_recognizers?: AdHocRecognizer[] | null | undefined;
   details?: boolean | null | undefined;
   offsets?: "code_point" | "utf16" | null | undefined;
   vault?: string | null | undefined;
@@ -70,12 +77,22 @@ export const finding = z
       .describe("form-only: a number beside its own name has the right form and a wrong checksum."),
     explanation: z
       .object({
-        by: z.string().describe("What found it: recognizer, rule, pattern, model, function or names."),
+        by: z
+          .string()
+          .describe("What found it: recognizer, rule, pattern, model, function, names or ad_hoc_recognizer."),
         id: z.string().describe("The recognizer, rule, pattern or model, or the option with the function or names."),
-        check: z.string().optional().describe("failed: the checksum of the value is wrong."),
+        pattern: z.string().optional().describe("The pattern of an ad-hoc recognizer. Absent for its deny list."),
+        context: z
+          .string()
+          .optional()
+          .describe("The word near the value that raised the score, or the name directly before it."),
+        check: z
+          .object({ id: z.string(), passed: z.boolean() })
+          .optional()
+          .describe("The check of the value, such as its checksum, and whether the value has passed it."),
       })
       .optional()
-      .describe("With the option explain of the scanner: what made it report this."),
+      .describe("With the option explain of the scanner, and for ad-hoc recognizers: why it is reported."),
     view: z.string().optional().describe("The decoded view of the text that contains it, such as base64."),
     message: z.int().optional().describe("In a conversation: the index of the message that contains it."),
     path: z
