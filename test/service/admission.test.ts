@@ -110,6 +110,16 @@ class TestMachine implements Machine {
   }
 }
 
+/** Returns what clients do that each send the next scan when the one before has ended or was rejected. */
+function clients(machine: TestMachine, count: number, next: () => JobOptions): () => void {
+  const jobs: (Job | undefined)[] = Array.from({ length: count });
+  return () => {
+    for (const [at, job] of jobs.entries()) {
+      if (!job || (job.state !== "waits" && job.state !== "runs")) jobs[at] = machine.ask(next());
+    }
+  };
+}
+
 function median(numbers: number[]): number {
   return numbers.sort((a, b) => a - b)[numbers.length >> 1] as number;
 }
@@ -140,6 +150,67 @@ describe("Admission", () => {
       expect(new Set(machine.shed)).toEqual(new Set(["queue_time"]));
     },
   );
+
+  describe.each([
+    ["on an idle machine", 0],
+    ["beside programs that take most of the machine", 0.75],
+  ])("corrects its first estimates within some scans %s", (_, others) => {
+    const speed = 1 - others;
+    // 32 clients wait 0.32 s for each other, and the most is 2 s.
+    const short = { work: 0.01 * speed, chars: 200 };
+
+    it.each([0.1, 0.3, 0.5])("if the first scan took %s s", async (seconds) => {
+      const machine = new TestMachine({}, others);
+      machine.ask({ ...short, work: seconds * speed });
+      await machine.work(1);
+      await machine.work(
+        10,
+        clients(machine, 32, () => short),
+      );
+      expect(machine.shed).toEqual([]);
+      expect(machine.of("done").length).toBeGreaterThan(950);
+    });
+
+    it.each([0.1, 0.3, 0.5])("if the first scans took %s s and the others came at the same time", async (seconds) => {
+      const machine = new TestMachine({}, others);
+      let count = 0;
+      const next = () => ({ ...short, work: (count++ < 4 ? seconds : 0.01) * speed });
+      await machine.work(10, clients(machine, 32, next));
+      expect(machine.shed).toEqual([]);
+    });
+
+    it("if one scan of ten takes ten times as long", async () => {
+      const machine = new TestMachine({}, others);
+      let count = 0;
+      const next = () => ({ ...short, work: (count++ * 7) % 10 === 0 ? 0.1 * speed : short.work });
+      await machine.work(20, clients(machine, 64, next));
+      expect(machine.shed).toEqual([]);
+    });
+
+    it("if prompts of all lengths cost about the same", async () => {
+      const machine = new TestMachine({}, others);
+      let count = 0;
+      const next = () => ({ work: (0.03 + (count % 3) * 0.015) * speed, chars: 50 + ((count++ * 617) % 2000) });
+      await machine.work(20, clients(machine, 32, next));
+      expect(machine.shed).toEqual([]);
+    });
+  });
+
+  it("notices that scans of a known length have become expensive", async () => {
+    const machine = new TestMachine();
+    let work = 0.01;
+    const next = clients(machine, 40, () => ({ work, chars: 200 }));
+    await machine.work(2, next);
+    expect(machine.of("done").length).toBeGreaterThan(150);
+    work = 0.2;
+    await machine.work(10, next);
+    const known = machine.now();
+    await machine.work(10, next);
+    // The machine completes five of these per second.
+    const late = took(machine.of("done").filter(({ came }) => came > known));
+    expect(late.length).toBeGreaterThan(35);
+    expect(median(late)).toBeLessThan(3);
+  });
 
   it("drops waiting scans when the first ones reveal their cost", async () => {
     const machine = new TestMachine();

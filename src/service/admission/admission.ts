@@ -89,8 +89,8 @@ interface QueuedScan extends QueueItem {
   deadline: number;
   /** Whether it is a step of a stream. Steps do not count towards the limit of running scans. */
   isStep: boolean;
-  /** When it started to run, and the virtual time at that moment. */
-  started: { at: number; virtualTime: number } | undefined;
+  /** When it started to run, the virtual time at that moment, and whether no scan of its kind had ended. */
+  started: { at: number; virtualTime: number; isWarmUp: boolean } | undefined;
   start(): void;
   drop(reason: unknown): void;
 }
@@ -373,7 +373,8 @@ export class Admission {
     // The load of the processors before the scan started says nothing about the scan.
     if (this.#running.size === 0 && this.#lastUpdate - this.#sample.at > MIN_SAMPLE_SECONDS)
       this.#sample = this.#readProcessors();
-    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime };
+    const isWarmUp = !this.#estimates.isMeasured(scan.kind);
+    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime, isWarmUp };
     this.#running.add(scan);
     if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#lastUpdate - scan.since);
     scan.start();
@@ -395,7 +396,10 @@ export class Admission {
     if (!started) return;
     const cost = this.#virtualTime - started.virtualTime;
     if (!isComplete) this.#estimates.learnAtLeast(kind, chars, cost);
-    else this.#slowdown += (this.#estimates.learn(kind, chars, cost, now - started.at) - this.#slowdown) / 5;
+    else {
+      const duration = { seconds: now - started.at, isWarmUp: started.isWarmUp };
+      this.#slowdown += (this.#estimates.learn(kind, chars, cost, duration) - this.#slowdown) / 5;
+    }
   }
 
   #drop(scan: QueuedScan, reason: unknown): void {
