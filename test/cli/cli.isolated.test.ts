@@ -123,6 +123,28 @@ describe("guard-scan models", () => {
 });
 
 describe("guard-scan scan", () => {
+  it("adds recognizers of a file", async () => {
+    const anonymize = ["--scanner", "Anonymize", "--params", '{"recognizer_conf": []}'];
+    const seat = {
+      name: "Seats",
+      supported_entity: "SEAT",
+      patterns: [{ name: "p", regex: "seat \\d+[a-f]", score: 1 }],
+    };
+    let count = 0;
+    const add = (content: unknown) => ["--recognizers", file(`recognizers-${++count}.json`, JSON.stringify(content))];
+    const { code, stdout } = await guard(["scan", "Seat 12C", ...anonymize, ...add([seat])]);
+    expect([code, JSON.parse(stdout).sanitized_prompt]).toEqual([1, "[REDACTED_SEAT_1]"]);
+    expect((await guard(["scan", "Seat 12C", ...anonymize])).code).toBe(0);
+    for (const [args, message] of [
+      [[...anonymize, ...add([{ ...seat, patterns: [] }])], "--recognizers.0: needs patterns or a deny_list"],
+      [[...zebra, ...add([seat])], "--recognizers: no scanner looks for personal data"],
+      [[...anonymize, "--recognizers", file("broken.json", "[")], "broken.json: not JSON"],
+    ] as const) {
+      const { code, stderr } = await guard(["scan", "Seat 12C", ...args]);
+      expect([code, stderr.includes(message)], stderr).toEqual([2, true]);
+    }
+  });
+
   it("scans an argument", async () => {
     expect(await guard(["scan", "a zebra", ...zebra])).toEqual({
       code: 1,

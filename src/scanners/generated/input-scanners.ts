@@ -42,6 +42,10 @@ export type * from "./options.ts";
  * are those of the language, or of the script. An invented value never occurs in the text, and never equals another
  * value of the vault.
  *
+ * A request may bring recognizers of its own, in the JSON of Presidio: `ad_hoc_recognizers` over HTTP, and
+ * `addRecognizers(scanners, recognizers)` in programs. With `explain: true`, each finding names its recognizer, context
+ * word and check.
+ *
  * What llm-guard 0.3.16 does differently:
  *
  * - It looks for thirteen types by default, and for patterns of the user only if their types are listed. Here
