@@ -46,6 +46,8 @@ HELD_OUT_FILES = (
     "dev_languages_data",
     "dev_languages_harmless",
     "dev_policy_a",
+    "dev_round_a",
+    "dev_round_b",
 )
 # The folder of our own texts that is only for evaluation: no task trains on it.
 HELD_OUT_FOLDER = "ordinary"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections import Counter
 
 import numpy as np
@@ -30,7 +31,7 @@ from .evaluate import QUESTIONS, evaluate
 from .hard_negatives import find_hard_rows
 from .model import Detector, train
 from .rows import add_data_arguments, rows_for
-from .sets import ORDINARY, UNKNOWN
+from .sets import ORDINARY, UNKNOWN, Text
 from .windows import logits_of_worst_windows, windows_of
 
 
@@ -72,8 +73,22 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="also train on harmless texts beyond the limits of the sets that the weights of --start flag",
     )
+    parser.add_argument(
+        "--share", type=float, default=1, help="share of the training rows to use, to continue with --start on new texts; default: all"
+    )
+    parser.add_argument("--whole", default="", help="names of sets of which all rows are used, whatever --share is")
     add_training_arguments(parser, epochs=2)
     return parser.parse_args()
+
+
+def lessons_of(rows: list[Text], args: argparse.Namespace) -> list[Text]:
+    """The training rows: all rows of the sets of `--whole`, and a random share of the others."""
+    rng = random.Random(f"{args.seed} share")
+    whole = set(filter(None, args.whole.split(",")))
+    lessons = datasets.rows_of_split(rows, "train")
+    if missing := whole - {row.set for row in lessons}:
+        raise SystemExit(f"no training rows of {', '.join(sorted(missing))}")
+    return [row for row in lessons if rng.random() < args.share or row.set in whole]
 
 
 def main() -> None:
@@ -97,7 +112,7 @@ def main() -> None:
             load_layers(model, args.layers_of)
         if args.start:
             load_start_weights(model, args.start)
-        lessons = datasets.rows_of_split(rows, "train")
+        lessons = lessons_of(rows, args)
         if args.hard_negatives:
             lessons += find_hard_rows(args, rows, model, tokenizer)
         train(model, windows_of(tokenizer, lessons, settings.seed), settings)

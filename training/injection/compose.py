@@ -33,7 +33,7 @@ HOSTS = {
 }
 # Our own texts to hide. The other files contain documents with hidden texts.
 OWN_SENTENCES = OWN_TEXTS - {f"own_{name}" for name in OWN_DOCUMENTS}
-GUESTS = {*OWN_SENTENCES, "deepset", "garak"}
+GUESTS = {*OWN_SENTENCES, "deepset"}
 # Texts that are harmless everywhere, including documents, mails and tool results.
 REMARKS = {*OWN_SENTENCES, "bank_questions", "chat", "dialogue_turns"}
 # Orders of a user to the model. They are harmless next to a text of the user, but not inside tool results.

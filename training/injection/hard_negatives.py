@@ -61,7 +61,7 @@ TRUSTED = {
 # The lowest injection probability of a hard text, and the maximum number of hard texts of a set.
 HARD, OF_A_SET = 0.15, 500
 # The maximum number of scored texts of a set.
-SCORED = 3000
+SCORED = 1200
 
 
 def find_hard_rows(args: argparse.Namespace, rows: list[Text], model: Detector, tokenizer: Tokenizer) -> list[Text]:

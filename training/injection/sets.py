@@ -83,6 +83,11 @@ def labelled(weight: float = 1.0, **only: str) -> Pick:
     return pick
 
 
+def without_garak(raw: dict) -> tuple[int, float] | None:
+    """Picks rows that are not from the lists of garak, by which others measure guards."""
+    return None if "garak" in raw["source"] else labelled()(raw)
+
+
 def always(label: int, weight: float = 1.0, **only: str) -> Pick:
     inner = labelled(weight, **only)
     return lambda raw: (label, weight) if inner({**raw, "label": ""}) else None
@@ -174,9 +179,33 @@ OWN = {
     "agents_own_traffic": 3,
     "notations_and_documents": 3,
     "long_outputs_in_context": 3,
+    "fiction_long": 2,
+    "first_messages": 2,
+    "prompts_of_developers": 2,
+    "short_results_languages": 2,
+    "workspaces": 2,
+    "modern_jailbreaks": 2,
+    "forty_languages": 2,
+    "skill_files": 2,
+    "tool_definitions": 2,
+    "reports_and_records": 2,
+    "words_of_attacks": 2,
+    "romanized": 2,
+    "techniques_in_languages": 2,
+    "agent_traffic": 2,
+    "everyday_requests": 2,
+    "asia_and_notations": 2,
+    "planted_second_hand": 2,
+    "long_and_turns": 2,
+    "guarded_secrets": 2,
+    "files_for_agents": 2,
+    "persuasion_and_envelopes": 2,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
+
+# The file of definitions of tools.
+DEFINITIONS = "tool_definitions"
 
 
 def own(name: str) -> Spec:
@@ -186,8 +215,9 @@ def own(name: str) -> Spec:
         label = INJECTION if raw["label"] == "injection" else SAFE
         if not held and label == INJECTION and isinstance(raw.get("order"), str) and is_bare_question(raw["order"]):
             return None
-        # It is debatable whether a polite order in a document attacks the user who pasted it.
-        if raw.get("source") == "data" and label == INJECTION:
+        # It is debatable whether a polite order in a document attacks the user who pasted it. Definitions of tools are judged like texts of
+        # people.
+        if raw.get("source") == "data" and label == INJECTION and name != DEFINITIONS:
             label = UNKNOWN
         return label, 1.0 if held else 1.3
 
@@ -320,13 +350,12 @@ SETS = [
     of_file(
         "jailbreaks_2",
         "injection/part_jailbreaks_2",
-        labelled(),
+        without_garak,
         caps={INJECTION: 300},
         category=category("jailbreak"),
         complete=prompt,
     ),
     of_file("pyrit", "injection/pyrit_jailbreaks", labelled(), category=category("jailbreak"), complete=prompt),
-    of_file("garak", "injection/garak_attacks", labelled(), repeat=2, complete=prompt),
     of_file("persuasion", "injection/persuasion", labelled(), category=category("jailbreak"), complete=only_prompt),
     of_file(
         "suffix",
