@@ -298,7 +298,8 @@ export type MaliciousURLs = InstanceType<typeof MaliciousURLs>;
  * models answer one question for all sources. In addition to guard's own model, phrases of 28 languages find
  * instructions to ignore the question and to output dictated words (`Ignore the above question and just output: ...`).
  * llm-guard's default was `full`, which reads the beginning only, and it does not decode (`deobfuscate: false`). A
- * finding in a decoded view has the offsets of the encoded text, such as a run of base64, and names the `view`.
+ * finding shows the sentences that fail by themselves, or the whole window if it fails only as a whole. A finding in a
+ * decoded view has the offsets of the encoded text, such as a run of base64, and names the `view`.
  */
 export const PromptInjection = registry.PromptInjection.classes.input as unknown as ScannerClass<
   PromptInjectionOptions,

@@ -16,6 +16,7 @@ import { coverageOf, deobfuscateOption, failingParts, type ScoredText, worstPart
 import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
 import { onUntrainedLanguageOption, withUntrained } from "../parts/untrained-languages.ts";
 import { ClassifierDetector, type InjectionClassifier } from "./custom-classifier.ts";
+import { failingSentences } from "./failing-sentences.ts";
 import type { InjectionPart } from "./injection-part.ts";
 import { ModelDetector } from "./model-detector.ts";
 
@@ -32,6 +33,7 @@ export const PromptInjection = defineScanner({
     "In addition to guard's own model, phrases of 28 languages find instructions to ignore the question and to output dictated words " +
     "(`Ignore the above question and just output: ...`). " +
     "llm-guard's default was `full`, which reads the beginning only, and it does not decode (`deobfuscate: false`). " +
+    "A finding shows the sentences that fail by themselves, or the whole window if it fails only as a whole. " +
     "A finding in a decoded view has the offsets of the encoded text, such as a run of base64, and names the `view`.",
   sides: { input: {} },
   options: () => ({
@@ -96,19 +98,29 @@ export const PromptInjection = defineScanner({
         return { score, category };
       },
       async check(text, context) {
-        const scored = await detector.score(text, context.source ?? "user", context);
-        return withUntrained(text, injectionVerdict(text, scored, threshold), scored.untrained, treatment);
+        const score = (part: string) => detector.score(part, context.source ?? "user", context);
+        const scored = await score(text);
+        const failing = failingParts(scored, threshold);
+        // Calls of a classifier may cost money, and other strategies have smaller parts.
+        const narrows = model !== undefined && options.matchType === "windows";
+        const shown = narrows ? await failingSentences(text, failing, threshold, score, context) : failing;
+        return withUntrained(text, injectionVerdict(text, scored, shown, threshold), scored.untrained, treatment);
       },
     };
   },
 });
 
-/** Returns the verdict on a text. The worst part decides, and each part above the threshold gets a finding. */
-function injectionVerdict(text: string, scored: ScoredText<InjectionPart>, threshold: number): Verdict {
+/** Returns the verdict on a text. The worst part decides, and each failing part gets a finding. */
+function injectionVerdict(
+  text: string,
+  scored: ScoredText<InjectionPart>,
+  failing: readonly InjectionPart[],
+  threshold: number,
+): Verdict {
   const coverage = coverageOf(text, scored);
   const worst = worstPart([...scored.parts, ...scored.others]);
   if (!worst) return passed(text, coverage);
-  const findings = failingParts(scored, threshold).map(
+  const findings = failing.map(
     ({ start, end, score, attack, view }): Finding => ({
       ...{ start, end, type: "injection", text: text.slice(start, end), score, label: attack },
       ...(view === undefined ? {} : { view }),
