@@ -51,6 +51,8 @@ export interface LocalCallOptions extends CallOptions {
    * default is an empty prompt.
    */
   sent?: ChatRequest | string;
+  /** Scanners that replace others for this call; see {@link ScanRequest.replacements}. */
+  replacements?: ScanRequest["replacements"];
   /** Observes the scanners and models of this call. */
   observer?: ScanObserver | undefined;
   /** The caller; see {@link ScanRequest.caller}. */
@@ -108,6 +110,7 @@ export class LocalCall implements GuardedCall {
       rewrite = true,
       offsets = "utf16",
       sent = "",
+      replacements,
       observer,
       caller,
       turn,
@@ -116,7 +119,7 @@ export class LocalCall implements GuardedCall {
   ) {
     this.vault = vault;
     this.#service = service;
-    this.#request = { suppress, offsets, rewrite, vault, signal, observer, caller, turn };
+    this.#request = { suppress, replacements, offsets, rewrite, vault, signal, observer, caller, turn };
     this.#onScan = onScan;
     this.#sent =
       typeof sent === "string"

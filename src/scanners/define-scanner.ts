@@ -124,6 +124,8 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly streaming?: Streaming;
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly withRecognizers?: NonNullable<BuiltInScanner["withRecognizers"]>;
+  readonly withExplanations?: NonNullable<BuiltInScanner["withExplanations"]>;
+  readonly personalDataTypes?: NonNullable<BuiltInScanner["personalDataTypes"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
 
@@ -140,10 +142,14 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.volatile) this.volatile = true;
     if (body.streaming) this.streaming = body.streaming;
     if (body.detect) this.detect = body.detect;
-    const { withRecognizers } = body;
+    const { withRecognizers, withExplanations, personalDataTypes } = body;
     if (withRecognizers) {
       this.withRecognizers = (recognizers) => new ScannerVariant(definition, options, withRecognizers(recognizers));
     }
+    if (withExplanations) {
+      this.withExplanations = lazy(() => new ScannerVariant(definition, options, withExplanations()));
+    }
+    if (personalDataTypes) this.personalDataTypes = personalDataTypes;
     this.#body = body;
   }
 

@@ -59,6 +59,10 @@ export interface ScannerBody {
   readonly checksEmpty?: boolean;
   /** Returns the scanner with more recognizers, which shares the models of this one; see {@link BuiltInScanner.withRecognizers}. */
   withRecognizers?(recognizers: AdHocRecognizers): ScannerBody;
+  /** Returns the scanner with an explanation of each finding; see {@link BuiltInScanner.withExplanations}. */
+  withExplanations?(): ScannerBody;
+  /** Returns the types of personal data that the scanner looks for; see {@link BuiltInScanner.personalDataTypes}. */
+  personalDataTypes?(): string[];
   /** Checks a text. The text is empty only with `checksEmpty`. */
   check(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict>;
 }
@@ -174,6 +178,13 @@ export interface BuiltInScanner extends Scanner {
    * that look for personal data have this method.
    */
   withRecognizers?(recognizers: AdHocRecognizers): BuiltInScanner;
+  /** Returns this scanner with the option `explain`, always the same one. Only scanners that look for personal data have this method. */
+  withExplanations?(): BuiltInScanner;
+  /**
+   * Returns the types of personal data that this scanner looks for. Those of a model that is not on this machine yet, and of functions of
+   * the options, are missing. Only scanners that look for personal data have this method.
+   */
+  personalDataTypes?(): string[];
 }
 
 /** The methods that a definition adds to {@link Scanner}: `detect`, if its body has one. */

@@ -6,12 +6,13 @@ import { GuardValidationError } from "../support/errors.ts";
 import { TimeSlice } from "../support/time-slice.ts";
 import { defineScanner } from "./define-scanner.ts";
 import type { ScannerBody } from "./definition.ts";
-import type { AdHocRecognizers } from "./parts/ad-hoc-recognizers.ts";
 import { isNumbered, NUMBER, type Operator, type Operators, operatorsWithoutVault } from "./parts/operators.ts";
 import {
+  callVariants,
   coverageOf,
   editsInSlices,
   PersonalDataDetector,
+  type PersonalDataRequest,
   personalDataDifferences,
   personalDataOptions,
 } from "./parts/personal-data.ts";
@@ -46,7 +47,7 @@ export const Sensitive = defineScanner({
   create({ options, engine }) {
     checkOperators(options);
     const detector = new PersonalDataDetector(options, engine);
-    const bodyWith = (adHoc: AdHocRecognizers | undefined): ScannerBody => ({
+    const bodyFor = ({ adHoc, explain }: PersonalDataRequest): ScannerBody => ({
       sanitizes: options.redact,
       streaming: {
         ...{ reads: "spans", span: Math.max(SPAN, adHoc?.longestText ?? 0), across: adHoc?.longestText ?? 0 },
@@ -61,12 +62,13 @@ export const Sensitive = defineScanner({
           isValid: false,
           score: detector.score(scan),
           ...withEdits(options.redact ? await replacements(text, scan, detector.operators, context) : []),
-          findings: detector.findingsOf(text, scan, adHoc),
+          findings: detector.findingsOf(text, scan, { adHoc, explain }),
           coverage: coverageOf(text, scan),
         };
       },
     });
-    return { ...bodyWith(undefined), close: () => detector.close(), withRecognizers: bodyWith };
+    const { explain } = options;
+    return { ...bodyFor({ explain }), ...callVariants(detector, explain, bodyFor) };
   },
 });
 

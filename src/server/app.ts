@@ -240,5 +240,5 @@ async function registerScanRoutes(
   });
   await app.register(conversationRoutes, options);
   await app.register(documentsRoutes, options);
-  await app.register(dialectRoutes, { decisions, seal, names: config.dialects });
+  await app.register(dialectRoutes, { decisions, profiles, seal, names: config.dialects });
 }

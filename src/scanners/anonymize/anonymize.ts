@@ -4,11 +4,12 @@ import { Vault } from "../../scan/vault.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { defineScanner } from "../define-scanner.ts";
 import type { ScannerBody } from "../definition.ts";
-import type { AdHocRecognizers } from "../parts/ad-hoc-recognizers.ts";
 import { DEFAULT_TYPE, Operators, operatorsOption } from "../parts/operators.ts";
 import {
+  callVariants,
   coverageOf,
   PersonalDataDetector,
+  type PersonalDataRequest,
   personalDataDifferences,
   personalDataOptions,
 } from "../parts/personal-data.ts";
@@ -94,7 +95,7 @@ What llm-guard 0.3.16 does differently:
       if (operators.hasFakes) loading ??= FakeValues.load(detector, language, useFaker ? "useFaker" : "operators");
       return loading;
     };
-    const bodyWith = (adHoc: AdHocRecognizers | undefined): ScannerBody => ({
+    const bodyFor = (request: PersonalDataRequest): ScannerBody => ({
       sanitizes: true,
       vaultScope: options.vault === undefined ? "call" : "own",
       load: async (signal) => {
@@ -102,18 +103,19 @@ What llm-guard 0.3.16 does differently:
       },
       async check(text, context) {
         const vault = options.vault ?? context.vault ?? new Vault();
-        const scan = await detector.find(text, vault, context, adHoc);
+        const scan = await detector.find(text, vault, context, request.adHoc);
         if (scan.findings.length === 0) return passed(text);
         const edits = await anonymize(text, scan, vault, { operators, fakes: await loadFakes() }, context);
         return {
           isValid: false,
           score: detector.score(scan),
           edits: preamble === "" ? edits : [{ start: 0, end: 0, replacement: preamble }, ...edits],
-          findings: detector.findingsOf(text, scan, adHoc),
+          findings: detector.findingsOf(text, scan, request),
           coverage: coverageOf(text, scan),
         };
       },
     });
-    return { ...bodyWith(undefined), close: () => detector.close(), withRecognizers: bodyWith };
+    const { explain } = options;
+    return { ...bodyFor({ explain }), ...callVariants(detector, explain, bodyFor) };
   },
 });

@@ -19,6 +19,7 @@ import { TimeSlice } from "../../support/time-slice.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
 import type { Span } from "../../text/span.ts";
 import { explainOption } from "../common-options.ts";
+import type { ScannerBody } from "../definition.ts";
 import type { Difference } from "../difference.ts";
 import type { AdHocRecognizers } from "./ad-hoc-recognizers.ts";
 import { engineOptions } from "./model-options.ts";
@@ -137,6 +138,31 @@ export interface Names {
   allowed: readonly string[];
 }
 
+/** What a call adds to the options of a scanner. */
+export interface PersonalDataRequest {
+  /** The recognizers of the call. */
+  adHoc?: AdHocRecognizers | undefined;
+  /** Whether each finding is explained. Those of ad-hoc recognizers are explained in any case. */
+  explain: boolean;
+}
+
+/** Returns the methods of a scanner of personal data that return its variants for single calls, and the types that it looks for. */
+export function callVariants(
+  detector: PersonalDataDetector,
+  explain: boolean,
+  bodyFor: (request: PersonalDataRequest) => ScannerBody,
+): Required<Pick<ScannerBody, "withRecognizers" | "withExplanations" | "personalDataTypes" | "close">> {
+  return {
+    withRecognizers: (adHoc) => bodyFor({ adHoc, explain }),
+    withExplanations: () => ({
+      ...bodyFor({ explain: true }),
+      withRecognizers: (adHoc) => bodyFor({ adHoc, explain: true }),
+    }),
+    personalDataTypes: () => detector.types,
+    close: () => detector.close(),
+  };
+}
+
 /** Finds personal data by embedded recognizers, models, patterns and functions of the user, and given names. */
 export class PersonalDataDetector {
   readonly #native: PersonalData;
@@ -181,6 +207,17 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
+  /** The types that are looked for, in order. Those of a model that is not on this machine yet are missing. */
+  get types(): string[] {
+    const onDemand = new Set(addon.piiEntitiesOnDemand());
+    const ofModels = this.#models.flatMap((model) =>
+      [...(model.types ?? [])].filter((type) => this.#wants(type, model.offers(type))),
+    );
+    const ofTable = this.#table.filter((type) => this.#wants(type, !onDemand.has(type)));
+    const own = this.#options.regexPatterns.map(({ name }) => name);
+    return [...new Set([...ofTable, ...ofModels, ...own])].sort();
+  }
+
   /**
    * Finds personal data in a text, but not inside placeholders of the vault and results of operators.
    *
@@ -212,11 +249,14 @@ export class PersonalDataDetector {
   }
 
   /** Returns the findings of a verdict. Those of ad-hoc recognizers are explained in any case. */
-  findingsOf(text: string, { findings }: PiiScan, adHoc: AdHocRecognizers | undefined): Finding[] {
+  findingsOf(
+    text: string,
+    { findings }: PiiScan,
+    { adHoc, explain }: Pick<PersonalDataRequest, "adHoc" | "explain">,
+  ): Finding[] {
     return findings.slice(0, MAX_FINDINGS).map((finding) => {
       const { start, end, entity: label, score, check } = finding;
-      const explanation =
-        adHoc?.explanationOf(finding) ?? (this.#options.explain ? this.#explanation(finding) : undefined);
+      const explanation = adHoc?.explanationOf(finding) ?? (explain ? this.#explanation(finding) : undefined);
       return {
         ...{ start, end, type: "personal_data", text: text.slice(start, end), score, label },
         ...(check?.passed === false ? { evidence: "form-only" } : {}),

@@ -4,6 +4,7 @@ import type { Rights } from "../../http-server/callers/rights.ts";
 import { Problem } from "../../http-server/problem.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
 import { NO_TAKER } from "../../scanners/add-recognizers.ts";
+import type { BuiltInScanner } from "../../scanners/definition.ts";
 import type { AdHocRecognizer, AdHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { ScanService } from "../../service/service.ts";
 import { type GuardError, GuardValidationError, withPathPrefix } from "../../support/errors.ts";
@@ -34,6 +35,8 @@ export interface RequestedOptions {
   scanners_suppress?: readonly string[] | null | undefined;
   thresholds?: Readonly<Record<string, number>> | null | undefined;
   ad_hoc_recognizers?: readonly AdHocRecognizer[] | null | undefined;
+  /** Whether findings of personal data are explained, whatever the options of their scanners. */
+  explain?: boolean;
 }
 
 export interface GrantedOptions {
@@ -107,8 +110,9 @@ export class Profiles {
       throw new Problem(403, "Requests may not set thresholds in this profile (thresholds).");
     }
     const variants = thresholds.length > 0 ? profile.variants?.with(thresholds, side) : undefined;
+    const explained = requested.explain ? withExplanations(profile, side, variants) : variants;
     const set = this.#setOf(request, requested.ad_hoc_recognizers ?? []);
-    const replacements = set ? withRecognizers(profile, side, set, variants) : variants;
+    const replacements = set ? withRecognizers(profile, side, set, explained) : explained;
     return { profile, suppress, replacements, recognizers: set?.recognizers };
   }
 
@@ -123,6 +127,20 @@ export class Profiles {
 
 /** The field with the recognizers of a request. */
 const RECOGNIZERS = "ad_hoc_recognizers";
+
+/** Returns the replacements of a request and, for scanners that look for personal data, replacements that explain their findings. */
+function withExplanations(
+  { service }: Profile,
+  side: Side,
+  variants: ReadonlyMap<Scanner, Scanner> | undefined,
+): ReadonlyMap<Scanner, Scanner> {
+  const replacements = new Map(variants);
+  for (const { scanner } of service.scanners[side]) {
+    const { withExplanations } = (variants?.get(scanner) ?? scanner) as Partial<BuiltInScanner>;
+    if (withExplanations) replacements.set(scanner, withExplanations());
+  }
+  return replacements;
+}
 
 /** Returns the replacements of a request and, for scanners that look for personal data, replacements with its recognizers. */
 function withRecognizers(

@@ -1,28 +1,27 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { DialectName } from "../../config/dialects.ts";
-import { type LocalCallOptions, LocalGuard, type ScanRecord } from "../../guard/local-guard.ts";
+import { LocalGuard, type ScanRecord } from "../../guard/local-guard.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
+import type { Profiles } from "../callers/profiles.ts";
 import type { Decisions } from "../decisions/decisions.ts";
-import { notReadyProblems, scanProblems } from "../http/problem-replies.ts";
+import { authProblems, notReadyProblems, scanProblems } from "../http/problem-replies.ts";
 import type { VaultSeal } from "../vault/vault-seal.ts";
-import type { Dialect, DialectCall, Endpoint } from "./dialect.ts";
+import type { Dialect, DialectCall, DialectCallOptions, Endpoint, ListEndpoint } from "./dialect.ts";
 import { DIALECTS } from "./index.ts";
 
 export interface DialectRoutesOptions {
   decisions: Decisions;
+  profiles: Profiles;
   seal: VaultSeal;
   /** Only these dialects are loaded. */
   names: readonly DialectName[];
 }
 
 /** Adds the endpoints of the configured dialects. */
-export async function dialectRoutes(
-  app: FastifyInstance,
-  { decisions, seal, names }: DialectRoutesOptions,
-): Promise<void> {
+export async function dialectRoutes(app: FastifyInstance, { names, ...options }: DialectRoutesOptions): Promise<void> {
   const owners = new Map<string, DialectName>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
@@ -32,13 +31,36 @@ export async function dialectRoutes(
       if (other) throw new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
       owners.set(path, name);
     }
-    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, { decisions, seal });
+    for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, options);
+    for (const list of dialect.lists ?? []) addList(app, name, dialect, list);
     if (dialect.health) addHealth(app, name, dialect, dialect.health);
   }
 }
 
-function pathsOf({ endpoints, health }: Dialect): string[] {
-  return [...endpoints.map(({ path }) => path), ...(health ? [health.path] : [])];
+function pathsOf({ endpoints, lists = [], health }: Dialect): string[] {
+  return [...endpoints, ...lists, ...(health ? [health] : [])].map(({ path }) => path);
+}
+
+function addList(
+  app: FastifyInstance,
+  name: string,
+  { summary: tag, problem: bodyOf }: Dialect,
+  { path, summary, example, list }: ListEndpoint,
+): void {
+  app.get(path, {
+    schema: {
+      tags: [tag],
+      operationId: operationIdOf(name, path),
+      summary,
+      response: { 200: { description: "OK", content: { "application/json": { schema: {}, example } } } },
+    },
+    config: { problems: authProblems, ...(bodyOf ? { problemBody: bodyOf } : {}) },
+    handler: async ({ profile: { service } }) => list(service.scanners),
+  });
+}
+
+function operationIdOf(name: string, path: string): string {
+  return `${name}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
 }
 
 function addHealth(
@@ -47,13 +69,14 @@ function addHealth(
   { summary, problem: bodyOf }: Dialect,
   { path, body }: NonNullable<Dialect["health"]>,
 ): void {
+  const type = typeof body === "string" ? "text/plain" : "application/json";
   app.get(path, {
     schema: {
       tags: [summary],
       operationId: `${name}_health`,
       summary: "Readiness: the models are loaded and scans are accepted",
       security: [],
-      response: { 200: { description: "OK", content: { "application/json": { schema: {}, example: body } } } },
+      response: { 200: { description: "OK", content: { [type]: { schema: {}, example: body } } } },
     },
     config: { public: true, problems: notReadyProblems, ...(bodyOf ? { problemBody: bodyOf } : {}) },
     handler: async ({ profile: { service } }) => {
@@ -68,14 +91,14 @@ function addEndpoint(
   name: string,
   { summary, problem: bodyOf }: Dialect,
   { path, body, example, answer, ...described }: Endpoint,
-  { decisions, seal }: Pick<DialectRoutesOptions, "decisions" | "seal">,
+  { decisions, profiles, seal }: Omit<DialectRoutesOptions, "names">,
 ): void {
   const { $schema: _, ...schema } = z.toJSONSchema(body, { target: "draft-7", io: "input" });
   const json = { schema: {}, example: example.reply };
   app.post(path, {
     schema: {
       tags: [summary],
-      operationId: `${name}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`,
+      operationId: operationIdOf(name, path),
       summary: described.summary,
       body: schema,
       response: { 200: { description: "OK", content: { "application/json": json } } } as Record<number, unknown>,
@@ -89,13 +112,20 @@ function addEndpoint(
         seal: (vault) => seal.seal(vault, credential),
         open: (token) => seal.open(token, credential),
       };
-      const begin = (options: LocalCallOptions = {}) => {
+      const begin = ({ personalData, ...options }: DialectCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
+        const { side = "input", recognizers: given, explain = false } = personalData ?? {};
+        const { replacements, recognizers } = profiles.grant(request, { ad_hoc_recognizers: given, explain }, side);
         const offsets = "codePoint" as const;
         const requested = { suppress, offsets, rewrite };
-        const onScanned = ({ content, ...scan }: ScanRecord) =>
-          decisions.publish({ ...scan, request, profile, options: requested, content: () => content });
-        return new LocalGuard(service, { onScan: onScanned }).call({ ...options, offsets, ...callOptions });
+        const onScanned = ({ content, rescan, ...scan }: ScanRecord) =>
+          decisions.publish({
+            ...{ ...scan, request, profile, recognizers, options: requested, content: () => content },
+            // The replaced scanners belong to this service only.
+            ...(rescan && !replacements ? { rescan } : {}),
+          });
+        const guard = new LocalGuard(service, { onScan: onScanned });
+        return guard.call({ ...options, replacements, offsets, ...callOptions });
       };
       const { scanners, restores } = service;
       const call = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };

@@ -5,15 +5,21 @@ import type { Problem } from "../../http-server/problem.ts";
 import type { NamedScanner } from "../../scan/named-scanners.ts";
 import type { Side } from "../../scan/scanner.ts";
 import type { Vault } from "../../scan/vault.ts";
+import type { AdHocRecognizer } from "../../scanners/parts/ad-hoc-recognizers.ts";
 
 /** The API of another product, which the server emulates for gateways and clients of that product. */
 export interface Dialect {
   /** The name of the API, for the API description. */
   readonly summary: string;
   readonly endpoints: readonly Endpoint[];
+  /** What clients may ask about the server (`GET`). */
+  readonly lists?: readonly ListEndpoint[];
   /** Returns the body of an error in the shape of the product. Status and headers do not change. Default: a problem (RFC 9457). */
   problem?(problem: Problem): unknown;
-  /** The readiness probe of the product (`GET`, without a credential), and its body if the service is ready. Otherwise the status is 503. */
+  /**
+   * The readiness probe of the product (`GET`, without a credential), and its body if the service is ready: a text, or a value that is sent as
+   * JSON. Otherwise the status is 503.
+   */
   readonly health?: { readonly path: string; readonly body: unknown };
 }
 
@@ -30,12 +36,27 @@ export interface Endpoint<Body extends z.ZodType = z.ZodType> {
   answer(body: z.output<Body>, call: DialectCall): Promise<DialectReply>;
 }
 
+/** One `GET` endpoint of a dialect, which returns a list of names. */
+export interface ListEndpoint {
+  readonly path: string;
+  readonly summary: string;
+  /** A reply, for the API description. */
+  readonly example: readonly string[];
+  list(scanners: DialectCall["scanners"]): readonly string[];
+}
+
+/** The options of the checks of a request. */
+export interface DialectCallOptions extends Pick<LocalCallOptions, "suppress" | "rewrite" | "sent" | "vault"> {
+  /** The scanners that look for personal data get these options. Recognizers need the right `may_add_recognizers`. */
+  personalData?: { side: Side; recognizers: readonly AdHocRecognizer[]; explain: boolean };
+}
+
 /** The context of a request to an endpoint. */
 export interface DialectCall {
   /** The checks of this request. */
   readonly call: LocalCall;
   /** Starts further checks, for a request with several calls of a model, or with other options. */
-  begin(options?: Pick<LocalCallOptions, "suppress" | "rewrite" | "sent" | "vault">): LocalCall;
+  begin(options?: DialectCallOptions): LocalCall;
   /** Seals and opens vaults for the caller, for a product that calls before and after the model and can keep a token in between. */
   readonly vaults: { seal(vault: Vault): string; open(token: string): Vault };
   /** Whether outputs are restored from the vault of their call. */

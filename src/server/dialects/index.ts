@@ -10,4 +10,5 @@ export const DIALECTS: Record<DialectName, () => Promise<Dialect>> = {
   litellm: async () => (await import("./litellm.ts")).litellm,
   openai: async () => (await import("./openai.ts")).openai,
   portkey: async () => (await import("./portkey.ts")).portkey,
+  presidio: async () => (await import("./presidio.ts")).presidio,
 };

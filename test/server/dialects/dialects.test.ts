@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DIALECTS as NAMES } from "../../../src/config/dialects.ts";
+import type { ConfigInput } from "../../../src/config/index.ts";
 import { DIALECTS } from "../../../src/server/dialects/index.ts";
 import { testServer, wordScanner } from "../fixtures.ts";
 
@@ -10,6 +11,12 @@ const endpoints = (
     ),
   )
 ).flat();
+
+/** One dialect needs a scanner that looks for personal data. */
+const CONFIG: ConfigInput = {
+  app: { lazyLoad: true },
+  inputScanners: [{ type: "Anonymize", params: { recognizerConf: [] } }],
+};
 
 describe("dialects", () => {
   it("are off unless the configuration names them", async () => {
@@ -24,7 +31,7 @@ describe("dialects", () => {
   });
 
   it.each(endpoints)("%s answers its example at %s, and describes it", async (name, path, { example }) => {
-    const server = await testServer({}, { dialects: [name, name] });
+    const server = await testServer({}, { ...CONFIG, dialects: [name, name] });
     const reply = await server.post(path, example.request);
     expect(reply.statusCode, reply.body).toBe(200);
     const described = (await server.get("/openapi.json")).json().paths[path.replaceAll(/:(\w+)/g, "{$1}")].post;
@@ -34,7 +41,10 @@ describe("dialects", () => {
   });
 
   it.each(endpoints)("%s requires a credential at %s", async (name, path, { example }) => {
-    const server = await testServer({}, { dialects: [name], auth: [{ type: "http_bearer", token: "a-token" }] });
+    const server = await testServer(
+      {},
+      { ...CONFIG, dialects: [name], auth: [{ type: "http_bearer", token: "a-token" }] },
+    );
     expect((await server.post(path, example.request)).statusCode).toBe(401);
     const headers = { authorization: "Bearer a-token" };
     expect((await server.post(path, example.request, headers)).statusCode).toBe(200);
