@@ -53,6 +53,8 @@ export interface LocalCallOptions extends CallOptions {
   sent?: ChatRequest | string;
   /** Scanners that replace others for this call; see {@link ScanRequest.replacements}. */
   replacements?: ScanRequest["replacements"];
+  /** See {@link ScanRequest.runAll}. */
+  runAll?: boolean;
   /** Observes the scanners and models of this call. */
   observer?: ScanObserver | undefined;
   /** The caller; see {@link ScanRequest.caller}. */
@@ -111,6 +113,7 @@ export class LocalCall implements GuardedCall {
       offsets = "utf16",
       sent = "",
       replacements,
+      runAll,
       observer,
       caller,
       turn,
@@ -119,7 +122,7 @@ export class LocalCall implements GuardedCall {
   ) {
     this.vault = vault;
     this.#service = service;
-    this.#request = { suppress, replacements, offsets, rewrite, vault, signal, observer, caller, turn };
+    this.#request = { suppress, replacements, runAll, offsets, rewrite, vault, signal, observer, caller, turn };
     this.#onScan = onScan;
     this.#sent =
       typeof sent === "string"

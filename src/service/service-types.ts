@@ -81,6 +81,8 @@ export interface ScanRequest {
   suppress: readonly string[];
   /** Scanners that replace others for this call, such as the same scanner with another threshold. */
   replacements?: ReadonlyMap<Scanner, Scanner> | undefined;
+  /** Whether all scanners run, also with {@link ScanServiceOptions.failFast}: the caller needs all findings. */
+  runAll?: boolean | undefined;
   /** The unit of offsets and lengths in the report. */
   offsets: OffsetUnit;
   /** With `false`, no text is rewritten and every scanner reads the original. */

@@ -462,8 +462,9 @@ export class ScanService {
   }
 
   #runOptions(request: ScanRequest, { onWork }: Pick<ScanSlot, "onWork">): CallRunOptions {
-    const { suppress, offsets, rewrite, vault, observer } = request;
-    const { failFast, onScannerError } = this.#options;
+    const { suppress, offsets, rewrite, vault, observer, runAll = false } = request;
+    const { onScannerError } = this.#options;
+    const failFast = this.#options.failFast && !runAll;
     const options = { failFast, onScannerError, suppress, rewrite, vault, offsets, onWork };
     return observer ? Object.assign(options, { observer }) : options;
   }

@@ -25,10 +25,15 @@ export async function dialectRoutes(app: FastifyInstance, { names, ...options }:
   const owners = new Map<string, DialectName>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
+    const refusal = (message: string) =>
+      new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
+    const faults = options.profiles.all.map(({ service }) => dialect.findFault?.(service.scanners));
+    // One profile is enough: callers may be given another one.
+    if (faults[0] !== undefined && !faults.includes(undefined)) throw refusal(faults[0]);
     for (const path of pathsOf(dialect)) {
       const other = owners.get(path);
       const message = `${name} and ${other} have the same path ${path}: choose one of them`;
-      if (other) throw new GuardValidationError([{ path: `dialects.${names.indexOf(name)}`, message }]);
+      if (other) throw refusal(message);
       owners.set(path, name);
     }
     for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, options);
@@ -125,7 +130,7 @@ function addEndpoint(
             ...(rescan && !replacements ? { rescan } : {}),
           });
         const guard = new LocalGuard(service, { onScan: onScanned });
-        return guard.call({ ...options, replacements, offsets, ...callOptions });
+        return guard.call({ ...options, replacements, runAll: personalData !== undefined, offsets, ...callOptions });
       };
       const { scanners, restores } = service;
       const call = { call: begin(), begin, headers: request.headers, scanners, restores, vaults };

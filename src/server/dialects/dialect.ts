@@ -14,6 +14,8 @@ export interface Dialect {
   readonly endpoints: readonly Endpoint[];
   /** What clients may ask about the server (`GET`). */
   readonly lists?: readonly ListEndpoint[];
+  /** Says why these scanners cannot answer any request, as an error of the configuration. Undefined if they can. */
+  findFault?(scanners: DialectCall["scanners"]): string | undefined;
   /** Returns the body of an error in the shape of the product. Status and headers do not change. Default: a problem (RFC 9457). */
   problem?(problem: Problem): unknown;
   /**
@@ -47,7 +49,7 @@ export interface ListEndpoint {
 
 /** The options of the checks of a request. */
 export interface DialectCallOptions extends Pick<LocalCallOptions, "suppress" | "rewrite" | "sent" | "vault"> {
-  /** The scanners that look for personal data get these options. Recognizers need the right `may_add_recognizers`. */
+  /** The scanners that look for personal data get these options, and all of them run. Recognizers need the right `may_add_recognizers`. */
   personalData?: { side: Side; recognizers: readonly AdHocRecognizer[]; explain: boolean };
 }
 

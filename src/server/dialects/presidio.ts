@@ -13,6 +13,11 @@ export const presidio: Dialect = {
     const [first] = errors ?? [];
     return { error: first ? `${message} ${first.pointer}: ${first.detail}` : message };
   },
+  // LiteLLM sends texts as they are if each request gets an error.
+  findFault: (scanners) =>
+    personalDataScanners(scanners)
+      ? undefined
+      : "presidio needs a scanner that looks for personal data, such as Anonymize",
   health: { path: "/health", body: "Presidio Analyzer service is up" },
   lists: [
     {

@@ -136,9 +136,31 @@ describe("Presidio's analyzer", () => {
     expect(await error({ allow_list: ["(a"], allow_list_match: "regex" })).toContain("/allow_list/0");
     expect(await error({ allow_list: ["a"], allow_list_match: "regex", regex_flags: 4 })).toContain("/regex_flags");
     expect(await error({ ad_hoc_recognizers: [{ name: "x", supported_entity: "X" }] })).toContain("ad_hoc_recognizers");
-    const none = await testServer({ input: [wordScanner("zebra")] }, { dialects: ["presidio"] });
-    const reply = await none.post("/analyze", { text: "ann@example.org", language: "en" });
+  });
+
+  it("needs a scanner that looks for personal data", async () => {
+    const without = { dialects: ["presidio" as const] };
+    await expect(testServer({ input: [wordScanner("zebra")] }, without)).rejects.toThrow(/dialects\.0.*personal data/);
+    const inputScanners = [{ type: "Anonymize", params: { recognizerConf: [] } }];
+    const server = await testServer({}, { ...CONFIG, inputScanners: [], profiles: { private: { inputScanners } } });
+    const body = { text: "ann@example.org", language: "en" };
+    const reply = await server.post("/analyze", body);
     expect([reply.statusCode, reply.json().error]).toEqual([422, "no scanner looks for personal data in this profile"]);
+    expect((await server.post("/analyze", body, { "x-guard-profile": "private" })).json()).toHaveLength(1);
+    expect((await server.get("/supportedentities")).json()).toEqual([]);
+  });
+
+  it("reads all texts with all scanners, whatever ends other scans", async () => {
+    const of = (entityTypes: string[]) => ({ type: "Anonymize", params: { recognizerConf: [], entityTypes } });
+    const inputScanners = [of(["EMAIL_ADDRESS"]), of(["IP_ADDRESS"])];
+    const server = await testServer({}, { ...CONFIG, inputScanners, app: { lazyLoad: true, scanFailFast: true } });
+    const text = "ann@example.org at 192.0.2.7";
+    const reply = await server.post("/analyze", { text: [text, text], language: "en" });
+    const both = [
+      ["EMAIL_ADDRESS", 0, 15],
+      ["IP_ADDRESS", 19, 28],
+    ];
+    expect((reply.json() as Result[][]).map(found)).toEqual([both, both]);
   });
 
   it("takes recognizers of the request, which need a right", async () => {
