@@ -1,4 +1,5 @@
-import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 import type { AuditSink } from "./audit-log.ts";
 import { type Head, headOf, START } from "./chain.ts";
 
@@ -78,13 +79,13 @@ export class AuditFile implements AuditSink {
   async #rotate(): Promise<void> {
     const { file, keep } = this.#options;
     try {
-      await rm(`${file}.${keep}`, { force: true });
-      for (let number = keep - 1; number >= 1; number--) {
-        await rename(`${file}.${number}`, `${file}.${number + 1}`).catch((error: NodeJS.ErrnoException) => {
-          if (error.code !== "ENOENT") throw error;
-        });
-      }
+      const taken = new Set((await rotatedFiles(file)).map(({ number }) => number));
+      // A process that was killed in a rotation leaves a free number.
+      let free = 1;
+      while (free < keep && taken.has(free)) free++;
+      for (let number = free - 1; number >= 1; number--) await rename(`${file}.${number}`, `${file}.${number + 1}`);
       await rename(file, `${file}.1`);
+      for (const number of taken) if (number > keep) await rm(`${file}.${number}`, { force: true });
       const next = await open(file, "ax", 0o600);
       await this.#handle?.close();
       this.#handle = next;
@@ -93,6 +94,15 @@ export class AuditFile implements AuditSink {
       // The next write checks the file, and rotates again.
     }
   }
+}
+
+/** Lists the rotated files of a log file with their numbers, the oldest first. Numbers may be missing. */
+export async function rotatedFiles(file: string): Promise<{ path: string; number: number }[]> {
+  const start = `${basename(file)}.`;
+  const numbers = (await readdir(dirname(file)))
+    .filter((name) => name.startsWith(start) && /^[1-9]\d*$/.test(name.slice(start.length)))
+    .map((name) => Number(name.slice(start.length)));
+  return numbers.sort((a, b) => b - a).map((number) => ({ path: `${file}.${number}`, number }));
 }
 
 /** Finds the last complete record of a file, and whether the file ends with a line break. */

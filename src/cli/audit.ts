@@ -25,11 +25,14 @@ export const audit: Command = {
     if (verb !== "verify" || given.length === 0) throw new UsageError("expected: verify FILE");
     const first = numberOf("--first", values.first) ?? 1;
     const allowsOtherLines = values["other-lines"] ?? false;
-    const [{ checkChain }, { readAuditKey }] = await Promise.all([
+    const [{ checkChain }, { readAuditKey }, { rotatedFiles }] = await Promise.all([
       import("../audit/chain.ts"),
       import("../audit/keys.ts"),
+      import("../audit/audit-file.ts"),
     ]);
-    const files = given.length === 1 ? withRotated(given[0] as string) : given;
+    const [file = ""] = given;
+    if (given.length === 1 && !existsSync(file)) throw new GuardError("GUARD_VALIDATION", `there is no file ${file}`);
+    const files = given.length === 1 ? [...(await rotatedFiles(file)).map(({ path }) => path), file] : given;
     const check = await checkChain(linesOf(files), readAuditKey(process.env)?.chain, { first, allowsOtherLines });
     if (values.json) {
       await print(`${JSON.stringify({ files, ...check })}\n`);
@@ -43,14 +46,6 @@ export const audit: Command = {
     return check.faults.length === 0 && check.records > 0 ? 0 : 1;
   },
 };
-
-/** A log file and its rotated files, the oldest first. */
-function withRotated(file: string): string[] {
-  if (!existsSync(file)) throw new GuardError("GUARD_VALIDATION", `there is no file ${file}`);
-  const files = [file];
-  for (let number = 1; existsSync(`${file}.${number}`); number++) files.unshift(`${file}.${number}`);
-  return files;
-}
 
 async function* linesOf(files: readonly string[]): AsyncGenerator<string> {
   for (const file of files)

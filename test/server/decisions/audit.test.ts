@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { AuditFile } from "../../../src/audit/audit-file.ts";
+import { AuditFile, rotatedFiles } from "../../../src/audit/audit-file.ts";
 import { AuditLog } from "../../../src/audit/audit-log.ts";
 import { checkChain } from "../../../src/audit/chain.ts";
 import { readAuditKey } from "../../../src/audit/keys.ts";
@@ -201,6 +201,26 @@ describe("a chain of records", () => {
     const env = { ...process.env, GUARD_AUDIT_KEY: "" };
     const { stdout } = await promisify(execFile)(process.execPath, verify, { env });
     expect(stdout).toMatch(/^\d+ records \(\d+ to 200\) in 4 files: whole\n$/);
+  });
+
+  it("continues after a rotation that was interrupted between two files", async () => {
+    const options = { maxSize: 1024, keep: 100 };
+    const file = await written(40, options);
+    const before = await rotatedFiles(file);
+    expect(before.length).toBeGreaterThan(4);
+    for (const { path, number } of before.filter(({ number }) => number > 2))
+      await rename(path, `${file}.${number + 1}`);
+    const linesOf = async () => {
+      const paths = [...(await rotatedFiles(file)).map(({ path }) => path), file];
+      return (await Promise.all(paths.map((path) => readFile(path, "utf8")))).join("").split("\n");
+    };
+    expect(await checkChain(await linesOf(), undefined)).toMatchObject({ faults: [], first: 1, last: 40 });
+    const log = logOf(file, options);
+    for (let index = 0; index < 20; index++) await log.record({ index });
+    await log.close();
+    expect(await checkChain(await linesOf(), undefined)).toMatchObject({ faults: [], first: 1, last: 60 });
+    const numbers = (await rotatedFiles(file)).map(({ number }) => number);
+    expect(numbers).toEqual(numbers.map((_, index) => numbers.length - index));
   });
 
   it("writes concurrent records together, in order", async () => {
