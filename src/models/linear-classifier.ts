@@ -14,10 +14,17 @@ export function isLinearFolder(folder: string): boolean {
   return existsSync(join(folder, "model.bin"));
 }
 
+/** The labels of a classifier in the order of the probabilities, and their aliases in lower case. */
+export interface LinearDescription {
+  labels: string[];
+  aliases: Record<string, string>;
+}
+
 /** A linear classifier: a folder with `config.json` and `model.bin`. It loads once, at the latest on its first call. */
 export class LinearClassifier {
   readonly folder: string;
   #loading: Promise<NativeLinear> | undefined;
+  #description: LinearDescription | undefined;
   #closed = false;
 
   /** Use `Engine.linear` to create a classifier. The files are read later. */
@@ -26,19 +33,13 @@ export class LinearClassifier {
   }
 
   /**
-   * Reads the labels in the order of the probabilities, and their aliases in lower case. The model need not be loaded.
+   * Reads the labels once. The model need not be loaded.
    *
    * @throws GuardError if the model has no valid `config.json`.
    */
-  describe(): { labels: string[]; aliases: Record<string, string> } {
-    const path = join(this.folder, "config.json");
-    const content = readModelFile(this.folder, "config.json");
-    try {
-      const { id2label, aliases = {} } = JSON.parse(content ?? "");
-      return { labels: Object.keys(id2label).map((_, id) => String(id2label[id])), aliases };
-    } catch (error) {
-      throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${(error as Error).message}`);
-    }
+  describe(): LinearDescription {
+    this.#description ??= readDescription(this.folder);
+    return this.#description;
   }
 
   /** Returns the native model. The next call retries after a failure. */
@@ -111,6 +112,17 @@ export class LinearClassifier {
   async close(): Promise<void> {
     this.#closed = true;
     this.#loading = undefined;
+  }
+}
+
+function readDescription(folder: string): LinearDescription {
+  const content = readModelFile(folder, "config.json");
+  try {
+    const { id2label, aliases = {} } = JSON.parse(content ?? "");
+    return { labels: Object.keys(id2label).map((_, id) => String(id2label[id])), aliases };
+  } catch (error) {
+    const path = join(folder, "config.json");
+    throw new GuardError("GUARD_MODEL", `the model file ${path} cannot be used: ${(error as Error).message}`);
   }
 }
 
