@@ -200,6 +200,12 @@ OWN = {
     "guarded_secrets": 2,
     "files_for_agents": 2,
     "persuasion_and_envelopes": 2,
+    "short_acts_second_hand": 2,
+    "extraction_in_languages": 2,
+    "first_messages_second_hand": 2,
+    "hinglish_second_hand": 2,
+    "forty_languages_second_hand": 2,
+    "documents_third_hand": 2,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
