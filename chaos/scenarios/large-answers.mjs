@@ -11,8 +11,8 @@ const MEGABYTE = 2 ** 20;
 const CLIENTS = 24;
 const ANSWER_BYTES = 30 * MEGABYTE;
 const BUDGET_BYTES = 64 * MEGABYTE;
-/** How much memory a byte of an answer takes at most while it is parsed and scanned: the bytes, the text, and its copies. */
-const COPIES = 4;
+/** How much memory a byte of an answer takes at most while it is checked: its bytes twice, the JSON, the text in it, and copies for the scanners. */
+const COPIES = 7;
 
 const EVENTS = { "content-type": "text/event-stream" };
 

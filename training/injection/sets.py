@@ -206,6 +206,7 @@ OWN = {
     "hinglish_second_hand": 2,
     "forty_languages_second_hand": 2,
     "documents_third_hand": 2,
+    "agent_files_third_hand": 2,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
