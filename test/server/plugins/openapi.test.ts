@@ -78,6 +78,7 @@ describe("the OpenAPI document", () => {
   it("names its schemas", async () => {
     const document = (await (await testServer()).get("/openapi.json")).json();
     expect(Object.keys(document.components.schemas).sort()).toEqual([
+      "AdHocRecognizer",
       "BatchLine",
       "ConversationRequest",
       "ConversationResult",
