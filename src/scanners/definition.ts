@@ -62,7 +62,7 @@ export interface ScannerBody {
   /** Returns the scanner with an explanation of each finding; see {@link BuiltInScanner.withExplanations}. */
   withExplanations?(): ScannerBody;
   /** Returns the types of personal data that the scanner looks for; see {@link BuiltInScanner.personalDataTypes}. */
-  personalDataTypes?(): string[];
+  personalDataTypes?(): PersonalDataTypes;
   /** Checks a text. The text is empty only with `checksEmpty`. */
   check(text: string, context: ScanContext): ScannerVerdict | Promise<ScannerVerdict>;
 }
@@ -165,6 +165,14 @@ export interface PluginScannerDefinition<Options extends object = object, Body e
 // biome-ignore lint/suspicious/noExplicitAny: options occur in parameters and in results, so no narrower type fits all definitions.
 export type AnyScannerDefinition = ScannerDefinition<any, any, any>;
 
+/** The types of personal data that a scanner looks for. */
+export interface PersonalDataTypes {
+  /** The known types, in alphabetical order. */
+  readonly known: readonly string[];
+  /** Whether there may be others: those of functions of the options, and of a model that is not on this machine yet. */
+  readonly hasOthers: boolean;
+}
+
 /** A scanner of guard's own. */
 export interface BuiltInScanner extends Scanner {
   /** The checked options, with their defaults filled in. */
@@ -180,11 +188,8 @@ export interface BuiltInScanner extends Scanner {
   withRecognizers?(recognizers: AdHocRecognizers): BuiltInScanner;
   /** Returns this scanner with the option `explain`, always the same one. Only scanners that look for personal data have this method. */
   withExplanations?(): BuiltInScanner;
-  /**
-   * Returns the types of personal data that this scanner looks for. Those of a model that is not on this machine yet, and of functions of
-   * the options, are missing. Only scanners that look for personal data have this method.
-   */
-  personalDataTypes?(): string[];
+  /** Returns the types of personal data that this scanner looks for. Only scanners that look for personal data have this method. */
+  personalDataTypes?(): PersonalDataTypes;
 }
 
 /** The methods that a definition adds to {@link Scanner}: `detect`, if its body has one. */

@@ -19,7 +19,7 @@ import { TimeSlice } from "../../support/time-slice.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
 import type { Span } from "../../text/span.ts";
 import { explainOption } from "../common-options.ts";
-import type { ScannerBody } from "../definition.ts";
+import type { PersonalDataTypes, ScannerBody } from "../definition.ts";
 import type { Difference } from "../difference.ts";
 import type { AdHocRecognizers } from "./ad-hoc-recognizers.ts";
 import { engineOptions } from "./model-options.ts";
@@ -207,15 +207,17 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** The types that are looked for, in order. Those of a model that is not on this machine yet are missing. */
-  get types(): string[] {
+  /** The types that are looked for. */
+  get types(): PersonalDataTypes {
     const onDemand = new Set(addon.piiEntitiesOnDemand());
     const ofModels = this.#models.flatMap((model) =>
       [...(model.types ?? [])].filter((type) => this.#wants(type, model.offers(type))),
     );
     const ofTable = this.#table.filter((type) => this.#wants(type, !onDemand.has(type)));
-    const own = this.#options.regexPatterns.map(({ name }) => name);
-    return [...new Set([...ofTable, ...ofModels, ...own])].sort();
+    const { regexPatterns, recognizers } = this.#options;
+    const known = new Set([...ofTable, ...ofModels, ...regexPatterns.map(({ name }) => name)]);
+    const hasOthers = recognizers.length > 0 || this.#models.some(({ types }) => types === undefined);
+    return { known: [...known].sort(), hasOthers };
   }
 
   /**

@@ -30,7 +30,7 @@ export const presidio: Dialect = {
       path: "/supportedentities",
       summary: "List the entities that the scanners look for",
       example: ["EMAIL_ADDRESS", "PERSON"],
-      list: (scanners) => entitiesOf(personalDataScanners(scanners)?.types ?? []),
+      list: (scanners) => entitiesOf(personalDataScanners(scanners)?.types.known ?? []),
     },
     {
       path: "/anonymizers",

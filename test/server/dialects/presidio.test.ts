@@ -1,6 +1,7 @@
 import { createDecipheriv, createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
+import { Anonymize } from "../../../src/scanners/generated/input-scanners.ts";
 import { scannerOf, type TestServer, testServer, wordScanner } from "../fixtures.ts";
 
 const CONFIG: ConfigInput = {
@@ -223,6 +224,13 @@ describe("Presidio's analyzer", () => {
     const named = { type: "Anonymize", params: { recognizerConf: [], entityTypes: ["IP_ADDRESS"] } };
     const one = await testServer({}, { ...CONFIG, inputScanners: [named] });
     expect((await one.get("/supportedentities")).json()).toEqual(["IP_ADDRESS"]);
+  });
+
+  it("accepts entities that only a function of the program knows", async () => {
+    const badge = (text: string) => (text.startsWith("badge") ? [{ start: 6, end: 8, type: "BADGE" }] : []);
+    const scanner = new Anonymize({ recognizerConf: [], recognizers: [badge] });
+    const server = await testServer({ input: [scanner] }, { dialects: ["presidio"], app: { lazyLoad: true } });
+    expect(found(await analyze(server, { text: "badge 42", entities: ["BADGE"] }))).toEqual([["BADGE", 6, 8]]);
   });
 
   it("runs only scanners of personal data, also those of the output side", async () => {

@@ -5,7 +5,7 @@ import { MAX_FINDINGS } from "../../../scan/findings.ts";
 import type { NamedScanner } from "../../../scan/named-scanners.ts";
 import type { Finding, Side } from "../../../scan/scanner.ts";
 import { NO_TAKER, takesRecognizers } from "../../../scanners/add-recognizers.ts";
-import type { BuiltInScanner } from "../../../scanners/definition.ts";
+import type { BuiltInScanner, PersonalDataTypes } from "../../../scanners/definition.ts";
 import { type AdHocRecognizer, adHocRecognizers } from "../../../scanners/parts/ad-hoc-recognizers.ts";
 import { GuardValidationError } from "../../../support/errors.ts";
 import type { DialectCall } from "../dialect.ts";
@@ -68,7 +68,8 @@ export interface PersonalDataScanners {
   names: string[];
   /** The names of the others. */
   others: string[];
-  types: string[];
+  /** The types that they look for. */
+  types: PersonalDataTypes;
 }
 
 /** Returns the input scanners that look for personal data, or the output scanners if there are none. */
@@ -81,12 +82,15 @@ export function personalDataScanners(
   if (!side) return undefined;
   const isTaker = ({ scanner }: NamedScanner) => takesRecognizers(scanner);
   const takers = scanners[side].filter(isTaker);
-  const types = takers.flatMap(({ scanner }) => (scanner as Partial<BuiltInScanner>).personalDataTypes?.() ?? []);
+  const types = takers.map(({ scanner }) => (scanner as Partial<BuiltInScanner>).personalDataTypes?.());
   return {
     side,
     names: takers.map(({ name }) => name),
     others: scanners[side].filter((item) => !isTaker(item)).map(({ name }) => name),
-    types: [...new Set(types)].sort(),
+    types: {
+      known: [...new Set(types.flatMap((type) => type?.known ?? []))].sort(),
+      hasOthers: types.some((type) => type?.hasOthers ?? true),
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { PersonalDataTypes } from "../../../scanners/definition.ts";
+
 /** Presidio's names of guard's types that mean the same. All other types have the same name in both, or exist in one of them only. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   BTC_ADDRESS: "CRYPTO",
@@ -96,10 +98,10 @@ export class RequestedEntities {
     this.#names = names;
   }
 
-  /** Whether the request names none of the entities of these scanners and of its own recognizers. */
-  isUnknownTo(types: readonly string[]): boolean {
-    if (!this.#requested) return false;
-    const known = new Set([...types, ...entitiesOf(types), ...this.#own.keys()]);
+  /** Whether the request names none of the entities of scanners with these types, and of its own recognizers. */
+  isUnknownTo(types: PersonalDataTypes): boolean {
+    if (!this.#requested || types.hasOthers) return false;
+    const known = new Set([...types.known, ...entitiesOf(types.known), ...this.#own.keys()]);
     return !this.#requested.some((name) => known.has(name) || known.has(name.toUpperCase()));
   }
 
