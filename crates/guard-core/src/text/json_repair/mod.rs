@@ -29,8 +29,12 @@ mod tokens;
 use self::repairer::Repairer;
 use super::json::is_valid;
 
-/// Repairs an object or array. Returns `None` if it has no reading, or two. Time and memory are linear in its length.
+/// Repairs an object or array. Valid JSON stays. Returns `None` if the text has no reading, or two. Time and memory are
+/// linear in its length.
 pub fn repair(piece: &str) -> Option<String> {
+    if is_valid(piece) {
+        return Some(piece.to_owned());
+    }
     let unescaped = unescape(piece);
     let piece = unescaped.as_deref().unwrap_or(piece);
     let repaired = Repairer::new(piece).run()?;

@@ -39,6 +39,18 @@ fn adds_what_is_missing() {
 }
 
 #[test]
+fn valid_json_with_long_keys_stays() {
+    let key = "API key of the second server in the data centre of the north, {as written on its label};".repeat(3);
+    for valid in [
+        format!(r#"{{"name":"H", "{key}": null}}"#),
+        r#"{"a": "say \"yes\", {or} no;", "b": [1,  2.50, 1e3]}"#.to_owned(),
+        "[ ]".to_owned(),
+    ] {
+        assert_eq!(repair(&valid).as_deref(), Some(valid.as_str()));
+    }
+}
+
+#[test]
 fn removes_what_json_lacks() {
     for (broken, repaired) in [
         ("{'a': 1,}", r#"{"a": 1}"#),
