@@ -53,6 +53,6 @@ it("the core requests nothing of a text twice in one call", async () => {
   expect(count("NativeModel.classify")).toBe(8);
   // Each model detects once per text which parts are in languages that it knows.
   expect(count("NativeLinear.foreignParts")).toBe(8);
-  // The lengths of the texts are below the limit of TokenLimit, so it counts no tokens.
-  expect(seen).toHaveLength(24);
+  // The lengths of the texts are below the limit of TokenLimit, so it counts no tokens. Only texts that fail are split into sentences.
+  expect(seen.filter((name) => name !== "splitSentences")).toHaveLength(24);
 });

@@ -23,7 +23,7 @@ export const presidio: Dialect = {
     {
       path: "/recognizers",
       summary: "List the scanners that look for personal data",
-      example: ["Anonymize"],
+      example: ["names", "numbers"],
       list: (scanners) => personalDataScanners(scanners)?.names ?? [],
     },
     {
