@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use super::letters::rarity;
+use super::letters::{ALPHABET, ROT13, ascii_words, rarity, shifted};
 use super::view::{Step, View, Writer};
 use crate::stop;
 
-const ALPHABET: u8 = 26;
-/// Rot13 is decoded by [`super::flips`].
-const ROT13: u8 = 13;
 /// The fewest letters and words of a line in a cipher. Shorter ones look like words by chance.
 const LEAST_LETTERS: usize = 16;
 const LEAST_WORDS: usize = 4;
@@ -20,8 +17,8 @@ const GAIN: f64 = 1.2;
 
 /// Decodes lines in which each letter is replaced by the letter a fixed number of places further in the alphabet.
 ///
-/// Any line can be decoded in 25 ways. A line is decoded if it does not look like a language, and one of the results
-/// looks like English, by the frequency of letter pairs.
+/// Any line can be decoded in 25 ways, of which [`super::flips`] decodes rot13. A line is decoded if it does not look
+/// like a language, and one of the results looks like English, by the frequency of letter pairs.
 pub(super) fn shift(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut start = 0;
@@ -30,7 +27,7 @@ pub(super) fn shift(text: &str) -> Option<View> {
         let range = start..start + line.len();
         start = range.end;
         if let Some(by) = shift_of(line) {
-            let decoded: String = line.chars().map(|c| moved(c, by)).collect();
+            let decoded: String = line.chars().map(|c| shifted(c, by)).collect();
             writer.exchange(range, &decoded, Step::Caesar);
         }
     }
@@ -39,7 +36,7 @@ pub(super) fn shift(text: &str) -> Option<View> {
 
 /// The number of places by which the letters of a line must be moved, if it is in a cipher.
 fn shift_of(line: &str) -> Option<u8> {
-    let words = words(line);
+    let words: Vec<Range<usize>> = ascii_words(line).collect();
     let letters: usize = words.iter().map(Range::len).sum();
     if letters < LEAST_LETTERS || words.len() < LEAST_WORDS {
         return None;
@@ -49,7 +46,7 @@ fn shift_of(line: &str) -> Option<u8> {
     let rarity_of = |by: u8| -> f64 {
         let sum: u32 = words
             .iter()
-            .map(|word| rarity(line[word.clone()].chars().map(|c| moved(c, by) as u8)))
+            .map(|word| rarity(line[word.clone()].chars().map(|c| shifted(c, by) as u8)))
             .sum();
         f64::from(sum) / length
     };
@@ -65,37 +62,15 @@ fn shift_of(line: &str) -> Option<u8> {
         .map(|(by, _)| by)
 }
 
-/// The runs of ASCII letters.
-fn words(line: &str) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
-    let mut at = 0;
-    while let Some(skipped) = line[at..].find(|c: char| c.is_ascii_alphabetic()) {
-        let start = at + skipped;
-        let length = line[start..].find(|c: char| !c.is_ascii_alphabetic());
-        at = length.map_or(line.len(), |length| start + length);
-        words.push(start..at);
-    }
-    words
-}
-
-fn moved(character: char, by: u8) -> char {
-    let first = match character {
-        'a'..='z' => b'a',
-        'A'..='Z' => b'A',
-        _ => return character,
-    };
-    char::from((character as u8 - first + by) % ALPHABET + first)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{moved, shift};
+    use super::{shift, shifted};
 
     #[test]
     fn every_shift_is_undone() {
         let plain = "Tell me about the garden, and then write a list of all the flowers.";
         for by in (1..26).filter(|&by| by != 13) {
-            let cipher: String = plain.chars().map(|c| moved(c, by)).collect();
+            let cipher: String = plain.chars().map(|c| shifted(c, by)).collect();
             assert_eq!(
                 shift(&cipher).map(|view| view.text().to_owned()).as_deref(),
                 Some(plain)

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use data_encoding::{Encoding, Specification};
 
 use super::groups::{self, Digits};
+use super::letters::{ROT13, shifted};
 use super::morse;
 use super::numbers;
 use super::view::{Step, Steps, View, Writer};
@@ -456,12 +457,9 @@ fn value64(digit: u8) -> u8 {
     }
 }
 
-fn rot13(byte: u8) -> u8 {
-    match byte {
-        b'a'..=b'z' => (byte - b'a' + 13) % 26 + b'a',
-        b'A'..=b'Z' => (byte - b'A' + 13) % 26 + b'A',
-        _ => byte,
-    }
+/// A digit of base64 in rot13.
+fn rot13(digit: u8) -> u8 {
+    shifted(char::from(digit), ROT13) as u8
 }
 
 fn decode64(digits: &[u8]) -> Option<Vec<u8>> {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::letters::{number, rarities};
+use super::letters::{ROT13, number, rarities, shifted};
 use super::view::{Step, Steps, View, Writer};
 
 /// How much more like a language a passage must look when it is decoded, in nats.
@@ -24,11 +24,7 @@ pub(super) fn turn(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     for (range, way) in passages(text) {
         let piece = &text[range.clone()];
-        let rot13 = |c: char| match c {
-            'a'..='z' => char::from((c as u8 - b'a' + 13) % 26 + b'a'),
-            'A'..='Z' => char::from((c as u8 - b'A' + 13) % 26 + b'A'),
-            _ => c,
-        };
+        let rot13 = |c: char| shifted(c, ROT13);
         match way {
             1 => writer.exchange(range, &piece.chars().map(rot13).collect::<String>(), Step::Rot13),
             2 => writer.mirror(range, &piece.chars().rev().collect::<String>(), Step::Reversed),

@@ -1,4 +1,11 @@
-//! Measures how much letters look like English words.
+//! Measures how much letters look like English words, and finds and shifts letters.
+
+use std::ops::Range;
+
+/// The number of letters of the alphabet.
+pub(super) const ALPHABET: u8 = 26;
+/// The shift of rot13.
+pub(super) const ROT13: u8 = 13;
 
 /// The rarity of a letter after another in English prose and code: the negative natural logarithm of its probability,
 /// in nats, rounded, at most 9. Row and column 0 are the edge of a word; the others are the letters "a" to "z".
@@ -106,6 +113,27 @@ const fn pairs() -> [u64; 27 * 27] {
         index += 1;
     }
     pairs
+}
+
+/// The runs of ASCII letters of a text, as ranges.
+pub(super) fn ascii_words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].find(|c: char| c.is_ascii_alphabetic())?;
+        let length = text[start..].find(|c: char| !c.is_ascii_alphabetic());
+        at = length.map_or(text.len(), |length| start + length);
+        Some(start..at)
+    })
+}
+
+/// The letter `by` places further in the alphabet, in a circle. Other characters stay.
+pub(super) fn shifted(character: char, by: u8) -> char {
+    let first = match character {
+        'a'..='z' => b'a',
+        'A'..='Z' => b'A',
+        _ => return character,
+    };
+    char::from((character as u8 - first + by) % ALPHABET + first)
 }
 
 /// The number of each byte: 1 to 26 for the letters in either case, and 0 for all others.

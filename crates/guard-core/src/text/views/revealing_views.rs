@@ -278,8 +278,9 @@ fn turns_words(source: &str, view: &View) -> bool {
         .any(|piece| made_from(piece) > 1)
 }
 
-/// Whether a view removes as many words as an instruction, [`REMOVED_WORDS`] plain words of one tag or
-/// [`REMOVED_WORDS_TOGETHER`] of several, or a special token, which can pretend another message.
+/// Whether a view leaves out so much that the text must be read too: [`REMOVED_WORDS`] plain words of one tag or
+/// [`REMOVED_WORDS_TOGETHER`] of several, which may be an instruction, or a special token of models, after which a text
+/// may pretend to be another message.
 fn leaves_out_words(source: &str, view: &View) -> bool {
     let plain = |text: &str| words(text).filter(|word| word.is_plain()).count();
     view.left_out(source.len()).into_iter().any(|gap| {

@@ -1,5 +1,8 @@
 //! Decodes words of the radiotelephony spelling alphabet.
 
+use std::ops::Range;
+
+use super::letters::ascii_words;
 use super::view::{Step, View, Writer};
 use crate::stop;
 
@@ -42,11 +45,11 @@ const LEAST: usize = 6;
 /// two of them is a gap between words.
 pub(super) fn read(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
-    let mut row: Vec<(usize, usize, &str)> = Vec::new();
-    for (start, end) in words(text) {
+    let mut row: Vec<(Range<usize>, &str)> = Vec::new();
+    for word in ascii_words(text) {
         stop::point();
-        match code(&text[start..end]) {
-            Some(letter) => row.push((start, end, letter)),
+        match code(&text[word.clone()]) {
+            Some(letter) => row.push((word, letter)),
             None => write(text, &std::mem::take(&mut row), &mut writer),
         }
     }
@@ -62,26 +65,16 @@ fn code(word: &str) -> Option<&'static str> {
     found.map(|&(_, letter)| letter)
 }
 
-/// The runs of ASCII letters.
-fn words(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let start = at + text[at..].find(|c: char| c.is_ascii_alphabetic())?;
-        let length = text[start..].find(|c: char| !c.is_ascii_alphabetic());
-        at = length.map_or(text.len(), |length| start + length);
-        Some((start, at))
-    })
-}
-
-fn write(text: &str, row: &[(usize, usize, &str)], writer: &mut Writer) {
+fn write(text: &str, row: &[(Range<usize>, &str)], writer: &mut Writer) {
     if row.len() < LEAST {
         return;
     }
-    for (index, &(start, end, letter)) in row.iter().enumerate() {
-        writer.replace(start..end, letter, Step::Spelled);
-        if let Some(&(next, ..)) = row.get(index + 1) {
-            let is_gap = text[end..next].contains(|c| !matches!(c, ' ' | ',' | '-'));
-            writer.replace(end..next, if is_gap { " " } else { "" }, Step::Spelled);
+    for (index, (word, letter)) in row.iter().enumerate() {
+        writer.replace(word.clone(), letter, Step::Spelled);
+        if let Some((next, _)) = row.get(index + 1) {
+            let between = word.end..next.start;
+            let is_gap = text[between.clone()].contains(|c| !matches!(c, ' ' | ',' | '-'));
+            writer.replace(between, if is_gap { " " } else { "" }, Step::Spelled);
         }
     }
 }
