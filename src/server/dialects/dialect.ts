@@ -19,8 +19,8 @@ export interface Dialect {
   /** Returns the body of an error in the shape of the product. Status and headers do not change. Default: a problem (RFC 9457). */
   problem?(problem: Problem): unknown;
   /**
-   * The readiness probe of the product (`GET`, without a credential), and its body if the service is ready: a text, or a value that is sent as
-   * JSON. Otherwise the status is 503.
+   * The path at which clients of the product ask with `GET`, without a credential, whether the service is ready. If it is, the reply has this
+   * body, as a text or as JSON; if not, it has status 503.
    */
   readonly health?: { readonly path: string; readonly body: unknown };
 }

@@ -76,11 +76,9 @@ export interface PersonalDataScanners {
 export function personalDataScanners(
   scanners: Readonly<Record<Side, readonly NamedScanner[]>>,
 ): PersonalDataScanners | undefined {
-  const side = (["input", "output"] as const).find((side) =>
-    scanners[side].some(({ scanner }) => takesRecognizers(scanner)),
-  );
-  if (!side) return undefined;
   const isTaker = ({ scanner }: NamedScanner) => takesRecognizers(scanner);
+  const side = (["input", "output"] as const).find((side) => scanners[side].some(isTaker));
+  if (!side) return undefined;
   const takers = scanners[side].filter(isTaker);
   const types = takers.map(({ scanner }) => (scanner as Partial<BuiltInScanner>).personalDataTypes?.());
   return {
