@@ -25,6 +25,11 @@ export function isForPrograms(key: string | number | undefined, value: unknown):
 /** A longer string without white space is not text. It may be an image. */
 const MAX_WORD_LENGTH = 1000;
 
+/** Whether a string looks like an image or another file in base64, which is no text. */
+export function isEncodedFile(value: string): boolean {
+  return value.length > MAX_WORD_LENGTH && /^[\w+/=:;,.-]+$/.test(value);
+}
+
 /** A longer list of numbers may be the tokens of a text. Shorter ones are positions. */
 const MAX_NUMBERS = 16;
 
@@ -47,8 +52,7 @@ export function readAllStrings(
       );
     if (typeof value === "string") {
       if (isForPrograms(key, value)) return;
-      const isWord = !/\s/.test(value);
-      if (isWord && value.length > MAX_WORD_LENGTH && /^[\w+/=:;,.-]+$/.test(value)) context.draft.skipped += 1;
+      if (isEncodedFile(value)) context.draft.skipped += 1;
       else if (value !== "" && isRead(value)) context.draft.add(value, context.keys);
     } else if (Array.isArray(value)) {
       if (value.length > MAX_NUMBERS && value.every((item) => typeof item === "number")) context.draft.skipped += 1;

@@ -7,6 +7,7 @@ import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
 import { invalidAt, type PartContext } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
 import { addName, addToolCall } from "./tool-calls.ts";
+import { hasUiParts, readUiParts } from "./ui-message-parts.ts";
 import { parseFieldNames, readUnknownFields } from "./unknown-fields.ts";
 
 /** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, with what each of them says. */
@@ -22,7 +23,7 @@ const SOURCES_BY_ROLE = {
 /** The roles of messages. */
 export const ROLES = Object.keys(SOURCES_BY_ROLE) as (keyof typeof SOURCES_BY_ROLE)[];
 
-/** Reads a message with a role: of OpenAI's chat completions, Anthropic, MCP, or a `message` of the Responses API. */
+/** Reads a message with a role: of OpenAI's chat completions, Anthropic, MCP or the AI SDK, or a `message` of the Responses API. */
 export function readChatMessage(message: Record<string, unknown>, index: number, reader: RequestReader): void {
   const keys: KeyPath = ["messages", index];
   const { role, content } = message;
@@ -30,17 +31,20 @@ export function readChatMessage(message: Record<string, unknown>, index: number,
     throw invalidAt([...keys, "role"], `expected one of ${ROLES.join(", ")}`);
   }
   const source = SOURCES_BY_ROLE[role as keyof typeof SOURCES_BY_ROLE];
-  const own = reader.open([...keys, "content"], {
+  const hasParts = hasUiParts(message);
+  const own = reader.open([...keys, hasParts && content === undefined ? "parts" : "content"], {
     source,
     message: index,
     ...(source === "tool" && { toolName: findToolName(message, reader) }),
   });
   const context = contentContext(reader, own, [...keys, "content"]);
   readContent(content, context);
+  if (hasParts) readUiParts(message.parts as unknown[], { ...context, keys: [...keys, "parts"] });
   readBesideContent(message, { ...context, keys });
   readCalls(message, { ...context, keys });
   addName(message.name, [...keys, "name"], own, reader);
-  readUnknownFields(message, KNOWN_MESSAGE_FIELDS, { ...context, keys });
+  const { parts: _, ...withoutParts } = message;
+  readUnknownFields(hasParts ? withoutParts : message, KNOWN_MESSAGE_FIELDS, { ...context, keys });
   own.isKept = isKept(message, source);
 }
 

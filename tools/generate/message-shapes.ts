@@ -10,6 +10,7 @@ const APIS = {
   "openai-responses": "OpenAI: Responses",
   anthropic: "Anthropic: messages",
   mcp: "MCP",
+  "ai-sdk": "AI SDK: UI messages",
 };
 
 /** A shape of a message, and the texts that guard reads from it. See `test/messages/shapes.ts`. */
