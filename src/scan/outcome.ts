@@ -17,7 +17,7 @@ export function removesFindings({ sanitizes, leavesFindings = false }: Scanner):
 }
 
 /** Whether texts that fail only by this scanner may be used, because it removed its findings; see {@link outcomeOf}. */
-function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
+export function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
   return removesFindings(scanner) && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
 }
 

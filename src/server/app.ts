@@ -19,6 +19,7 @@ import { openBodies } from "../http-server/plugins/open-bodies.ts";
 import { sameOrigin } from "../http-server/plugins/same-origin.ts";
 import { Problem } from "../http-server/problem.ts";
 import { requestId } from "../http-server/request-id.ts";
+import type { ConfigSource } from "../http-server/start-log.ts";
 import type { Engine } from "../models/engine.ts";
 import { OPENTELEMETRY, requirePackages } from "../support/optional-packages.ts";
 import { version } from "../support/version.ts";
@@ -44,11 +45,13 @@ import { unknownRoutes } from "./plugins/unknown-routes.ts";
 import type { ServerContext } from "./process/process-state.ts";
 import { RedisLinks } from "./redis/redis-link.ts";
 import { batchRoutes } from "./routes/batch.ts";
+import { configRoute } from "./routes/config.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
 import { documentsRoutes } from "./routes/documents.ts";
 import { metricsRoute } from "./routes/metrics.ts";
 import { outputRoutes } from "./routes/output.ts";
 import { outputStreamRoutes } from "./routes/output-stream.ts";
+import { profilesRoute } from "./routes/profiles.ts";
 import { promptRoutes } from "./routes/prompt.ts";
 import { reloadRoute } from "./routes/reload.ts";
 import { rootRoute } from "./routes/root.ts";
@@ -56,6 +59,7 @@ import { statusRoutes } from "./routes/status.ts";
 import { schemas } from "./schemas/index.ts";
 import { shadowPlugin } from "./shadow/plugin.ts";
 import type { Shadow } from "./shadow/shadow.ts";
+import { trafficPlugin } from "./traffic/plugin.ts";
 import type { VaultSeal } from "./vault/vault-seal.ts";
 
 /**
@@ -78,6 +82,10 @@ export interface AppDependencies {
   cacheOptions: CacheOptions | undefined;
   shadow?: Shadow | undefined;
   context: ServerContext;
+  /** Where the configuration comes from. */
+  source?: ConfigSource | undefined;
+  /** The warnings of the start. */
+  warnings: readonly string[];
 }
 
 /**
@@ -150,14 +158,12 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   // A cached result costs nothing, and only the body tells whether there is one.
   if (!cache) await app.register(earlyLoadShedding);
 
-  const { name } = config.app;
-  const entries = config.auth ?? [];
-  await app.register(openapi, { title: name, version, auth: entries });
-  await app.register(rootRoute, { name, auth: entries, window: config.conversation.window });
+  await app.register(openapi, { title: config.app.name, version, auth: config.auth ?? [] });
   await app.register(statusRoutes, { profiles, pool: context.pool });
   if (shadow) {
     await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, pool: context.pool });
   }
+  await registerConsole(app, config, dependencies, decisions);
   if (context.reload) await app.register(reloadRoute, { reload: context.reload });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, pool: context.pool, public: config.metrics.public });
@@ -201,6 +207,30 @@ async function registerCallers(
   if (settings.key === "ip") await app.register(rateLimit, { settings, link, counters });
   await app.register(auth, { entries, failures: settings.failures, counters });
   if (settings.key === "credential") await app.register(rateLimit, { settings, link, counters });
+}
+
+/** Registers the console and the routes that it reads. */
+async function registerConsole(
+  app: FastifyInstance,
+  config: Config,
+  { profiles, engine, context, source, warnings }: AppDependencies,
+  decisions: Decisions,
+): Promise<void> {
+  const { state, pool } = context;
+  const { app: settings, auth = [], conversation } = config;
+  await app.register(rootRoute, { name: settings.name, auth, window: conversation.window });
+  await app.register(profilesRoute, { profiles });
+  await app.register(trafficPlugin, { traffic: state.traffic, decisions, pool, logContent: settings.logContent });
+  const { startedAt } = state.metrics;
+  await app.register(configRoute, {
+    config,
+    profiles,
+    engine,
+    source,
+    warnings,
+    processes: pool?.size ?? 1,
+    startedAt,
+  });
 }
 
 async function registerAudit(

@@ -82,8 +82,10 @@ export async function prepareServer(
   const created = createProfiles(config, { engine, admission, scanners, cacheSecret, rememberedPins });
   const profiles = new Profiles(created.map(({ profile }) => profile) as [Profile, ...Profile[]]);
   const shadow = await createShadow(config, engine, admission);
+  const isPublic = context.isPublic ?? !isLoopback(config.app.host);
+  const warnings = startWarnings(config, listsOf(created), isPublic);
   const app = await buildApp(config, {
-    ...{ profiles, engine, shadow, context, stream: logger },
+    ...{ profiles, engine, shadow, context, source, warnings, stream: logger },
     seal: createVaultSeal(config, shared),
     cacheOptions: cacheOptions(config, cacheSecret, created),
   });
@@ -95,8 +97,7 @@ export async function prepareServer(
       ),
     );
   }
-  const isPublic = context.isPublic ?? !isLoopback(config.app.host);
-  if (isLeader) logStart(app, { config, created, engine, source, isPublic });
+  if (isLeader) logStart(app, { config, created, engine, source, warnings });
   const stopNotices = onModelNotice(({ kind, message }) => app.log[kind === "license" ? "warn" : "info"](message));
   app.addHook("onClose", async () => {
     stopNotices();
@@ -150,21 +151,25 @@ interface StartFacts {
   created: readonly CreatedProfile[];
   engine: Engine;
   source: ConfigSource | undefined;
-  isPublic: boolean;
+  warnings: readonly string[];
+}
+
+/** Returns the scanners of all profiles. */
+function listsOf(created: readonly CreatedProfile[]): ScannerLists {
+  return {
+    input: created.flatMap(({ profile }) => profile.service.lists.input),
+    output: created.flatMap(({ profile }) => profile.service.lists.output),
+  };
 }
 
 /** Logs plugins, scanners, models and warnings. */
-function logStart(app: FastifyInstance, { config, created, engine, source, isPublic }: StartFacts): void {
+function logStart(app: FastifyInstance, { config, created, engine, source, warnings }: StartFacts): void {
   for (const { path, kind, reference, file } of pluginsOf(config)) {
     app.log.info({ path, kind, reference, file }, "plugin");
   }
   const lists = new Map(created.map(({ profile: { name, service } }) => [name, service.lists]));
   for (const [fields, message] of startLogLines(source, lists, engine)) app.log.info(fields, message);
-  const allScanners = {
-    input: created.flatMap(({ profile }) => profile.service.lists.input),
-    output: created.flatMap(({ profile }) => profile.service.lists.output),
-  };
-  for (const warning of startWarnings(config, allScanners, isPublic)) app.log.warn(warning);
+  for (const warning of warnings) app.log.warn(warning);
   const models = listRestrictedModels(engine);
   if (models.length > 0) {
     app.log.warn(

@@ -13,6 +13,7 @@ import type { MessageText } from "../scan/conversation-text.ts";
 import type { Edit } from "../scan/edits.ts";
 import { Locator } from "../scan/locator.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
+import { masks } from "../scan/outcome.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
@@ -120,6 +121,11 @@ export class ScanService {
   /** The input scanners for new texts of a source. */
   scannersOf(source: Source): readonly NamedScanner[] {
     return this.#conversation[source];
+  }
+
+  /** Whether texts that fail only by this scanner are masked instead of blocked. */
+  masks(item: NamedScanner): boolean {
+    return masks(item, this.#policy.masking);
   }
 
   /** Whether placeholders in outputs are replaced by the values of the call's vault. */

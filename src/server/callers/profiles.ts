@@ -69,6 +69,13 @@ export class Profiles {
     return this.all.map(({ service }) => service.notReady).find((reason) => reason !== undefined);
   }
 
+  /** The profiles that a caller may use, its own first. */
+  allowed(rights: Rights): Profile[] {
+    return this.all
+      .filter(({ name }) => isAllowed(name, rights))
+      .sort((one, other) => Number(other.name === rights.profile) - Number(one.name === rights.profile));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.all.map(({ service }) => service.close()));
   }
@@ -86,9 +93,8 @@ export class Profiles {
   of({ rights }: { rights: Rights }, requested: string | undefined): Profile {
     const name = requested ?? rights.profile;
     const found = this.#byName.get(name);
-    const isAllowed = name === rights.profile || rights.mayChoose === "all" || rights.mayChoose.includes(name);
     // Check the right first: callers without it must not learn which profiles exist.
-    if (!isAllowed) throw new Problem(403, "This credential may not use that profile.");
+    if (!isAllowed(name, rights)) throw new Problem(403, "This credential may not use that profile.");
     if (!found) throw new GuardValidationError([{ path: "profile", message: "there is no such profile" }]);
     return found;
   }
@@ -123,6 +129,10 @@ export class Profiles {
     }
     return withPathPrefix(RECOGNIZERS, () => this.#recognizers.of(given, request.credential?.id));
   }
+}
+
+function isAllowed(name: string, { profile, mayChoose }: Rights): boolean {
+  return name === profile || mayChoose === "all" || mayChoose.includes(name);
 }
 
 /** The field with the recognizers of a request. */

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Side } from "../../scan/scanner.ts";
+import type { Source } from "../../scan/source.ts";
 import type { AdHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { Rescan } from "../../service/service.ts";
 import type { ScanRequest, ServiceReport } from "../../service/service-types.ts";
@@ -12,6 +13,8 @@ export interface Decision {
   readonly profile: Profile;
   readonly side: Side;
   readonly report: ServiceReport;
+  /** The source of a single text or of documents. In other reports, the scopes of checks tell it. */
+  readonly textSource?: Source | undefined;
   /** How the cache was used, if there is one. */
   readonly cache?: CacheUse | undefined;
   /** The recognizers that the request has added. */

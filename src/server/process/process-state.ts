@@ -5,6 +5,7 @@ import type { ToolPins } from "../../scanners/parts/tool-pins.ts";
 import type { GuardError } from "../../support/errors.ts";
 import { KEY_BYTES } from "../../support/secret-keys.ts";
 import { type AuditLogProvider, AuditLogs } from "../decisions/audit.ts";
+import { Traffic, type TrafficCounts } from "../traffic/traffic.ts";
 import { randomVaultKey, type VaultKey } from "../vault/vault-seal.ts";
 import { ServerMetrics } from "./server-metrics.ts";
 
@@ -27,6 +28,7 @@ export interface SharedState {
 export class ProcessState {
   readonly shared: SharedState;
   readonly metrics = new ServerMetrics();
+  readonly traffic = new Traffic();
 
   constructor(
     shared: SharedState = {
@@ -53,6 +55,8 @@ export interface WorkerPool {
   notReady(): Promise<GuardError | undefined>;
   /** Returns the `Shadow.summary` of each process. */
   shadows(caller: string | undefined): Promise<Record<string, unknown>[]>;
+  /** Returns the `Traffic.counts` of each process. */
+  traffic(minutes: number, credentialId: string | undefined): Promise<TrafficCounts[]>;
 }
 
 /** What a server gets from its supervisor if it is one of several processes. */

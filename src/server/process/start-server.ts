@@ -4,6 +4,7 @@ import { assertCanListen, listenUntilClosed, type RunningServer } from "../../ht
 import { GuardValidationError } from "../../support/errors.ts";
 import { gracePeriodMs } from "../app.ts";
 import { prepareServer, type ServerOptions } from "../create-server.ts";
+import type { Traffic } from "../traffic/traffic.ts";
 import { createListener, type Generation, Generations } from "./generations.ts";
 import { ProcessState, type WorkerContext } from "./process-state.ts";
 import { Reloads } from "./reloads.ts";
@@ -54,6 +55,7 @@ export async function startServer(options: ListenOptions): Promise<ReloadingServ
 export interface WorkerServer extends ReloadingServer {
   generations: Generations;
   metrics: ServerMetrics;
+  traffic: Traffic;
 }
 
 /** Starts the HTTP API in a worker. The supervisor reloads it, not a signal. */
@@ -103,7 +105,15 @@ async function start(listenOptions: ListenOptions, worker?: WorkerContext): Prom
       });
     },
   });
-  return { url, close, loaded, reload: () => reloads.reload(), generations, metrics: state.metrics };
+  return {
+    url,
+    close,
+    loaded,
+    reload: () => reloads.reload(),
+    generations,
+    metrics: state.metrics,
+    traffic: state.traffic,
+  };
 }
 
 interface GenerationContext {

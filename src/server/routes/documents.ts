@@ -25,6 +25,7 @@ export async function documentsRoutes(app: FastifyInstance, options: ScanRoutesO
       const ids = documents.map((document) => (typeof document === "string" ? undefined : (document.id ?? undefined)));
       return jsonDocumentsReport(report, ids, details);
     },
+    textSource: ({ source }) => source ?? "tool",
     content: ({ documents }) => ({ documents }),
   });
 }

@@ -11,6 +11,7 @@ export const PROMPT: ScanSubject<Pick<z.output<typeof promptRequest>, "prompt" |
   name: "a prompt",
   source: "input",
   scan: (service, { prompt, source }, request) => service.prompt(prompt, request, source ?? "user"),
+  textSource: ({ source }) => source ?? "user",
   content: ({ prompt }) => ({ prompt }),
 };
 

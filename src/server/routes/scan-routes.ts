@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ScanObserver } from "../../scan/observer.ts";
 import type { Side } from "../../scan/scanner.ts";
+import type { Source } from "../../scan/source.ts";
 import type { JsonDocumentsReport, JsonReport } from "../../service/json-report.ts";
 import type { ScanService } from "../../service/service.ts";
 import type { ScanKind, ScanRequest, ServiceReport } from "../../service/service-types.ts";
@@ -39,6 +40,8 @@ export interface ScanSubject<Body extends ScanFields> {
   /** The scanners of this side run. */
   source: Side;
   scan(service: ScanService, body: Body, request: ScanRequest): Promise<ServiceReport>;
+  /** Returns the source of a single text or of documents. */
+  textSource?(body: Body): Source;
   /** Returns the texts, for the log and the audit log. */
   content(body: Body): Record<string, unknown>;
 }
@@ -126,6 +129,7 @@ export async function scanRequest<Body extends ScanFields>(
     profile,
     side: source,
     report: result.report,
+    textSource: subject.textSource?.(fields),
     cache: result.use,
     recognizers,
     options: { suppress, offsets: offsetUnitOf(fields), rewrite: kind === "analyze" },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { adHocRecognizer } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import { batchLine, outputsRequest, promptsRequest } from "./batch.ts";
+import { profileList, serverConfig, traffic } from "./console.ts";
 import { conversationRequest, conversationResult, message, messagePart } from "./conversation.ts";
 import { document, documentResult, documentsRequest, documentsResult } from "./documents.ts";
 import { namedSchemas } from "./named.ts";
@@ -48,6 +49,9 @@ export const schemas = [
       ScanResult: scanResult,
       Finding: finding,
       Coverage: coverage,
+      ProfileList: profileList,
+      Traffic: traffic,
+      ServerConfig: serverConfig,
       ServiceName: serviceName,
       Status: status,
       Problem: problemSchema,

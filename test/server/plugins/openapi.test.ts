@@ -31,6 +31,8 @@ describe("the OpenAPI document", () => {
     expect(document.components.securitySchemes).toEqual({ http_bearer: { type: "http", scheme: "bearer" } });
     expect(Object.keys(document.paths).sort()).toEqual([
       "/",
+      "/admin/config",
+      "/admin/traffic",
       "/analyze/conversation",
       "/analyze/documents",
       "/analyze/output",
@@ -39,6 +41,7 @@ describe("the OpenAPI document", () => {
       "/analyze/scan",
       "/healthz",
       "/metrics",
+      "/profiles",
       "/readyz",
       "/scan/conversation",
       "/scan/documents",
@@ -63,7 +66,7 @@ describe("the OpenAPI document", () => {
         }
       }
     }
-    expect(ids.size).toBe(17);
+    expect(ids.size).toBe(20);
   });
 
   it("is valid OpenAPI", async () => {
@@ -97,13 +100,16 @@ describe("the OpenAPI document", () => {
       "OutputStreamStart",
       "OutputsRequest",
       "Problem",
+      "ProfileList",
       "PromptRequest",
       "PromptResult",
       "PromptsRequest",
       "ScanResult",
+      "ServerConfig",
       "ServiceName",
       "Status",
       "ToolCall",
+      "Traffic",
     ]);
     const { requestBody, responses } = document.paths["/analyze/prompt"].post;
     const schemaOf = ({ content }: Body) => Object.values(content ?? {}).map(({ schema }) => schema.$ref);

@@ -111,6 +111,10 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(pids.size).toBe(2);
     expect(pids).not.toContain(child.pid);
     expect(await metric(verdicts)).toBe(4);
+    const traffic = JSON.parse((await ask(url, "/admin/traffic", { token: "chat-token" })).text);
+    requests += 1;
+    expect(traffic.scanners.input.BanSubstrings.failed).toBe(4);
+    expect(traffic.decisions).toHaveLength(4);
 
     // An invalid file changes no process. After a valid one, every process serves it before the reload is answered.
     writeFileSync(file, config("zebra").replace("BanSubstrings", "BanSubstring"));

@@ -161,7 +161,8 @@ class Supervisor {
         reload: () => this.#reloads.run(),
         allMetrics: () => this.#allMetrics(),
         anyNotReady: () => this.#anyNotReady(),
-        allShadows: (caller: string | null) => this.#allShadows(caller),
+        allShadows: (caller: string | null) => this.#resultsOfAll("shadow", caller),
+        allTraffic: (options: object) => this.#resultsOfAll("traffic", options),
       }),
     };
     this.#workers.add(handle);
@@ -259,8 +260,9 @@ class Supervisor {
     return isStarting ? ["GUARD_STARTING", "The service is starting: its models are being loaded."] : null;
   }
 
-  async #allShadows(caller: string | null): Promise<unknown[]> {
-    return (await this.#callAll<unknown>("shadow", caller)).flatMap(([, summary]) => summary ?? []);
+  /** Returns the results of a method of all workers that have one. */
+  async #resultsOfAll(name: "shadow" | "traffic", argument: unknown): Promise<unknown[]> {
+    return (await this.#callAll<unknown>(name, argument)).flatMap(([, result]) => result ?? []);
   }
 
   /** Reloads all workers in two phases: they use the new configuration if all of them could load it. */

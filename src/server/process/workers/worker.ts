@@ -29,7 +29,7 @@ let reloading: PreparedReload | undefined;
 const supervisor = new RpcChannel(
   // A message that cannot be sent is for a supervisor that has ended.
   (message) => process.connected && process.send?.(message, undefined, undefined, () => {}),
-  { start, prepare, commit, abort, close, metrics, notReady, shadow },
+  { start, prepare, commit, abort, close, metrics, notReady, shadow, traffic },
 );
 process.on("message", (message) => supervisor.receive(message));
 // The supervisor waits for this call: messages that arrive before the program is loaded would be lost.
@@ -68,6 +68,7 @@ function workerContext({ keys, workers, isLeader, isReplacement }: WorkerStart):
         return reason ? new GuardError(...reason) : undefined;
       },
       shadows: (caller) => supervisor.call("allShadows", caller),
+      traffic: (minutes, credentialId) => supervisor.call("allTraffic", { minutes, credentialId }),
     },
     isReplacement,
     reload: () => supervisor.call("reload"),
@@ -124,4 +125,8 @@ function notReady(): [GuardError["code"], string] | null {
 
 function shadow(caller: string | null): unknown {
   return server?.generations.current.shadow?.summary(caller ?? undefined) ?? null;
+}
+
+function traffic({ minutes, credentialId }: { minutes: number; credentialId?: string }): unknown {
+  return server?.traffic.counts(minutes, credentialId) ?? null;
 }

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
+import { assertAdministering } from "../../http-server/callers/rights.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { adminProblems } from "../http/problem-replies.ts";
+import type { WorkerPool } from "../process/process-state.ts";
+import { jsonReply } from "../routes/replies.ts";
+import { trafficExample } from "../schemas/console.ts";
+import { KEPT_MINUTES, mergeTraffic, minutesOf, type Traffic } from "./traffic.ts";
+
+export interface TrafficPluginOptions {
+  traffic: Traffic;
+  decisions: Decisions;
+  /** All processes, whose counts are merged. */
+  pool?: WorkerPool | undefined;
+  /** Whether scanned texts may be shown. */
+  logContent: boolean;
+}
+
+/** The ranges that a client may ask for, in minutes. */
+const RANGES = [15, 60, KEPT_MINUTES];
+const DEFAULT_RANGE = 60;
+
+/** Counts decisions and errors by minute, and shows them at `GET /admin/traffic`. */
+export const trafficPlugin = fp(
+  async (app: FastifyInstance, { traffic, decisions, pool, logContent }: TrafficPluginOptions) => {
+    decisions.listen((decision) => traffic.countDecision(decision, logContent));
+    app.addHook("onResponse", (request, reply, done) => {
+      const { config, url = "" } = request.routeOptions;
+      const isScan = request.method === "POST" && !config.public && !request.is404 && !url.startsWith("/admin/");
+      if (reply.statusCode >= 400 && isScan) traffic.countError(reply.statusCode);
+      done();
+    });
+    app.get("/admin/traffic", {
+      config: { problems: adminProblems },
+      schema: {
+        tags: ["Admin"],
+        operationId: "admin_traffic",
+        summary: "Decisions of the last minutes, by minute, scanner, source, credential and profile",
+        querystring: {
+          type: "object",
+          properties: {
+            minutes: {
+              type: "string",
+              enum: RANGES.map(String),
+              description: `The number of minutes. Default: ${DEFAULT_RANGE}.`,
+            },
+          },
+        },
+        response: jsonReply("Traffic", trafficExample),
+      },
+      onRequest: async ({ rights }) => assertAdministering(rights),
+      handler: async ({ query, credential }) => {
+        const minutes = Number((query as { minutes?: string }).minutes ?? DEFAULT_RANGE);
+        const all = pool ? await pool.traffic(minutes, credential?.id) : [traffic.counts(minutes, credential?.id)];
+        const merged = mergeTraffic(all);
+        const { scanners = {}, sources = {}, credentials = {}, profiles = {}, errors = {} } = merged.sums;
+        return {
+          since: new Date(merged.since).toISOString(),
+          has_texts: logContent,
+          minutes: minutesOf(merged, minutes),
+          ...{ scanners, sources, credentials, profiles, errors },
+          decisions: merged.decisions
+            .map(({ time, ...rest }) => ({ time: new Date(time).toISOString(), ...rest }))
+            .reverse(),
+        };
+      },
+    });
+  },
+);
