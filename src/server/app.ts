@@ -43,6 +43,7 @@ import { requestLog } from "./plugins/request-log.ts";
 import { responseBatching } from "./plugins/response-batching.ts";
 import { unknownRoutes } from "./plugins/unknown-routes.ts";
 import type { ServerContext } from "./process/process-state.ts";
+import type { ServerMetrics } from "./process/server-metrics.ts";
 import { RedisLinks } from "./redis/redis-link.ts";
 import { batchRoutes } from "./routes/batch.ts";
 import { configRoute } from "./routes/config.ts";
@@ -141,9 +142,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   await app.register(headerChecks);
   await app.register(responseBatching);
 
-  const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
-  app.addHook("onReady", async () => links.connect());
-  app.addHook("onClose", async () => links.close());
+  const links = redisLinks(app, metrics);
   const cache = dependencies.cacheOptions && (await createResultCache(dependencies.cacheOptions, links));
 
   await registerCallers(app, config, context, links);
@@ -159,7 +158,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   if (!cache) await app.register(earlyLoadShedding);
 
   await app.register(openapi, { title: config.app.name, version, auth: config.auth ?? [] });
-  await app.register(statusRoutes, { profiles, pool: context.pool });
+  await app.register(statusRoutes, { profiles, pool: context.pool, redis: links });
   if (shadow) {
     await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, pool: context.pool });
   }
@@ -193,6 +192,17 @@ function createApp(config: Config, stream: LogStream): FastifyInstance {
   }) as unknown as FastifyInstance;
 }
 
+/** Connects to Redis when the app is ready, and disconnects when it closes. */
+function redisLinks(app: FastifyInstance, metrics: ServerMetrics): RedisLinks {
+  const links = new RedisLinks({ log: app.log, onFailure: (use) => metrics.countRedisFailure(use) });
+  app.addHook("onReady", async () => {
+    links.connect();
+    metrics.watchRedis(() => links.states);
+  });
+  app.addHook("onClose", async () => links.close());
+  return links;
+}
+
 /** Registers rate limits and authentication. Limits by address come first, limits by credential last. */
 async function registerCallers(
   app: FastifyInstance,
@@ -202,7 +212,7 @@ async function registerCallers(
 ): Promise<void> {
   const { rateLimit: settings, auth: entries = [] } = config;
   const { counters } = state.shared;
-  const link = settings.enabled ? await links.link(settings.redis) : undefined;
+  const link = settings.enabled ? await links.link("rate_limit", settings.redis) : undefined;
   if (entries.length === 0) await app.register(sameOrigin, { allowedHosts: config.app.allowedHosts });
   if (settings.key === "ip") await app.register(rateLimit, { settings, link, counters });
   await app.register(auth, { entries, failures: settings.failures, counters });

@@ -174,6 +174,48 @@ describe("parseConfig", () => {
     ["a bad URL among settings", `${MINIMAL}cache: {redis: {url: "unix://"}}`, "cache.redis.url", "unix:///path"],
     ["a bad timeout", `${MINIMAL}cache: {redis: {url: "redis://x", timeout: 0}}`, "cache.redis.timeout", "above 0"],
     ["an unknown key of Redis", `${MINIMAL}cache: {redis: {url: "redis://x", host: y}}`, "cache.redis.host", "unknown"],
+    [
+      "a URL and a cluster",
+      `${MINIMAL}cache: {redis: {url: "redis://x", cluster: {nodes: [y]}}}`,
+      "cache.redis.cluster",
+      "give url or cluster, not both",
+    ],
+    [
+      "TLS beside a URL",
+      `${MINIMAL}cache: {redis: {url: "redis://x", tls: true}}`,
+      "cache.redis.tls",
+      "write rediss:// in url",
+    ],
+    [
+      "sentinels without a name",
+      `${MINIMAL}cache: {redis: {sentinel: {nodes: [x]}}}`,
+      "cache.redis.sentinel.name",
+      "required",
+    ],
+    [
+      "no sentinels",
+      `${MINIMAL}cache: {redis: {sentinel: {name: x, nodes: []}}}`,
+      "cache.redis.sentinel.nodes",
+      "empty",
+    ],
+    [
+      "a sentinel that is a URL",
+      `${MINIMAL}cache: {redis: {sentinel: {name: x, nodes: [x, "redis://y:1"]}}}`,
+      "cache.redis.sentinel.nodes.1",
+      "host:port",
+    ],
+    [
+      "a port of a node that is none",
+      `${MINIMAL}cache: {redis: {cluster: {nodes: "x:1,y:70000"}}}`,
+      "cache.redis.cluster.nodes.1",
+      "host:port",
+    ],
+    [
+      "a database of a cluster",
+      `${MINIMAL}cache: {redis: {cluster: {nodes: [x], database: 1}}}`,
+      "cache.redis.cluster.database",
+      "unknown",
+    ],
     ["a bad ttl", `${MINIMAL}cache: {ttl: 0}`, "cache.ttl", "above 0"],
     ["an exporter of traces that is none", `${MINIMAL}tracing: {exporter: jaeger}`, "tracing.exporter", "otel_http"],
     ["an exporter of metrics that is none", `${MINIMAL}metrics: {exporter: xray}`, "metrics.exporter", "otel_http"],
@@ -613,13 +655,45 @@ describe("the settings of Redis", () => {
     });
   });
 
+  it("name sentinels or the nodes of a cluster, in a list or in a variable", () => {
+    const defaults = { timeout: 0.1, prefix: "guard:" };
+    expect(redisOf("{sentinel: {name: main, nodes: [one, 'two:7', '[::1]:8']}, password: secret, tls: true}")).toEqual({
+      ...defaults,
+      sentinel: {
+        ...{ name: "main", tls: false, database: 0 },
+        nodes: [
+          { host: "one", port: 26_379 },
+          { host: "two", port: 7 },
+          { host: "::1", port: 8 },
+        ],
+      },
+      password: "secret",
+      tls: true,
+    });
+    expect(redisOf('{cluster: {nodes: "${NODES}"}}', { NODES: "one:7000, 10.0.0.2" })).toEqual({
+      ...defaults,
+      cluster: {
+        nodes: [
+          { host: "one", port: 7000 },
+          { host: "10.0.0.2", port: 6379 },
+        ],
+      },
+    });
+  });
+
   it("may be empty", () => {
     expect(redisOf('"${REDIS_URL:}"')).toBeUndefined();
     expect(redisOf("")).toBeUndefined();
   });
 
   it("are not quoted by errors", () => {
-    for (const redis of ['"redys://:CANARY@x"', '{url: "redys://:CANARY@x"}', '{url: "redis://x", pasword: CANARY}']) {
+    const nodes = '{cluster: {nodes: ["redis://:CANARY@x"]}}';
+    for (const redis of [
+      '"redys://:CANARY@x"',
+      '{url: "redys://:CANARY@x"}',
+      '{url: "redis://x", pasword: CANARY}',
+      nodes,
+    ]) {
       expect(() => redisOf(redis)).toThrow(GuardValidationError);
       expect(() => redisOf(redis)).not.toThrow(/CANARY/);
     }

@@ -22,7 +22,7 @@ export async function createResultCache(
   links: RedisLinks,
 ): Promise<ResultCache> {
   const ttlMs = settings.ttl * 1000;
-  const link = await links.link(settings.redis);
+  const link = await links.link("cache", settings.redis);
   if (link) {
     const verdictStore = new RedisStore(link, { secret, ttlMs }, "verdict");
     for (const shared of verdicts) shared.connect(verdictStore);

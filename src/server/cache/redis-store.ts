@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
-import { type RedisLink, UnexpectedReplyError } from "../redis/redis-link.ts";
+import type { RedisClient } from "../redis/redis-client.ts";
+import { isCluster, type RedisLink, UnexpectedReplyError } from "../redis/redis-link.ts";
 import { openText, sealText } from "../vault/sealed-text.ts";
 import type { CacheStore } from "./result-cache.ts";
 
@@ -29,15 +30,19 @@ export class RedisStore implements CacheStore {
     return (await this.getAll([key]))[0];
   }
 
-  /** Returns the values of several keys with one command. */
+  /** Returns the values of several keys. */
   async getAll(keys: readonly string[]): Promise<(string | undefined)[]> {
-    const reply = await this.#link.use("cache", async (client) => {
-      const values: unknown = await client.mgetBuffer(keys.map((key) => this.#nameOf(key)));
-      if (!areValues(values, keys.length)) throw new UnexpectedReplyError("MGET");
-      return values;
-    });
-    return keys.map((key, index) => {
-      const value = reply?.value[index];
+    const found = new Map<string, Buffer>();
+    const groups = this.#link.byNode(keys.map((key) => this.#nameOf(key)));
+    const readGroup = async (names: string[]) => {
+      const reply = await this.#link.use("cache", names[0] ?? "", (client) => readValues(client, names));
+      reply?.value.forEach((value, index) => {
+        if (value) found.set(names[index] as string, value);
+      });
+    };
+    await Promise.all(groups.map(readGroup));
+    return keys.map((key) => {
+      const value = found.get(this.#nameOf(key));
       const opened = value ? openText(this.#bindingOf(key), value) : undefined;
       if (opened === undefined) return undefined;
       const line = opened.indexOf("\n");
@@ -47,7 +52,8 @@ export class RedisStore implements CacheStore {
 
   set(key: string, text: string): void {
     const sealed = sealText(this.#bindingOf(key), `${Date.now() + this.#ttlMs}\n${text}`);
-    void this.#link.use("cache", (client) => client.set(this.#nameOf(key), sealed, "PX", this.#ttlMs));
+    const name = this.#nameOf(key);
+    void this.#link.use("cache", name, (client) => client.set(name, sealed, "PX", this.#ttlMs));
   }
 
   #bindingOf(key: string) {
@@ -58,6 +64,15 @@ export class RedisStore implements CacheStore {
   #nameOf(key: string): string {
     return `${this.#kind}:${key}`;
   }
+}
+
+/** Reads keys with one command, or with one for each key in a cluster, where the keys have different slots. */
+async function readValues(client: RedisClient, names: readonly string[]): Promise<(Buffer | null)[]> {
+  const values: unknown = isCluster(client)
+    ? await Promise.all(names.map((name) => client.getBuffer(name)))
+    : await client.mgetBuffer([...names]);
+  if (!areValues(values, names.length)) throw new UnexpectedReplyError("MGET");
+  return values;
 }
 
 /** Whether a reply has a value or null for each key. */

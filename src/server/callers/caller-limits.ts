@@ -9,7 +9,7 @@ import {
   strictest,
 } from "../../http-server/callers/counter.ts";
 import { Problem } from "../../http-server/problem.ts";
-import { RedisCounter } from "../redis/redis-counter.ts";
+import { callerTag, RedisCounter } from "../redis/redis-counter.ts";
 import type { RedisLink } from "../redis/redis-link.ts";
 
 /** The counted units, which error messages name, and the prefixes of their counters in Redis. */
@@ -115,7 +115,7 @@ export class CallerLimits {
     if (amount > max) throw new Problem(413, `A request may have at most ${max} ${unit} (${SETTINGS[unit]}).`);
     const caller = this.#callerOf(request);
     const take = () => Promise.all(counters.map((counter) => counter.take(caller, amount, countsRefused)));
-    const taken = this.#link ? await this.#link.use("rate_limit", take) : { value: await take() };
+    const taken = this.#link ? await this.#link.use("rate_limit", callerTag(caller), take) : { value: await take() };
     if (!taken) {
       if (this.#settings.onRedisError === "allow") return;
       throw new Problem(503, "Requests cannot be counted now.", { headers: { "retry-after": "1" } });

@@ -18,6 +18,7 @@ export class ServerMetrics {
   readonly #reloadedAt: Gauge;
   readonly #cached: Counter;
   readonly #redisFailures: Counter;
+  #redisStates: () => [RedisUse, boolean][] = () => [];
   readonly #auditLost: Counter;
   readonly #telemetryLost: Counter;
 
@@ -50,6 +51,18 @@ export class ServerMetrics {
       help: "Requests that went on without Redis, by what they needed it for.",
       labelNames: ["use"],
       registers,
+    });
+    const readStates = () => this.#redisStates();
+    new Gauge({
+      name: "guard_redis_up",
+      aggregator: "min",
+      help: "Whether Redis responds, by what it is needed for. In a cluster: whether all nodes that were asked do.",
+      labelNames: ["use"],
+      registers,
+      collect() {
+        this.reset();
+        for (const [use, isUp] of readStates()) this.set({ use }, isUp ? 1 : 0);
+      },
     });
     this.#auditLost = new Counter({
       name: "guard_audit_lost_total",
@@ -87,6 +100,11 @@ export class ServerMetrics {
 
   countLostAuditRecord(): void {
     this.#auditLost.inc();
+  }
+
+  /** @param states those of the configuration that is in use from now on. */
+  watchRedis(states: () => [RedisUse, boolean][]): void {
+    this.#redisStates = states;
   }
 
   countRedisFailure(use: RedisUse): void {

@@ -1,6 +1,6 @@
-import type { Redis } from "ioredis";
 import type { Rate } from "../../config/index.ts";
 import { type LimitStatus, limitStatus, type RateCounter } from "../../http-server/callers/counter.ts";
+import type { RedisClient } from "./redis-client.ts";
 import { UnexpectedReplyError } from "./redis-link.ts";
 
 /**
@@ -20,12 +20,17 @@ return {used, ttl, fits and 1 or 0}
 `;
 
 /** A client with the script as a command. */
-type CountingClient = Redis & Record<"guardTake", (...args: (string | number)[]) => Promise<unknown>>;
+type CountingClient = RedisClient & Record<"guardTake", (...args: (string | number)[]) => Promise<unknown>>;
 
 /** Whether a reply is that of the script: the use, the milliseconds until the window ends, and whether the amount fits. */
 function isTaken(reply: unknown): reply is [number, number, 0 | 1] {
   if (!Array.isArray(reply) || reply.length !== 3) return false;
   return reply.every((number) => Number.isSafeInteger(number) && number >= 0) && reply[2] <= 1;
+}
+
+/** Returns the part of a key that names the caller. Its braces put all counters of a caller on one node of a cluster. */
+export function callerTag(caller: string): string {
+  return `{${caller}}`;
 }
 
 /** Counts in Redis, which several servers share. */
@@ -35,7 +40,7 @@ export class RedisCounter implements RateCounter {
   readonly #prefix: string;
 
   /** @param prefix of the keys. */
-  constructor(rate: Rate, client: Redis, prefix: string) {
+  constructor(rate: Rate, client: RedisClient, prefix: string) {
     this.rate = rate;
     this.#client = client as CountingClient;
     this.#prefix = `${prefix}:${rate.max}/${rate.milliseconds}:`;
@@ -44,7 +49,7 @@ export class RedisCounter implements RateCounter {
 
   async take(key: string, amount: number, countsRefused: boolean): Promise<LimitStatus> {
     const { max, milliseconds } = this.rate;
-    const name = this.#prefix + key;
+    const name = this.#prefix + callerTag(key);
     const reply: unknown = await this.#client.guardTake(name, amount, max, countsRefused ? 1 : 0, milliseconds);
     if (!isTaken(reply)) throw new UnexpectedReplyError("guardTake");
     const [used, resetMs, fits] = reply;

@@ -1,15 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyBaseLogger } from "fastify";
-import type { Redis, RedisOptions } from "ioredis";
+import type { Cluster } from "ioredis";
 import type { RedisSettings } from "../../config/index.ts";
-import { requirePackages } from "../../support/optional-packages.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { createRedisClient, type RedisClient } from "./redis-client.ts";
 import type { RedisUse } from "./redis-use.ts";
-
-/** During an outage one request in this time tries Redis; the others continue without it at once. */
-const RETRY_MS = 1000;
-const MAX_RECONNECT_DELAY_MS = 1000;
-/** A connection that is silent for this time is replaced. */
-const MIN_SOCKET_TIMEOUT_MS = 5000;
+import { slotOf } from "./slots.ts";
 
 export interface RedisObserver {
   log: Pick<FastifyBaseLogger, "warn" | "info">;
@@ -18,61 +14,46 @@ export interface RedisObserver {
 }
 
 /**
- * A connection to Redis with a circuit breaker. No request waits longer than the timeout. During an outage requests do not wait at all,
- * except for one a second that tries again.
+ * A connection to Redis with circuit breakers. No request waits longer than the timeout. During an outage requests do not wait at all,
+ * except for one a second that tries again. The primaries of a cluster fail one by one, so each has a breaker of its own.
  */
 export class RedisLink {
-  readonly client: Redis;
+  readonly client: RedisClient;
   readonly settings: RedisSettings;
   readonly #observer: RedisObserver;
   /** The first attempt to connect, while it lasts. */
   #connecting: Promise<void> | undefined;
-  /** The current outage, on the clock of `performance.now()`. */
-  #outage: { since: number; retryAt: number } | undefined;
+  /** By address of a primary. The one with an empty name is for the only server, or for a cluster whose slots are not known yet. */
+  readonly #breakers = new Map<string, CircuitBreaker>();
   /** The error replies of this connection that are logged already, by use and reason. */
   readonly #loggedErrors = new Set<string>();
   #isClosed = false;
   /** The reason of the last connection error. Errors of commands do not contain it. */
   #lastReason: string | undefined;
 
-  private constructor(client: Redis, settings: RedisSettings, observer: RedisObserver) {
+  private constructor(client: RedisClient, settings: RedisSettings, observer: RedisObserver) {
     this.client = client;
     this.settings = settings;
     this.#observer = observer;
-    client.on("error", (error: Error) => {
+    const noteReason = (error: Error) => {
       this.#lastReason = reasonOf(error) ?? this.#lastReason;
+    };
+    client.on("error", noteReason);
+    client.on("node error", noteReason);
+    client.on("sentinelError", (error: Error) => {
+      this.#lastReason = sentinelReasonOf(error) ?? this.#lastReason ?? "no sentinel responds";
     });
     client.on("ready", () => {
       this.#lastReason = undefined;
       this.#loggedErrors.clear();
-      this.#endOutage();
+      this.#endOutage("");
     });
+    client.on("refresh", () => this.#forgetOldNodes());
   }
 
   /** Loads the client and creates a link, which is not connected yet. */
   static async make(settings: RedisSettings, observer: RedisObserver): Promise<RedisLink> {
-    requirePackages("Redis", ["ioredis"]);
-    const { Redis } = await import("ioredis");
-    const { url, username, password, timeout, prefix } = settings;
-    const options = {
-      ...(username ? { username } : {}),
-      ...(password ? { password } : {}),
-      keyPrefix: prefix,
-      connectionName: "guard",
-      lazyConnect: true,
-      // Gives up a silent connection, with its pending commands.
-      socketTimeout: Math.max(MIN_SOCKET_TIMEOUT_MS, timeout * 1000),
-      // A command must not be sent later: its request has continued without it.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: (attempt: number) => Math.min(attempt * 100, MAX_RECONNECT_DELAY_MS),
-      // After a failover the old primary refuses writes, and its name may point to the new one.
-      reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
-    } satisfies RedisOptions;
-    // The client expects the plain path of a socket.
-    const client = new Redis(url.startsWith("unix:") ? decodeURIComponent(new URL(url).pathname) : url, options);
-    return new RedisLink(client, settings, observer);
+    return new RedisLink(await createRedisClient(settings), settings, observer);
   }
 
   /** Starts to connect. The first requests wait for the connection, at most for the timeout. */
@@ -85,31 +66,55 @@ export class RedisLink {
       });
   }
 
+  /** Whether Redis is connected, and responds for all keys as far as is known. */
+  get isUp(): boolean {
+    return this.client.status === "ready" && ![...this.#breakers.values()].some(({ isOpen }) => isOpen);
+  }
+
   /**
    * Sends commands.
    *
+   * @param key a key of the commands, without the prefix. In a cluster all of them must belong to the same node; see {@link byNode}.
    * @returns undefined if Redis timed out, replied with an error, or is in an outage.
    */
-  async use<T>(use: RedisUse, send: (client: Redis) => Promise<T>): Promise<{ value: T } | undefined> {
-    const now = performance.now();
-    if (this.#outage && now < this.#outage.retryAt) {
+  async use<T>(
+    use: RedisUse,
+    key: string,
+    send: (client: RedisClient) => Promise<T>,
+  ): Promise<{ value: T } | undefined> {
+    const node = this.#nodeOf(key);
+    if (!this.#breakerOf(node).admit()) {
       this.#observer.onFailure(use);
       return undefined;
     }
-    if (this.#outage) this.#outage.retryAt = now + RETRY_MS;
     try {
       const value = await withTimeout(this.settings.timeout * 1000, async () => {
         if (this.#connecting) await this.#connecting;
+        // Otherwise the commands would be queued, and sent after the outage.
+        if (isCluster(this.client) && this.client.status !== "ready") throw new Error("the cluster is not connected");
         return send(this.client);
       });
-      this.#endOutage();
+      this.#endOutage(node);
       return { value };
     } catch (error) {
       this.#observer.onFailure(use);
-      if (isErrorReply(error as Error)) this.#onErrorReply(use, error as Error);
-      else this.#startOutage(use, error as Error);
+      if (isErrorReply(error as Error)) this.#onErrorReply(use, node, error as Error);
+      else this.#startOutage(use, node, error as Error);
       return undefined;
     }
+  }
+
+  /** Groups keys by the node that has them, so that an outage of one node does not affect the others. */
+  byNode(keys: readonly string[]): string[][] {
+    if (!isCluster(this.client)) return [[...keys]];
+    const groups = new Map<string, string[]>();
+    for (const key of keys) {
+      const node = this.#nodeOf(key);
+      const group = groups.get(node);
+      if (group) group.push(key);
+      else groups.set(node, [key]);
+    }
+    return [...groups.values()];
   }
 
   /** Closes the connection. Pending commands fail. */
@@ -118,36 +123,66 @@ export class RedisLink {
     this.client.disconnect();
   }
 
+  /** The address of the primary that has a key; empty if there is only one, or if it is not known. */
+  #nodeOf(key: string): string {
+    if (!isCluster(this.client)) return "";
+    return this.client.slots[slotOf(this.settings.prefix + key)]?.[0] ?? "";
+  }
+
+  #breakerOf(node: string): CircuitBreaker {
+    const known = this.#breakers.get(node);
+    if (known) return known;
+    const breaker = new CircuitBreaker();
+    this.#breakers.set(node, breaker);
+    return breaker;
+  }
+
   /** Redis works but refuses the command, for example because it is full or the user lacks a right. Other uses may still work. */
-  #onErrorReply(use: RedisUse, error: Error): void {
-    this.#endOutage();
+  #onErrorReply(use: RedisUse, node: string, error: Error): void {
+    this.#endOutage(node);
     const reason = reasonOf(error) ?? "error";
     if (this.#loggedErrors.has(`${use} ${reason}`)) return;
     this.#loggedErrors.add(`${use} ${reason}`);
-    this.#observer.log.warn({ redis: this.#address, use, reason }, "Redis replies with an error (logged once)");
+    this.#observer.log.warn({ redis: this.#addressOf(node), use, reason }, "Redis replies with an error (logged once)");
   }
 
-  #startOutage(use: RedisUse, error: Error): void {
-    if (this.#outage || this.#isClosed) return;
-    const now = performance.now();
-    this.#outage = { since: now, retryAt: now + RETRY_MS };
-    const reason = reasonOf(error) ?? this.#lastReason ?? "not connected";
+  #startOutage(use: RedisUse, node: string, error: Error): void {
+    if (this.#isClosed || !this.#breakerOf(node).open()) return;
+    // The cause of a timeout may be that there is no connection.
+    const lastReason = this.client.status === "ready" ? undefined : this.#lastReason;
+    const reason = lastReason ?? reasonOf(error) ?? this.#lastReason ?? "not connected";
     this.#observer.log.warn(
-      { redis: this.#address, use, reason },
+      { redis: this.#addressOf(node), use, reason },
       "Redis does not respond: requests continue without it",
     );
   }
 
-  #endOutage(): void {
-    if (!this.#outage) return;
-    const seconds = Math.round((performance.now() - this.#outage.since) / 100) / 10;
-    this.#outage = undefined;
-    this.#observer.log.info({ redis: this.#address, seconds }, "Redis responds again");
+  #endOutage(node: string): void {
+    const seconds = this.#breakers.get(node)?.close();
+    if (seconds === undefined) return;
+    this.#observer.log.info({ redis: this.#addressOf(node), seconds }, "Redis responds again");
   }
 
-  /** The address without credentials. */
-  get #address(): string {
-    const { host, port, path } = this.client.options;
+  /** Ends the outages of nodes without slots: other nodes have taken over. */
+  #forgetOldNodes(): void {
+    if (!isCluster(this.client) || this.#breakers.size === 0) return;
+    const primaries = new Set(this.client.slots.map((nodes) => nodes?.[0]));
+    for (const [node, breaker] of this.#breakers) {
+      if (node === "" || primaries.has(node)) continue;
+      this.#breakers.delete(node);
+      const seconds = breaker.close();
+      if (seconds === undefined) continue;
+      this.#observer.log.info({ redis: node, seconds }, "another node of the cluster has taken over");
+    }
+  }
+
+  /** An address without credentials. */
+  #addressOf(node: string): string {
+    if (node !== "") return node;
+    const { sentinel, cluster } = this.settings;
+    if (sentinel) return sentinel.name;
+    if (cluster) return cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(",");
+    const { host, port, path } = (this.client as Exclude<RedisClient, Cluster>).options;
     return path ?? `${host}:${port}`;
   }
 }
@@ -156,19 +191,25 @@ export class RedisLink {
 export class RedisLinks {
   readonly #observer: RedisObserver;
   readonly #links: RedisLink[] = [];
+  readonly #uses = new Map<RedisUse, RedisLink>();
 
   constructor(observer: RedisObserver) {
     this.#observer = observer;
   }
 
   /** Returns the link for settings, if there are any. */
-  async link(settings: RedisSettings | undefined): Promise<RedisLink | undefined> {
+  async link(use: RedisUse, settings: RedisSettings | undefined): Promise<RedisLink | undefined> {
     if (!settings) return undefined;
     const known = this.#links.find((link) => isDeepStrictEqual(link.settings, settings));
-    if (known) return known;
-    const link = await RedisLink.make(settings, this.#observer);
-    this.#links.push(link);
+    const link = known ?? (await RedisLink.make(settings, this.#observer));
+    if (!known) this.#links.push(link);
+    this.#uses.set(use, link);
     return link;
+  }
+
+  /** Whether Redis responds, by use. */
+  get states(): [RedisUse, boolean][] {
+    return [...this.#uses].map(([use, link]) => [use, link.isUp]);
   }
 
   connect(): void {
@@ -188,6 +229,10 @@ export class UnexpectedReplyError extends Error {
   constructor(command: string) {
     super(`the reply to ${command} has another type`);
   }
+}
+
+export function isCluster(client: RedisClient): client is Cluster {
+  return client.isCluster;
 }
 
 class TimeoutError extends Error {
@@ -216,7 +261,14 @@ function reasonOf(error: Error & { code?: unknown }): string | undefined {
   return isErrorReply(error) ? /^[A-Z]{2,20}\b/.exec(error.message)?.[0] : undefined;
 }
 
-/** Returns whether Redis replied with this error. */
-function isErrorReply({ name }: Error): boolean {
-  return name === "ReplyError";
+/** The client wraps the errors of sentinels in texts. */
+function sentinelReasonOf({ message }: Error): string | undefined {
+  if (/No such master|invalid reply/.test(message)) return "the sentinels do not know the name";
+  const code = / because ([A-Z]{4,20})\b/.exec(message)?.[1];
+  return code === undefined ? undefined : `${code} of a sentinel`;
+}
+
+/** Returns whether Redis replied with this error. A cluster without a part of its nodes replies that it is down. */
+function isErrorReply({ name, message }: Error): boolean {
+  return name === "ReplyError" && !/^(?:CLUSTERDOWN|MASTERDOWN)\b/.test(message);
 }

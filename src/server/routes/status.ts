@@ -2,13 +2,17 @@ import type { FastifyInstance } from "fastify";
 import type { Profiles } from "../callers/profiles.ts";
 import { notReadyProblems } from "../http/problem-replies.ts";
 import type { WorkerPool } from "../process/process-state.ts";
+import type { RedisLinks } from "../redis/redis-link.ts";
 import { jsonReply } from "./replies.ts";
 
+export interface StatusOptions {
+  profiles: Profiles;
+  pool?: WorkerPool | undefined;
+  redis: Pick<RedisLinks, "states">;
+}
+
 /** `GET /healthz` and `GET /readyz`: liveness, and readiness for scans. Both are public. */
-export async function statusRoutes(
-  app: FastifyInstance,
-  { profiles, pool }: { profiles: Profiles; pool?: WorkerPool | undefined },
-): Promise<void> {
+export async function statusRoutes(app: FastifyInstance, { profiles, pool, redis }: StatusOptions): Promise<void> {
   app.get("/healthz", {
     config: { public: true },
     schema: {
@@ -33,7 +37,10 @@ export async function statusRoutes(
     handler: async () => {
       const notReady = pool ? await pool.notReady() : profiles.notReady;
       if (notReady) throw notReady;
-      return { status: "ready" };
+      // The server is ready without Redis too; see `rate_limit.on_redis_error`.
+      const { states } = redis;
+      if (states.length === 0) return { status: "ready" };
+      return { status: "ready", redis: states.every(([, isUp]) => isUp) ? "up" : "down" };
     },
   });
 }

@@ -15,7 +15,15 @@ const serviceName = z
   .object({ name: z.string().describe("The name of the service: app.name of its configuration.") })
   .describe("Name of the service.");
 
-const status = z.object({ status: z.string().describe("alive, or ready.") }).describe("State of the service.");
+const status = z
+  .object({
+    status: z.string().describe("alive, or ready."),
+    redis: z
+      .enum(["up", "down"])
+      .optional()
+      .describe("If Redis is configured: whether it responds. The service is ready without it, too."),
+  })
+  .describe("State of the service.");
 
 /** All named schemas of the API. */
 export const schemas = [

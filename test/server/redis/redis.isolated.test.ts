@@ -73,7 +73,7 @@ describe.skipIf(skipsRedis)("Redis", () => {
       expect(await call(1, "123")).toEqual([429, 8]);
       expect(await call(1, "12")).toEqual([200, 97]);
       expect(await call(0, "")).toEqual([429, 0]);
-      expect(await redis.keys()).toContain("guard:characters:20/60000:127.0.0.1");
+      expect(await redis.keys()).toContain("guard:characters:20/60000:{127.0.0.1}");
       for (const name of await redis.keys()) expect(await redis.client.pttl(name)).toBeGreaterThan(0);
     });
 
