@@ -3,19 +3,21 @@ import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { readCitations } from "./citations.ts";
 import { contentContext, isToolResult, readContent } from "./content.ts";
+import { readGooglePart, readOtherPart } from "./google-parts.ts";
 import { KNOWN_MESSAGE_FIELDS } from "./known-fields.ts";
-import { invalidAt, type PartContext } from "./part-reader.ts";
+import { invalidAt, type PartContext, type RawPart } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
 import { addName, addToolCall } from "./tool-calls.ts";
-import { hasUiParts, readUiParts } from "./ui-message-parts.ts";
+import { readUiPart } from "./ui-message-parts.ts";
 import { parseFieldNames, readUnknownFields } from "./unknown-fields.ts";
 
-/** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, with what each of them says. */
+/** The roles of OpenAI's chat format, which include those of Anthropic's format and of MCP, and of Gemini, with what each of them says. */
 const SOURCES_BY_ROLE = {
   system: "system",
   developer: "system",
   user: "user",
   assistant: "assistant",
+  model: "assistant",
   tool: "tool",
   function: "tool",
 } as const satisfies Record<string, Source>;
@@ -23,15 +25,18 @@ const SOURCES_BY_ROLE = {
 /** The roles of messages. */
 export const ROLES = Object.keys(SOURCES_BY_ROLE) as (keyof typeof SOURCES_BY_ROLE)[];
 
-/** Reads a message with a role: of OpenAI's chat completions, Anthropic, MCP or the AI SDK, or a `message` of the Responses API. */
+/** Reads a message with a role: of OpenAI's chat completions, Anthropic, Gemini, MCP or the AI SDK, or a `message` of the Responses API. */
 export function readChatMessage(message: Record<string, unknown>, index: number, reader: RequestReader): void {
   const keys: KeyPath = ["messages", index];
-  const { role, content } = message;
+  const { role: given, content, ...others } = message;
+  const { parts, ...rest } = others;
+  const hasParts = Array.isArray(parts);
+  // A request to Gemini may omit the role of its only message.
+  const role = given === undefined && hasParts ? "user" : given;
   if (typeof role !== "string" || !Object.hasOwn(SOURCES_BY_ROLE, role)) {
     throw invalidAt([...keys, "role"], `expected one of ${ROLES.join(", ")}`);
   }
   const source = SOURCES_BY_ROLE[role as keyof typeof SOURCES_BY_ROLE];
-  const hasParts = hasUiParts(message);
   const own = reader.open([...keys, hasParts && content === undefined ? "parts" : "content"], {
     source,
     message: index,
@@ -39,13 +44,22 @@ export function readChatMessage(message: Record<string, unknown>, index: number,
   });
   const context = contentContext(reader, own, [...keys, "content"]);
   readContent(content, context);
-  if (hasParts) readUiParts(message.parts as unknown[], { ...context, keys: [...keys, "parts"] });
+  if (hasParts) readParts(parts, { ...context, keys: [...keys, "parts"] });
   readBesideContent(message, { ...context, keys });
   readCalls(message, { ...context, keys });
   addName(message.name, [...keys, "name"], own, reader);
-  const { parts: _, ...withoutParts } = message;
-  readUnknownFields(hasParts ? withoutParts : message, KNOWN_MESSAGE_FIELDS, { ...context, keys });
+  readUnknownFields(hasParts ? rest : others, KNOWN_MESSAGE_FIELDS, { ...context, keys });
   own.isKept = isKept(message, source);
+}
+
+/** Reads `parts`. Those of UI messages of the AI SDK have a type, and those of Gemini have none. */
+function readParts(parts: readonly unknown[], context: PartContext): void {
+  for (const [index, part] of parts.entries()) {
+    const inner = { ...context, keys: [...context.keys, index] };
+    if (!isRecord(part)) readOtherPart(part, inner);
+    else if (typeof part.type === "string") readUiPart(part as RawPart, inner);
+    else readGooglePart(part, inner);
+  }
 }
 
 /** Returns the name of the tool whose result the message contains. */

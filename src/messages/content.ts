@@ -1,6 +1,7 @@
 import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { anthropicParts } from "./anthropic-parts.ts";
+import { readGoogleParts } from "./google-parts.ts";
 import { knownPartFields } from "./known-fields.ts";
 import { mcpParts } from "./mcp-parts.ts";
 import { openaiParts } from "./openai-parts.ts";
@@ -32,7 +33,7 @@ export function contentContext(reader: RequestReader, draft: TextDraft, keys: Ke
   return { reader, draft, message: draft.fields.message, keys, depth: 0, readContent, readPart, isKnownPart: isKnown };
 }
 
-/** Reads the content of a message, a tool result or a document: a string, null, a part, strings and parts, or an MCP tool result. */
+/** Reads the content of a message, a tool result or a document: a string, null, a part, strings and parts, an MCP tool result, or `{ parts }` of Gemini. */
 export function readContent(content: unknown, context: PartContext): void {
   if (content === null || content === undefined) return;
   if (typeof content === "string") {
@@ -43,6 +44,8 @@ export function readContent(content: unknown, context: PartContext): void {
   if (isRecord(content)) {
     if (typeof content.type === "string") readPart(content as RawPart, context);
     else if (Array.isArray(content.content)) readMcpResult(content, context);
+    else if (Array.isArray(content.parts))
+      readGoogleParts(content.parts, { ...context, keys: [...context.keys, "parts"] });
     else throw invalidAt(context.keys, "expected a string, null, a part or an array of parts");
     return;
   }

@@ -42,10 +42,31 @@ const readPromptTemplate: FieldReader = (value, keys, reader) => {
   readVariables(value, keys, reader);
 };
 
-/** The fields that the model reads in the APIs of OpenAI and Anthropic, and of servers with these APIs. */
+/** Reads the settings of Gemini, with the schema of the answer. */
+const readGenerationConfig: FieldReader = (value, keys, reader) => {
+  if (!isRecord(value)) return readUnknown(value, keys, reader);
+  const others: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    if (/^_?response_?(?:json_?)?schema$/i.test(key)) readAnswerSchema(item, [...keys, key], reader);
+    else if (/^stop_?sequences$/i.test(key)) readAllStrings(item, besideContext([...keys, key], reader), isStopText);
+    else others[key] = item;
+  }
+  readUnknown(others, keys, reader);
+};
+
+/** Short stop sequences are marks of a chat template, such as `\nUser:`, which end an answer. */
+function isStopText(value: string): boolean {
+  return hasManyWords(value.replace(/<[^<>]{0,40}>/g, " "));
+}
+
+/** The fields that the model reads in the APIs of OpenAI, Anthropic and Gemini, and of servers with these APIs. */
 const FIELD_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldReader>([
   ["functions", (value, keys, reader) => readTools(value, keys, reader)],
   ["instructions", readInstructions],
+  ["systemInstruction", readInstructions],
+  ["system_instruction", readInstructions],
+  ["generationConfig", readGenerationConfig],
+  ["generation_config", readGenerationConfig],
   ["prediction", readPrediction],
   ["prompt", readPromptTemplate],
   ["text", readAnswerFormat],
@@ -63,9 +84,10 @@ const FIELD_READERS: ReadonlyMap<string, FieldReader> = new Map<string, FieldRea
  * and skills.
  */
 const STATE_FIELDS: ReadonlySet<string> = new Set(
-  "previous_response_id conversation container mcp_servers web_search_options search_parameters data_sources".split(
-    " ",
-  ),
+  (
+    "previous_response_id conversation container mcp_servers web_search_options search_parameters data_sources " +
+    "cachedContent cached_content previous_interaction_id"
+  ).split(" "),
 );
 
 /** Keys of state fields whose values are credentials. */
@@ -82,17 +104,17 @@ export const TOKEN_FIELDS: ReadonlySet<string> = new Set(
 /** Selects the strings to read in fields that a model does not read: strings that look like text. */
 const NAME_FIELDS: ReadonlyMap<string, (value: string) => boolean> = new Map<string, (value: string) => boolean>([
   // Names of models, tools and features have many words, but no white space.
-  ..."model models provider service_tier include betas tool_choice prompt_cache_key"
+  ...(
+    "model models provider service_tier include betas tool_choice prompt_cache_key " +
+    "safetySettings safety_settings toolConfig tool_config"
+  )
     .split(" ")
     .map((name) => [name, (value: string) => /\s/.test(value)] as const),
   // These fields identify people and sessions.
-  ..."user metadata safety_identifier"
+  ..."user metadata safety_identifier labels"
     .split(" ")
     .map((name) => [name, (value: string) => isPhrase(value) || value.includes("@")] as const),
-  // Short stop sequences are marks of a chat template, such as `\nUser:`, which end an answer.
-  ..."stop stop_sequences"
-    .split(" ")
-    .map((name) => [name, (value: string) => hasManyWords(value.replace(/<[^<>]{0,40}>/g, " "))] as const),
+  ..."stop stop_sequences".split(" ").map((name) => [name, isStopText] as const),
 ]);
 
 /** Whether a text in a field of a form may contain an instruction. */
@@ -110,13 +132,13 @@ const PARAMETERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Whether OpenAI or Anthropic define a field of requests to models, or a server with their APIs does. */
+/** Whether OpenAI, Anthropic or Google define a field of requests to models, or a server with their APIs does. */
 export function isRequestField(name: string): boolean {
   return [FIELD_READERS, STATE_FIELDS, NAME_FIELDS, TOKEN_FIELDS, PARAMETERS].some((names) => names.has(name));
 }
 
 /**
- * Reads the fields of a request beside its messages, tools and system prompt: those that OpenAI and Anthropic define as text for the model,
+ * Reads the fields of a request beside its messages, tools and system prompt: those that OpenAI, Anthropic and Google define as text for the model,
  * and any other field if it may contain an instruction.
  */
 export function readRequestFields(fields: Readonly<Record<string, unknown>>, reader: RequestReader): void {

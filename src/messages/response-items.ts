@@ -169,5 +169,6 @@ export function isResponseItem(message: Record<string, unknown>): boolean {
   if (message.content !== undefined && message.role !== undefined) return false;
   if (message.type === "message") return false;
   if (typeof message.type === "string") return message.role === undefined || ITEMS.has(message.type);
+  if (Array.isArray(message.parts)) return false;
   return message.role === undefined && typeof message.id === "string" && message.content === undefined;
 }

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "../scan/conversation-text.ts";
 import { isRecord } from "../support/is-record.ts";
+import { toSnakeCase } from "../support/options.ts";
 import { shortenKey } from "./json-strings.ts";
 import { invalidAt } from "./part-reader.ts";
 import type { KeyPath, RequestReader } from "./request-reader.ts";
@@ -33,15 +34,22 @@ export const NOT_FOR_MODELS = new Set([
  * Anthropic's messages, of xAI and of Google. The AI SDK puts the name of the provider before them.
  */
 const PROVIDER_TOOLS =
-  /^(?:\w+\.)?(?:mcp|file_search|web_search|web_fetch|code_interpreter|code_execution|x_search|collections_search|google_search|url_context)(?:_|$)/;
+  /^(?:\w+\.)?(?:mcp|file_search|web_search|web_fetch|code_interpreter|code_execution|x_search|collections_search|google_search|url_context|google_maps|enterprise_web_search|retrieval)(?:_|$)/;
 
-/** Reads tool definitions in the formats of OpenAI, Anthropic and MCP. */
+/** The keys with function definitions in a tool of Gemini. */
+const DECLARATIONS = ["functionDeclarations", "function_declarations"];
+
+/** Reads tool definitions in the formats of OpenAI, Anthropic, Gemini and MCP. */
 export function readTools(tools: unknown, keys: KeyPath, reader: RequestReader, message?: number): void {
   if (tools === undefined || tools === null) return;
   if (!Array.isArray(tools)) throw invalidAt(keys, "expected an array of tool definitions");
   for (const [index, tool] of tools.entries()) {
     if (!isRecord(tool)) throw invalidAt([...keys, index], "expected a tool definition");
-    readTool(tool, [...keys, index], reader, message);
+    const lists = DECLARATIONS.filter((key) => Array.isArray(tool[key]));
+    for (const key of lists) readTools(tool[key], [...keys, index, key], reader, message);
+    const rest = Object.entries(tool).filter(([key]) => !lists.includes(key));
+    if (lists.length === 0) readTool(tool, [...keys, index], reader, message);
+    else if (rest.length > 0) readTool(Object.fromEntries(rest), [...keys, index], reader, message);
   }
 }
 
@@ -54,14 +62,13 @@ function readTool(definition: Record<string, unknown>, keys: KeyPath, reader: Re
   const inner = ["function", "custom"].find((key) => isRecord(definition[key]));
   const body = inner ? (definition[inner] as Record<string, unknown>) : definition;
   const bodyKeys = inner ? [...keys, inner] : keys;
-  const { type } = definition;
-  if (typeof type === "string" && PROVIDER_TOOLS.test(type)) reader.stateElsewhere.add(shortenKey(type));
+  for (const type of typesOf(definition)) if (PROVIDER_TOOLS.test(type)) reader.stateElsewhere.add(shortenKey(type));
   const name = [body.name, definition.name, definition.server_label, definition.type].find(
     (name) => typeof name === "string",
   );
   const toolDefinition: ToolDefinition = { name: (name as string | undefined) ?? "", definition };
   if (typeof body.description === "string") toolDefinition.description = body.description;
-  const schema = body.parameters ?? body.input_schema ?? body.inputSchema;
+  const schema = body.parameters ?? body.input_schema ?? body.inputSchema ?? body.parametersJsonSchema;
   if (schema !== undefined && schema !== null) toolDefinition.schema = schema;
   if (typeof body.name === "string") reader.tools.add(body.name);
 
@@ -82,6 +89,12 @@ function readTool(definition: Record<string, unknown>, keys: KeyPath, reader: Re
     }
   }
   if (isNamespace) readTools(definition.tools, [...keys, "tools"], reader, message);
+}
+
+/** Returns the type of a tool. A tool of Gemini has no type, but a key for each: `{ googleSearch: {} }`. */
+function typesOf({ type, name, ...others }: Record<string, unknown>): string[] {
+  if (typeof type === "string") return [type];
+  return name === undefined ? Object.keys(others).map(toSnakeCase) : [];
 }
 
 /** Whether a string of a definition is read. Keywords of JSON Schema and repeated names of properties are not. */

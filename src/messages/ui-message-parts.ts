@@ -7,33 +7,16 @@ import { isPlainName } from "./text-checks.ts";
 import { addToolCall } from "./tool-calls.ts";
 import { parseFieldNames, readUnknownFields } from "./unknown-fields.ts";
 
-/** Whether the `parts` of a message are those of a UI message of the AI SDK. Parts of Gemini have no type. */
-export function hasUiParts({ parts }: Readonly<Record<string, unknown>>): boolean {
-  return Array.isArray(parts) && parts.some((part) => isRecord(part) && typeof part.type === "string");
-}
+/** Options for providers: ids and signatures, and rarely a text. */
+const METADATA: ReadonlySet<string> = new Set(["providerMetadata", "callProviderMetadata", "resultProviderMetadata"]);
 
 /**
- * Reads the parts of a UI message of the AI SDK (`UIMessage` in its versions 5 and 6). A part of an assistant message has the arguments of a
+ * Reads a part of a UI message of the AI SDK (`UIMessage` in its versions 5 and 6). A part of an assistant message has the arguments of a
  * tool call and, later, its result.
  *
  * @see https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message
  */
-export function readUiParts(parts: readonly unknown[], context: PartContext): void {
-  for (const [index, part] of parts.entries()) {
-    const inner = { ...context, keys: [...context.keys, index] };
-    if (isRecord(part) && typeof part.type === "string") readUiPart(part as RawPart, inner);
-    else {
-      const draft = openDataDraft(inner);
-      draft.skipped += 1;
-      readAllStrings(part, { ...inner, draft });
-    }
-  }
-}
-
-/** Options for providers: ids and signatures, and rarely a text. */
-const METADATA: ReadonlySet<string> = new Set(["providerMetadata", "callProviderMetadata", "resultProviderMetadata"]);
-
-function readUiPart(part: RawPart, context: PartContext): void {
+export function readUiPart(part: RawPart, context: PartContext): void {
   const read: RawPart = { type: part.type };
   for (const [key, value] of Object.entries(part)) {
     if (METADATA.has(key)) readMetadata(value, { ...context, keys: [...context.keys, key] });

@@ -36,6 +36,8 @@ const SCHEMA_FIELDS: [string, (schema: unknown) => Record<string, unknown>][] = 
   ["output_format", (schema) => ({ output_format: { type: "json_schema", schema } })],
   ["guided_json", (schema) => ({ guided_json: schema })],
   ["structured_outputs", (schema) => ({ structured_outputs: { json: schema } })],
+  ["responseSchema", (schema) => ({ generationConfig: { responseSchema: schema, maxOutputTokens: 9 } })],
+  ["responseJsonSchema", (schema) => ({ generation_config: { response_json_schema: schema } })],
 ];
 
 describe.each(SCHEMA_FIELDS)("the schema of structured output in %s", (_, around) => {
@@ -134,6 +136,13 @@ describe("unknown fields of a request", () => {
   });
 });
 
+describe("the system instruction of Gemini", () => {
+  it.each(["systemInstruction", "system_instruction"])("is read as the system: %s", (name) => {
+    expect(found({ [name]: { parts: [{ text: ORDER }] } })).toEqual([["system", `${name}/parts/0/text`, ORDER]]);
+    expect(found({ [name]: ORDER })).toEqual([["system", name, ORDER]]);
+  });
+});
+
 describe("texts that are not in the request", () => {
   it.each([
     ["previous_response_id", { previous_response_id: "resp_67ccd2bed1ec8190b14f964abc054267" }],
@@ -145,6 +154,8 @@ describe("texts that are not in the request", () => {
     ["web_search_options", { web_search_options: {} }],
     ["search_parameters", { search_parameters: { mode: "auto" } }],
     ["data_sources", { data_sources: [{ type: "azure_search", parameters: { authentication: { key: JOINED } } }] }],
+    ["cachedContent", { cachedContent: "cachedContents/4f3a" }],
+    ["previous_interaction_id", { previous_interaction_id: "v1_ChdXS0l4" }],
   ])("are reported: %s", (name, fields) => {
     expect(readFields(fields).stateElsewhere).toEqual([name]);
     expect(found(fields).map(([, , text]) => text)).not.toContain(JOINED);
@@ -165,6 +176,26 @@ describe("texts that are not in the request", () => {
     const request = (tool: Record<string, unknown>) => ({ messages: [{ role: "user", content: "Hi" }], tools: [tool] });
     expect(readConversation(request({ type, name: "a" })).stateElsewhere).toEqual([type]);
     expect(readConversation(request({ type: "function", function: { name: type } })).stateElsewhere).toEqual([]);
+  });
+
+  it.each([
+    ["google_search", { googleSearch: {} }],
+    ["google_search_retrieval", { googleSearchRetrieval: { dynamicRetrievalConfig: { mode: "MODE_DYNAMIC" } } }],
+    ["url_context", { url_context: {} }],
+    ["code_execution", { codeExecution: {} }],
+    ["file_search", { fileSearch: { fileSearchStoreNames: ["fileSearchStores/a"] } }],
+    ["google_maps", { googleMaps: {} }],
+  ])("are reported for a tool of Gemini: %s", (name, tool) => {
+    const request = (tools: Record<string, unknown>[]) => ({
+      messages: [{ role: "user", parts: [{ text: "Hi" }] }],
+      tools,
+    });
+    const declaration = { name: "google_search", description: "Asks Google" };
+    expect(readConversation(request([tool])).stateElsewhere).toEqual([name]);
+    expect(readConversation(request([{ functionDeclarations: [declaration] }])).stateElsewhere).toEqual([]);
+    expect(readConversation(request([{ functionDeclarations: [declaration], ...tool }])).stateElsewhere).toEqual([
+      name,
+    ]);
   });
 
   it("count as skipped if they are encrypted", () => {
@@ -211,6 +242,14 @@ const ORDINARY: Record<string, unknown>[] = [
   { voice: "alloy", response_format: "mp3", speed: 1.1, stream_format: "sse", dimensions: 256 },
   { guided_regex: "(yes|no|maybe), because [a-z ]+", regex: "[A-Z][a-z]+, \\d{4}" },
   { grammar: 'root ::= ("yes" | "no") ws\nws ::= [ \\t\\n]*', structured_outputs: { regex: "\\w+@\\w+" } },
+  {
+    generationConfig: { temperature: 0, topK: 40, responseMimeType: "application/json", stopSequences: ["\n\nUser:"] },
+  },
+  { generationConfig: { thinkingConfig: { thinkingBudget: 0 }, mediaResolution: "MEDIA_RESOLUTION_LOW" } },
+  { generationConfig: { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: "Kore" } } } } },
+  { safetySettings: [{ category: "HARM_CATEGORY_DANGEROUS_CONTENT", threshold: "BLOCK_ONLY_HIGH" }] },
+  { toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["get_current_weather_of_city"] } } },
+  { labels: { team: "search-quality", env: "prod" } },
   { extra_headers: null, chat_template_kwargs: { enable_thinking: false }, ignore_eos: true, echo: false },
 ];
 

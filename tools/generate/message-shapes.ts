@@ -9,6 +9,7 @@ const APIS = {
   "openai-chat": "OpenAI: chat completions",
   "openai-responses": "OpenAI: Responses",
   anthropic: "Anthropic: messages",
+  gemini: "Google: generateContent",
   mcp: "MCP",
   "ai-sdk": "AI SDK: UI messages",
 };

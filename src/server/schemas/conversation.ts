@@ -18,7 +18,9 @@ export const message = z
       .optional()
       .describe("Text, or parts of it."),
   })
-  .describe("A message, in the format of OpenAI (chat completions or Responses), Anthropic, MCP or the AI SDK.");
+  .describe(
+    "A message, in the format of OpenAI (chat completions or Responses), Anthropic, Google, MCP or the AI SDK.",
+  );
 
 /** Fields of a request to a model besides the messages. */
 const requestFields = {
