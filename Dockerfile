@@ -21,7 +21,7 @@ RUN node scripts/build.mjs && node scripts/pack.mjs platform
 RUN node scripts/pack.mjs image \
     && npm prune --omit=dev --no-audit --no-fund --ignore-scripts \
     && mkdir /app \
-    && mv dist models scanners.yml package.json LICENSE node_modules /app/ \
+    && mv dist models scanners.yml scanners.schema.json mcp.yml package.json LICENSE node_modules /app/ \
     && mkdir /app/native \
     && mv native/index.cjs /app/native/ \
     && for folder in npm/guard-scan-*/; do mv "$folder" /app/node_modules/; done

@@ -70,6 +70,18 @@ describe("the container image", () => {
     for (const name of new Set(build)) expect(names).toContain(JSON.parse(name));
   });
 
+  it("has all files of the package that commands read", () => {
+    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => read(join("src", path)));
+    const needed = sources.flatMap((text) =>
+      [...text.matchAll(/\bownFile\("([^"]+)"\)/g)].map(([, path = ""]) => path),
+    );
+    expect(needed).toContain("mcp.yml");
+    const moved = /&& mv (.+?) \/app\//.exec(dockerfile)?.[1]?.split(" ") ?? [];
+    for (const path of new Set(needed)) expect(moved).toContain(path.split("/")[0]);
+  });
+
   it("has supported versions of Node.js and Rust", () => {
     const [, node = ""] = /^ARG NODE_VERSION=(.+)$/m.exec(dockerfile) ?? [];
     expect(semver.subset(`${node}.x`, manifest.engines.node)).toBe(true);

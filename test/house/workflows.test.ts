@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { read, root } from "./markdown.ts";
 
 interface Step {
+  if?: string;
   run?: string;
   uses?: string;
   with?: Record<string, unknown>;
@@ -12,6 +13,7 @@ interface Step {
 
 interface Job {
   needs?: string | string[];
+  if?: string;
   uses?: string;
   "runs-on"?: string;
   strategy?: { matrix: { include: { os?: string; node?: number; target?: string }[] } };
@@ -102,6 +104,41 @@ describe("before a release", () => {
     const { ci, publish } = workflows["release.yml"]?.jobs ?? {};
     expect(ci?.uses).toBe("./.github/workflows/ci.yml");
     expect([publish?.needs].flat()).toContain("ci");
+  });
+});
+
+describe("the container image", () => {
+  const { jobs = {} } = workflows["image.yml"] ?? {};
+  const commandsOf = (job: Job | undefined) => (job?.steps ?? []).map(({ run = "" }) => run).join("\n");
+
+  it("is published after CI has passed, and only for a tag", () => {
+    const { image, notes } = workflows["release.yml"]?.jobs ?? {};
+    expect(image?.uses).toBe("./.github/workflows/image.yml");
+    expect([image?.needs].flat()).toContain("ci");
+    expect([notes?.needs].flat()).toContain("image");
+    expect(jobs.publish?.if).toBe("github.ref_type == 'tag'");
+    expect(jobs.publish?.needs).toBe("build");
+    for (const { run, if: condition } of jobs.build?.steps ?? []) {
+      if (run?.includes("push=true")) expect(condition).toBe("github.ref_type == 'tag'");
+    }
+  });
+
+  it("is tested on each platform before it is pushed", () => {
+    const include = jobs.build?.strategy?.matrix.include as { platform: string; name: string }[] | undefined;
+    expect(include?.map(({ platform }) => platform)).toEqual(["linux/amd64", "linux/arm64"]);
+    const commands = commandsOf(jobs.build);
+    expect(commands.indexOf("$run mcp")).toBeGreaterThan(0);
+    expect(commands.indexOf("push=true")).toBeGreaterThan(commands.indexOf("$run mcp"));
+    for (const { name } of include ?? []) expect(commandsOf(jobs.publish)).toContain(`digests/${name}`);
+  });
+
+  it("is signed by digest, and verified with the command of the docs", () => {
+    const commands = commandsOf(jobs.publish);
+    expect(commands).toMatch(/cosign sign --yes --recursive "\$IMAGE@\$\{\{ steps\.index\.outputs\.digest \}\}"/);
+    const options = (text: string) =>
+      [...text.matchAll(/--certificate-(?:oidc-issuer|identity-regexp) \S+/g)].map(([option]) => option);
+    expect(options(commands)).toHaveLength(2);
+    expect(options(read("docs/containers.md"))).toEqual(options(commands));
   });
 });
 
