@@ -230,11 +230,13 @@ async function checkConfig(path: string): Promise<string> {
   const { buildScanners, loadConfig, pluginsOf, profilesOf } = await import("../config/index.ts");
   const { assertSafeToListen } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
+  const { createExceptions } = await import("../service/create-service.ts");
   const { checkMasking } = await import("../service/decision.ts");
   const { nameScanners } = await import("../scan/named-scanners.ts");
-  const checked = profilesOf(config).map(({ name, config: own }) => {
+  const checked = profilesOf(config).map(({ name, config: own, paths }) => {
     const { input, output } = buildScanners(own);
     checkMasking(new Set(own.app.masking), [...nameScanners(input), ...nameScanners(output)]);
+    createExceptions(own, paths);
     return { name, input, output };
   });
   const [main, ...profiles] = checked as [(typeof checked)[0], ...typeof checked];

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
+import { UsageError } from "./command.ts";
 
 const LINE_FEED = 0x0a;
 
@@ -65,4 +66,25 @@ export function decode(bytes: Uint8Array): string {
   } catch {
     throw new TypeError("not UTF-8 text");
   }
+}
+
+/**
+ * Reads a text, or standard input for `-`.
+ *
+ * @throws UsageError if it is not UTF-8.
+ */
+export async function readText(file: string): Promise<string> {
+  if (file === "-" && process.stdin.isTTY) process.stderr.write("Reading the text from standard input.\n");
+  const chunks: Buffer[] = [];
+  for await (const chunk of open(file)) chunks.push(chunk);
+  try {
+    return decode(Buffer.concat(chunks));
+  } catch (error) {
+    throw new UsageError(`${fileName(file)}: ${(error as Error).message}`);
+  }
+}
+
+/** The name of a file in messages. */
+export function fileName(file: string): string {
+  return file === "-" ? "standard input" : file;
 }

@@ -5,6 +5,7 @@ import { calibrate } from "./calibrate.ts";
 import { diff } from "./diff.ts";
 import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
+import { hashText } from "./hash-text.ts";
 import { init } from "./init.ts";
 import { mcp } from "./mcp.ts";
 import { models } from "./models.ts";
@@ -15,7 +16,22 @@ import { scanners } from "./scanners.ts";
 import { serve } from "./serve.ts";
 
 // Commands import the scanners and the addon only when they run, so that the help appears at once.
-const commands = [serve, scan, proxy, mcp, init, doctor, scanners, evaluate, calibrate, diff, bench, models, audit];
+const commands = [
+  serve,
+  scan,
+  proxy,
+  mcp,
+  init,
+  doctor,
+  scanners,
+  evaluate,
+  calibrate,
+  diff,
+  bench,
+  models,
+  audit,
+  hashText,
+];
 
 await runProgram(
   { name: "guard-scan", summary: "checks what goes into and comes out of large language models", commands },

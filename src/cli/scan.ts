@@ -4,7 +4,7 @@ import { withPathPrefix } from "../support/errors.ts";
 import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { csvLine } from "./csv.ts";
-import { countLines, decode, open } from "./lines.ts";
+import { countLines, fileName, readText } from "./lines.ts";
 import { Progress } from "./progress.ts";
 import { idOf, type LineOptions, readSubject, subjectOf } from "./subjects.ts";
 import type { ScannerChoice, Suite } from "./suite.ts";
@@ -142,17 +142,6 @@ function readChoices(tokens: readonly { kind: string; name?: string; value?: str
   return choices.map(({ type, params = {} }) => ({ type, params }));
 }
 
-async function readText(file: string): Promise<string> {
-  if (file === "-" && process.stdin.isTTY) process.stderr.write("Reading the text from standard input.\n");
-  const chunks: Buffer[] = [];
-  for await (const chunk of open(file)) chunks.push(chunk);
-  try {
-    return decode(Buffer.concat(chunks));
-  } catch (error) {
-    throw new UsageError(`${fileName(file)}: ${(error as Error).message}`);
-  }
-}
-
 /** Scans JSON lines, some at the same time, and prints the results in the order of the lines, each as early as possible. */
 async function scanLines(
   suite: Suite,
@@ -250,8 +239,4 @@ class ResultOutput {
     if (this.#errors > 0) return 2;
     return this.#failed > 0 ? 1 : 0;
   }
-}
-
-function fileName(file: string): string {
-  return file === "-" ? "standard input" : file;
 }

@@ -1,3 +1,4 @@
+import { CONVERSATION_RISK } from "../scan/report.ts";
 import { scannerClasses } from "../scanners/catalog.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError, type ValidationIssue } from "../support/errors.ts";
@@ -21,7 +22,7 @@ export function checkConfig(config: ConfigInput): Config {
 /** Checks rules that concern several sections. */
 export function checkSections(config: Config): void {
   const issues = profileIssues(config).map(({ path, message }) => ({ path: toSnakeCase(path), message }));
-  issues.push(...maskingIssues(config));
+  issues.push(...maskingIssues(config), ...allowIssues(config));
   for (const { name, config: own } of profilesOf(config)) {
     const prefix = name === MAIN_PROFILE ? "" : `profiles.${name}.`;
     issues.push(...scannerIssues(own).map(({ path, message }) => ({ path: prefix + path, message })));
@@ -58,6 +59,18 @@ function maskingIssues(config: Config): ValidationIssue[] {
   });
   const all = profiles.map((profile) => profile.config);
   return [...issuesOf("", config.app.masking, all), ...own];
+}
+
+/** Finds names in `allow` that no scanner has. */
+function allowIssues(config: Config): ValidationIssue[] {
+  const profiles = profilesOf(config).map((profile) => profile.config);
+  return (config.allow ?? []).flatMap(({ scanners }, index) =>
+    scanners.flatMap((name, at) =>
+      name === CONVERSATION_RISK || profiles.some((own) => hasScanner(own, name))
+        ? []
+        : [{ path: `allow.${index}.scanners.${at}`, message: `there is no scanner ${name}` }],
+    ),
+  );
 }
 
 function scannerIssues(config: Config): ValidationIssue[] {

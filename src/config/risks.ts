@@ -1,6 +1,7 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Environment } from "../support/environment.ts";
+import { expiredExceptions } from "./exceptions.ts";
 import type { Config } from "./schema.ts";
 
 /** A valid setting that may do harm. */
@@ -26,6 +27,7 @@ export function risksOf(config: Config, context: RiskContext): Risk[] {
     ...accessRisks(config, context),
     ...keyRisks(config, context),
     ...auditRisks(config),
+    ...exceptionRisks(config),
   ];
   return risks.flatMap(([applies, about, text, advice]) => (applies ? [{ about, text, advice }] : []));
 }
@@ -112,6 +114,15 @@ function auditRisks({ audit }: Config): PossibleRisk[] {
       "create the folder, and make it writable for the user that runs guard",
     ],
   ];
+}
+
+function exceptionRisks(config: Config): PossibleRisk[] {
+  return expiredExceptions(config).map(({ exception: { id, reason, expires }, path }) => [
+    true,
+    path,
+    `the exception ${id} (${reason}) expired on ${expires} and has no effect`,
+    "remove it, or look at it again and change expires",
+  ]);
 }
 
 function isWritable(folder: string): boolean {

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation/scan-conversation.ts";
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
+import { checkConditions, exceptionFields, exceptionScanners } from "../scan/exceptions/exception.ts";
 import { SCAN_GROUPS } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { TREATMENTS } from "../scanners/parts/untrained-languages.ts";
@@ -351,6 +352,10 @@ const scanner = z.strictObject({
     .record(z.string(), z.unknown())
     .nullish()
     .transform((params) => params ?? {}),
+  allow: z
+    .array(z.strictObject(exceptionFields).superRefine((given, context) => checkConditions(given, context)))
+    .optional()
+    .describe("Exceptions of this scanner: texts and passages that it must not fail."),
 });
 export type ScannerEntry = z.output<typeof scanner>;
 
@@ -462,6 +467,14 @@ export const configSchema = z.strictObject({
   metrics: metrics.prefault({}),
   inputScanners: z.array(scanner).default([]),
   outputScanners: z.array(scanner).default([]),
+  allow: z
+    .array(
+      z
+        .strictObject({ scanners: exceptionScanners, ...exceptionFields })
+        .superRefine((given, context) => checkConditions(given, context)),
+    )
+    .optional()
+    .describe("Exceptions of the named scanners, in all profiles: texts and passages that they must not fail."),
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How streamed outputs are scanned."),
   audit: audit.optional().describe("The audit log: a record of every decision."),

@@ -26,6 +26,7 @@ import { lengthIn, type OffsetUnit } from "../text/offsets.ts";
 import { assembledTexts } from "./assembled-texts.ts";
 import type { ConversationScanners } from "./conversation-scanners.ts";
 import { editedStrings, stringsOf } from "./edited-strings.ts";
+import { exceptAssembled } from "./except-assembled.ts";
 import { narrowFindings } from "./finding-strings.ts";
 import { mapTexts } from "./map-texts.ts";
 import { groupMessages, type MessageGroups } from "./message-groups.ts";
@@ -180,7 +181,8 @@ class ConversationScan {
     const { prompt, userMessages, toolResults } = this.#groups;
     if (!risk || !prompt) return emptyResult();
     const texts = { userMessages, toolResults: this.#lists.off.has("tool") ? [] : toolResults };
-    return checkRisk(risk, texts, this.#answers, this.#options);
+    const riskScorer = this.#lists.user.find(({ scanner }) => scanner.detect)?.scanner.type;
+    return checkRisk(risk, texts, this.#answers, Object.assign({}, this.#options, { riskScorer }));
   }
 
   // --- Single texts
@@ -272,16 +274,14 @@ class ConversationScan {
     if (prompt === undefined || this.#window === 1 || window.length === 0) return emptyResult();
     const messages = userMessages.slice(-Math.max(this.#window, unansweredCount));
     const texts = messages.map(({ text }) => text);
-    const scanJoined = (scanners: readonly NamedScanner[], text: string): Promise<ScanResult> =>
-      scanText(
-        scanners,
-        text,
-        this.#contextOf(prompt.source),
-        Object.assign({}, this.#judging, { scope: "window" } as const),
-      );
+    const scanJoined = (scanners: readonly NamedScanner[], strings: readonly string[]): Promise<ScanResult> => {
+      const joined = strings.map((text, index) => ({ text, original: texts[index] ?? text }));
+      const options = Object.assign({}, this.#judging, { scope: "window", joined } as const);
+      return scanText(scanners, strings.join("\n"), this.#contextOf(prompt.source), options);
+    };
     const joined = texts.join("\n");
     const results = await Promise.all([
-      joined === prompt.text ? this.#windowOfPrompt(prompt, scanJoined) : scanJoined(window, joined),
+      joined === prompt.text ? this.#windowOfPrompt(prompt, scanJoined) : scanJoined(window, texts),
       this.#checkAssembled(window, texts, prompt.source, "window"),
     ]);
     const result = await this.#merged(results.flat());
@@ -289,7 +289,7 @@ class ConversationScan {
       await this.#checkLatest();
       const rewritten = messages.map((text) => this.#textOf(text));
       const assembled = await this.#checkAssembled(failing, rewritten, prompt.source, "window");
-      return [await scanJoined(failing, rewritten.join("\n")), ...assembled];
+      return [await scanJoined(failing, rewritten), ...assembled];
     });
     return result;
   }
@@ -300,7 +300,7 @@ class ConversationScan {
    */
   async #windowOfPrompt(
     prompt: MessageText,
-    scan: (scanners: readonly NamedScanner[], text: string) => Promise<ScanResult>,
+    scan: (scanners: readonly NamedScanner[], texts: readonly string[]) => Promise<ScanResult>,
   ): Promise<ScanResult> {
     await this.#checkLatest();
     const known = this.#jobs.user.find(({ text }) => text === prompt);
@@ -310,7 +310,7 @@ class ConversationScan {
       return isSame ? findCheck(ofPrompt, { scanner: name, scope: "latest" }) : undefined;
     };
     const others = this.#lists.window.filter((item) => !copyOf(item));
-    const result = others.length > 0 ? await scan(others, prompt.text) : emptyResult();
+    const result = others.length > 0 ? await scan(others, [prompt.text]) : emptyResult();
     for (const item of this.#lists.window) {
       const check = copyOf(item);
       if (!check) continue;
@@ -349,9 +349,13 @@ class ConversationScan {
     if (scanners.length === 0 || texts.length === 0) return [];
     if (this.#slice.isOver) await this.#slice.next();
     const options = Object.assign({}, this.#judging, { scope });
-    const results = await mapTexts(assembledTexts(texts), (text) =>
-      scanText(scanners, text, this.#contextOf(source), options),
-    );
+    const scanAssembled = (list: readonly NamedScanner[], of: readonly string[]) =>
+      mapTexts(assembledTexts(of), (text) => scanText(list, text, this.#contextOf(source), options));
+    const results = await scanAssembled(scanners, texts);
+    const { exceptions, credential } = this.#options;
+    if (exceptions) {
+      await exceptAssembled(results, { scanners, texts, source, exceptions, credential, scanAssembled });
+    }
     return results.map(toAssembledResult);
   }
 

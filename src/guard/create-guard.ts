@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type ConfigInput, checkConfig, loadConfig } from "../config/index.ts";
 import { type Config, configSchema } from "../config/schema.ts";
+import { Exceptions } from "../scan/exceptions/exceptions.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { createService } from "../service/create-service.ts";
 import { ScanService } from "../service/service.ts";
@@ -54,6 +55,7 @@ const scannerOptionsSchema = z.strictObject({
   requireFullCoverage: app.requireFullCoverage,
   stateful: app.stateful,
   masking: app.masking,
+  exceptions: z.instanceof(Exceptions, { error: "expected Exceptions, such as Exceptions.of([...])" }).optional(),
   stream: configSchema.shape.stream,
   conversation: configSchema.shape.conversation,
 });

@@ -63,6 +63,8 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** The scanners to skip, by their types or their names in results. */
   suppress?: readonly string[];
+  /** The name of the caller, for exceptions of credentials. A guard server takes the name of the credential instead. */
+  credential?: string | undefined;
 }
 
 /**

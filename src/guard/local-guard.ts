@@ -117,12 +117,26 @@ export class LocalCall implements GuardedCall {
       observer,
       caller,
       turn,
+      credential,
     }: LocalCallOptions,
     onScan: NonNullable<LocalGuardOptions["onScan"]>,
   ) {
     this.vault = vault;
     this.#service = service;
-    this.#request = { suppress, replacements, runAll, offsets, rewrite, vault, signal, observer, caller, turn };
+    const given = {
+      suppress,
+      replacements,
+      runAll,
+      offsets,
+      rewrite,
+      vault,
+      signal,
+      observer,
+      caller,
+      turn,
+      credential,
+    };
+    this.#request = given;
     this.#onScan = onScan;
     this.#sent =
       typeof sent === "string"

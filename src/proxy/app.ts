@@ -168,7 +168,7 @@ async function forwardCall(
   const answer = answers.open(turnOf(request), 0);
   reply.raw.once("finish", answer.release);
   signal.addEventListener("abort", answer.release, { once: true });
-  const guardedSend = guardedFetch(record.observe(guard.guard), {
+  const guardedSend = guardedFetch(record.observe(guard.guard, request.credential?.name), {
     fetch: client.fetch,
     onBlocked: "respond",
     onBuffered: answer.resize,

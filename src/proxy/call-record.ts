@@ -26,10 +26,14 @@ export class CallRecord {
     };
   }
 
-  /** Wraps a guard, and records its reports. */
-  observe(guard: Guard): Guard {
+  /**
+   * Wraps a guard, and records its reports.
+   *
+   * @param credential the name of the caller's credential.
+   */
+  observe(guard: Guard, credential: string | undefined): Guard {
     return {
-      call: (options) => this.#observeCall(guard.call(options)),
+      call: (options) => this.#observeCall(guard.call({ ...options, credential })),
       close: () => guard.close(),
     };
   }

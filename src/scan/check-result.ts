@@ -1,4 +1,5 @@
 import type { Edit } from "./edits.ts";
+import type { AppliedException } from "./exceptions/excepted-verdict.ts";
 import { limitFindings } from "./findings.ts";
 import type { Coverage, Finding } from "./scanner.ts";
 import type { Source } from "./source.ts";
@@ -41,6 +42,8 @@ export interface CheckResult extends CheckId {
   probability?: number;
   /** The findings. Offsets count in the original texts, even after rewriting scanners. */
   findings: Finding[];
+  /** The exceptions that removed findings or the whole failure. {@link isValid}, {@link score} and {@link findings} are without them. */
+  excepted?: AppliedException[] | undefined;
   /** The edits of the original text. Absent if the check rewrote nothing, and in results of several texts. */
   edits?: readonly Edit[];
   /** The duration in milliseconds. */
@@ -179,12 +182,29 @@ function worseCheck(known: CheckResult, next: CheckResult): CheckResult {
   const worse = next.score > known.score ? next : known;
   const { edits: _, ...rest } = worse;
   const { findings, omitted } = limitFindings([...known.findings, ...next.findings]);
-  return Object.assign(rest, {
+  const excepted = mergeExcepted(known.excepted, next.excepted);
+  return Object.assign(rest, excepted && { excepted }, {
     outcome: worseOutcome(known.outcome, next.outcome),
     findings,
     timing: Math.max(known.timing, next.timing),
     coverage: addedCoverage(known.coverage, next.coverage, omitted),
   });
+}
+
+/** Merges what exceptions removed from a check of two texts: the worst score and the findings of both. */
+function mergeExcepted(
+  known: readonly AppliedException[] | undefined,
+  next: readonly AppliedException[] | undefined,
+): AppliedException[] | undefined {
+  if (!known || !next) return known || next ? [...(known ?? next ?? [])] : undefined;
+  const merged = new Map(known.map((one) => [one.id, one]));
+  for (const one of next) {
+    const other = merged.get(one.id);
+    const worse = other && other.score > one.score ? other : one;
+    const { findings } = limitFindings([...(other?.findings ?? []), ...one.findings]);
+    merged.set(one.id, Object.assign({}, worse, { findings }));
+  }
+  return [...merged.values()];
 }
 
 function addedCoverage(known: Coverage, next: Coverage, omitted: number): Coverage {

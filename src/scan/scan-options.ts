@@ -7,6 +7,7 @@ import type { OffsetUnit } from "../text/offsets.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Scope } from "./check-result.ts";
 import type { EditedText } from "./edits.ts";
+import type { Exceptions } from "./exceptions/exceptions.ts";
 import type { ScanObserver } from "./observer.ts";
 import { SCAN_GROUPS, SOURCES, type Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
@@ -40,6 +41,10 @@ export interface ScanOptions {
   signal?: AbortSignal;
   /** Receives the start and end of every scanner, and its calls of models. */
   observer?: ScanObserver;
+  /** Texts and passages that scanners must not fail. */
+  exceptions?: Exceptions | undefined;
+  /** The name of the caller, for exceptions of credentials. */
+  credential?: string | undefined;
 }
 
 /** The options of {@link scanText}. */
@@ -55,6 +60,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   scope?: Scope;
   /** The unit of offsets and lengths in results. The default is `utf16`; the HTTP API counts code points. */
   offsets?: OffsetUnit;
+  /** The texts that were joined by line breaks to the scanned text, such as the messages of a window. Exact exceptions apply to each. */
+  joined?: readonly JoinedText[] | undefined;
   /** Caches verdicts. */
   verdicts?: VerdictCache;
   /** Stops this call. It replaces `signal` if the caller also stops the call when it ends early. */
@@ -63,6 +70,14 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
   onRewritten?(scanner: string, text: EditedText): void;
   /** Receives the work of every scanner at its start. The work may outlive an aborted call if a scanner ignores the signal. */
   onWork?(work: Promise<unknown>): void;
+}
+
+/** A text within a joined text. */
+export interface JoinedText {
+  /** The text as it was joined. */
+  text: string;
+  /** The text as the caller sent it. */
+  original: string;
 }
 
 /** A check of one option, and a description of valid values. */
@@ -103,6 +118,11 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
     expected: "a ScanObserver, an object with scannerStarted()",
     holds: (value) => typeof (value as { scannerStarted?: unknown } | null)?.scannerStarted === "function",
   },
+  exceptions: {
+    expected: "Exceptions, such as Exceptions.of([...])",
+    holds: (value) => typeof (value as { hashOf?: unknown } | null)?.hashOf === "function",
+  },
+  credential: { expected: "a name", holds: (value) => typeof value === "string" },
 };
 
 const COUNT: OptionCheck = {

@@ -4,14 +4,16 @@ import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controlle
 import { lengthIn } from "../text/offsets.ts";
 import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
+import type { MessageText } from "./conversation-text.ts";
 import { applyEdits, type Edit, EditedText } from "./edits.ts";
+import { type AppliedException, applyExceptions, type PartText } from "./exceptions/excepted-verdict.ts";
 import { limitVerdict } from "./findings.ts";
 import { withSignal } from "./lazy-context.ts";
 import { Locator } from "./locator.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanners.ts";
 import { summarize } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
-import type { RunOptions } from "./scan-options.ts";
+import type { JoinedText, RunOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
@@ -30,6 +32,8 @@ interface ScannerRun {
   verdict: Verdict;
   milliseconds: number;
   hasThrown: boolean;
+  /** The exceptions that applied to the verdict. */
+  excepted?: AppliedException[];
 }
 
 /**
@@ -104,13 +108,14 @@ class TextScan {
    * than looking up one verdict after the other.
    */
   #addCached(): boolean {
-    const { verdicts, failFast = false, signal } = this.#options;
+    const { verdicts, failFast = false, signal, exceptions } = this.#options;
     if (!verdicts || this.#scanners.length === 0 || signal?.aborted) return false;
     const cached: Verdict[] = [];
     let text = this.#text.text;
     for (const { scanner } of this.#scanners) {
       const { verdict } = verdicts.lookUp(scanner, text, this.#source, this.#vault.vault);
-      if (!verdict) return false;
+      // Exceptions apply to verdicts when they are used, so that the cache needs no change when exceptions change.
+      if (!verdict || (exceptions && !verdict.isValid)) return false;
       cached.push(verdict);
       if (this.#rewrite && verdict.edits) text = applyEdits(text, verdict.edits);
       if (failFast && !verdict.isValid) break;
@@ -149,7 +154,9 @@ class TextScan {
   async #runGroup(group: readonly NamedScanner[]): Promise<boolean> {
     const { failFast = false } = this.#options;
     const input = this.#text.text;
-    const runs = group.map((item) => this.#run(item, input));
+    const runs = group.map((item) =>
+      this.#options.exceptions ? this.#runExcepted(item, input) : this.#run(item, input),
+    );
     // Each run is awaited below. A run that rejects earlier must not cause an unhandled rejection.
     if (failFast) for (const run of runs) run.catch(() => {});
     // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not the speed: a
@@ -161,6 +168,28 @@ class TextScan {
       if (failFast && !done.verdict.isValid) return false;
     }
     return true;
+  }
+
+  /** Runs a scanner, and applies exceptions to a verdict that fails. */
+  async #runExcepted(item: NamedScanner, input: string): Promise<ScannerRun> {
+    const run = await this.#run(item, input);
+    const { exceptions, credential } = this.#options;
+    if (run.verdict.isValid || run.hasThrown || !exceptions) return run;
+    const side = this.#scope === "output" ? "output" : "input";
+    const scope = { name: item.name, type: item.scanner.type, side, source: this.#source, credential } as const;
+    const list = exceptions.for(scope);
+    if (list.length === 0) return run;
+    let { milliseconds } = run;
+    const judge = async (text: string) => {
+      const { verdict, milliseconds: more } = await this.#run(item, text);
+      milliseconds += more;
+      return verdict;
+    };
+    const { original, edits } = this.#text;
+    const parts = partsOf(this.#options.joined, this.#context.conversation?.current, original, edits);
+    const check = { scanner: item.scanner, text: input, original, parts, verdict: run.verdict, judge };
+    const { verdict, applied } = await applyExceptions(exceptions, list, check, { signal: this.#stop?.signal });
+    return { verdict, milliseconds, hasThrown: false, ...(applied.length > 0 ? { excepted: applied } : {}) };
   }
 
   async #run({ name, scanner }: NamedScanner, input: string): Promise<ScannerRun> {
@@ -204,7 +233,7 @@ class TextScan {
   }
 
   /** Adds the check of a scanner, and applies its edits. */
-  #add({ name, scanner }: NamedScanner, { verdict, milliseconds, hasThrown }: ScannerRun): void {
+  #add({ name, scanner }: NamedScanner, { verdict, milliseconds, hasThrown, excepted }: ScannerRun): void {
     const { isValid, score, probability } = verdict;
     const edits = this.#rewrite ? (verdict.edits ?? []) : [];
     const coverage = this.#locator.coverage(this.#originalCoverage(verdict.coverage));
@@ -215,12 +244,18 @@ class TextScan {
         { scanner: name, type: scanner.type, scope: this.#scope, isValid, outcome, score },
         probability === undefined ? undefined : { probability },
         { findings, timing: milliseconds, coverage },
+        excepted && { excepted: excepted.map((one) => this.#locatedException(one)) },
         edits.length > 0 ? { edits: this.#locator.located(this.#originalEdits(edits)) } : undefined,
       ),
     );
     addCheckCoverage(this.#result.coverage, coverage);
     this.#text.apply(edits);
     if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#text.snapshot());
+  }
+
+  #locatedException(applied: AppliedException): AppliedException {
+    const findings = this.#locator.located(this.#originalFindings(applied.findings));
+    return Object.assign({}, applied, { findings });
   }
 
   /** A scanner after a rewriting one reads another text. Text that it did not scan counts as unscanned in the original. */
@@ -247,6 +282,38 @@ class TextScan {
     if (this.#text.edits.length === 0) return edits;
     return this.#text.originalSpans(edits).map((span, index) => Object.assign({}, edits[index], span));
   }
+}
+
+/** Returns the texts that a text consists of, with their places in the rewritten text. A text that was rewritten across a border is left out. */
+function partsOf(
+  joined: readonly JoinedText[] | undefined,
+  current: MessageText | undefined,
+  original: string,
+  edits: readonly Edit[],
+): PartText[] {
+  if (joined) {
+    let start = 0;
+    return joined.map(({ text, original }) => {
+      const part = { start, end: start + text.length, original };
+      start = part.end + 1;
+      return part;
+    });
+  }
+  if (!current || current.text !== original) return [];
+  const moved = (offset: number) => {
+    let shift = 0;
+    for (const { start, end, replacement } of edits) {
+      if (start < offset && offset < end) return undefined;
+      if (end <= offset) shift += replacement.length - (end - start);
+    }
+    return offset + shift;
+  };
+  return current.pieces.flatMap(({ start, end }) => {
+    const [from, to] = [moved(start), moved(end)];
+    return from === undefined || to === undefined
+      ? []
+      : [{ start: from, end: to, original: original.slice(start, end) }];
+  });
 }
 
 function outcomeOf({ isValid }: Verdict, hasThrown: boolean, isRewritten: () => boolean): CheckOutcome {

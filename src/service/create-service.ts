@@ -1,5 +1,8 @@
+import { readExceptionsKey } from "../config/exception-key.ts";
+import { assertHashKey, exceptionsOf } from "../config/exceptions.ts";
 import { buildScanners, type Config } from "../config/index.ts";
 import { Engine } from "../models/engine.ts";
+import { Exceptions } from "../scan/exceptions/exceptions.ts";
 import type { ScannerLists } from "../scan/scanner.ts";
 import type { VerdictCache } from "../scan/verdict-cache.ts";
 import type { ScannerEnvironment } from "../scanners/definition.ts";
@@ -26,6 +29,8 @@ export interface CreateServiceOptions {
   createVerdictCache?: (lists: ScannerLists) => VerdictCache;
   /** The admission control. Services that share a machine share one. */
   admission?: Admission;
+  /** The key of the hashes of exact texts. Default: that of the environment. */
+  exceptionsKey?: Uint8Array | undefined;
 }
 
 /**
@@ -40,6 +45,7 @@ export function createService(config: Config, options: CreateServiceOptions = {}
     const lists = createLists(config, engine, options);
     const settings = {
       ...serviceOptions(config, options.selfTest === false ? undefined : engine),
+      exceptions: createExceptions(config, options.paths, options.exceptionsKey),
       ...options.settings,
     };
     if (!options.engine) settings.onClose = () => engine.close();
@@ -48,6 +54,27 @@ export function createService(config: Config, options: CreateServiceOptions = {}
     if (!options.engine) void engine.close();
     throw error;
   }
+}
+
+/**
+ * Creates the exceptions of a configuration.
+ *
+ * @param paths of the lists of scanners in the file, for errors.
+ * @param key the key of the hashes of exact texts. Default: that of the environment, or a random one.
+ * @throws GuardValidationError with the path of every invalid pattern, and for hashes without a key.
+ */
+export function createExceptions(
+  config: Config,
+  paths?: Parameters<typeof exceptionsOf>[1],
+  key?: Uint8Array | undefined,
+): Exceptions {
+  const fromEnvironment = readExceptionsKey(process.env);
+  const configured = exceptionsOf(config, paths);
+  const list = configured.map(({ exception }) => exception);
+  assertHashKey(list, fromEnvironment);
+  const exceptions = new Exceptions(key ?? fromEnvironment);
+  exceptions.set("configuration", list, (index) => configured[index]?.path ?? "");
+  return exceptions;
 }
 
 /** Creates the engine of a configuration. */

@@ -52,6 +52,8 @@ export interface JsonCheck {
   probability?: number;
   timing: number;
   coverage: Record<string, unknown>;
+  /** The exceptions that removed findings or the whole failure; see {@link CheckResult.excepted}. */
+  excepted?: CheckResult["excepted"];
 }
 
 /** A client's id for one of its documents. */
@@ -170,12 +172,14 @@ function jsonCheck({
   probability,
   timing,
   coverage,
+  excepted,
 }: CheckResult): JsonCheck {
   return {
     ...{ name: resultName({ scanner, scope }), scanner, type, scope, is_valid: isValid, outcome, score },
     ...(probability === undefined ? {} : { probability }),
     timing,
     coverage: snakeCase(coverage),
+    ...(excepted ? { excepted } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
 import type { DocumentReport } from "../documents/scan-documents.ts";
 import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { Edit } from "../scan/edits.ts";
+import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import type { ScanObserver } from "../scan/observer.ts";
 import type { Outcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
@@ -44,6 +45,8 @@ export interface ScanServiceOptions {
    * replace values by placeholders of a vault always mask. By default, no others do.
    */
   masking?: readonly string[];
+  /** Texts and passages that scanners must not fail. They may change while the service runs. */
+  exceptions?: Exceptions | undefined;
   /** How outputs are scanned that arrive in pieces. */
   stream?: StreamOptions;
   /**
@@ -104,6 +107,8 @@ export interface ScanRequest {
    * the first one sent. Calls without a caller share one cache.
    */
   caller?: string | undefined;
+  /** The name of the caller's credential, for exceptions. */
+  credential?: string | undefined;
   /** The key for fair queueing. By default, the caller. */
   turn?: string | undefined;
 }

@@ -11,6 +11,7 @@ import type { ChatRequest } from "../scan/chat-request.ts";
 import { isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { Edit } from "../scan/edits.ts";
+import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import { Locator } from "../scan/locator.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import { masks } from "../scan/outcome.ts";
@@ -116,6 +117,11 @@ export class ScanService {
   /** The scanners of each side, with their names in results. */
   get scanners(): Readonly<Record<Side, readonly NamedScanner[]>> {
     return this.#named;
+  }
+
+  /** The exceptions of all scans. */
+  get exceptions(): Exceptions | undefined {
+    return this.#options.exceptions;
   }
 
   /** The input scanners for new texts of a source. */
@@ -468,10 +474,10 @@ export class ScanService {
   }
 
   #runOptions(request: ScanRequest, { onWork }: Pick<ScanSlot, "onWork">): CallRunOptions {
-    const { suppress, offsets, rewrite, vault, observer, runAll = false } = request;
-    const { onScannerError } = this.#options;
+    const { suppress, offsets, rewrite, vault, observer, credential, runAll = false } = request;
+    const { onScannerError, exceptions } = this.#options;
     const failFast = this.#options.failFast && !runAll;
-    const options = { failFast, onScannerError, suppress, rewrite, vault, offsets, onWork };
+    const options = { failFast, onScannerError, suppress, rewrite, vault, offsets, onWork, exceptions, credential };
     return observer ? Object.assign(options, { observer }) : options;
   }
 }

@@ -64,6 +64,17 @@ const check = z.object({
   probability: z.number().optional(),
   timing: z.number(),
   coverage: z.looseObject({ chars: count, scanned_chars: count, truncated: z.boolean(), windows: count }),
+  excepted: z
+    .array(
+      z.object({
+        id: z.string(),
+        reason: z.string(),
+        score: z.number(),
+        probability: z.number().optional(),
+        findings: z.array(finding),
+      }),
+    )
+    .optional(),
 });
 
 /** The fields of a report. */

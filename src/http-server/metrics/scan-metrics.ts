@@ -1,5 +1,6 @@
 import { Counter, Histogram, Registry } from "prom-client";
 import type { Engine } from "../../models/engine.ts";
+import { resultName } from "../../scan/report.ts";
 import type { Side } from "../../scan/scanner.ts";
 import { unscannedReasons } from "../../service/decision.ts";
 import type { ScanService } from "../../service/service.ts";
@@ -24,6 +25,7 @@ export class ScanMetrics {
   readonly #engine: EngineMetrics;
   readonly #scannerSeconds: Histogram;
   readonly #verdicts: Counter;
+  readonly #exceptions: Counter;
   readonly #unscanned: Counter;
   readonly #failedSelfTests: Counter;
 
@@ -40,6 +42,12 @@ export class ScanMetrics {
       name: "guard_scanner_verdicts_total",
       help: "Texts by scanner and whether they passed.",
       labelNames: ["source", "scanner", "valid"],
+      registers,
+    });
+    this.#exceptions = new Counter({
+      name: "guard_exceptions_total",
+      help: "Checks from which an exception removed findings or the failure, by exception.",
+      labelNames: ["source", "scanner", "exception", "valid"],
       registers,
     });
     this.#unscanned = new Counter({
@@ -77,7 +85,13 @@ export class ScanMetrics {
    * @param isFromCache whether the report was made for another request, so that its scanner times are counted already.
    */
   countScan(source: Side, report: ServiceReport, isFromCache = false): void {
-    for (const { resultsValid, timing } of report.documents ?? [report]) {
+    for (const { resultsValid, timing, checks } of report.documents ?? [report]) {
+      for (const { scanner: name, scope, isValid, excepted = [] } of checks) {
+        const scanner = resultName({ scanner: name, scope });
+        for (const { id } of excepted) {
+          this.#exceptions.inc({ source, scanner, exception: id, valid: String(isValid) });
+        }
+      }
       for (const [scanner, valid] of Object.entries(resultsValid)) {
         this.#verdicts.inc({ source, scanner, valid: String(valid) });
         if (isFromCache) continue;

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { Vault } from "../../scan/vault.ts";
 import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
@@ -25,6 +26,8 @@ export interface CacheRequest {
   details: boolean;
   /** Whether the response has the sanitized text. */
   rewrite: boolean;
+  /** Returns what identifies the exceptions that work now; see `Exceptions.state`. */
+  exceptions(): { digest: string; changes: number };
 }
 
 /** A report, with the vault that the scan has filled. */
@@ -81,13 +84,15 @@ export class ResultCache {
     signal: AbortSignal,
     compute: (signal: AbortSignal) => Promise<ScanResult>,
   ): Promise<ScanResult & { use: CacheUse }> {
-    const key = this.#keyOf(request);
-    const { result, isJoined } = this.#scans.join(key, signal, async (running) => {
+    const exceptions = request.exceptions();
+    const key = this.#keyOf(request, exceptions.digest);
+    // A scan that started before a change of exceptions is not joined after it, even if the change was undone.
+    const { result, isJoined } = this.#scans.join(`${exceptions.changes} ${key}`, signal, async (running) => {
       const cached = await this.#store.get(key);
       if (cached !== undefined) return { ...deserialize(cached), isHit: true };
       running.throwIfAborted();
       const scanned = await compute(running);
-      if (isCacheable(scanned)) {
+      if (isCacheable(scanned) && isDeepStrictEqual(request.exceptions(), exceptions)) {
         const text = JSON.stringify(neededPart(scanned.report, request));
         if (text.length <= MAX_LENGTH) this.#store.set(key, text);
       }
@@ -97,9 +102,9 @@ export class ResultCache {
     return { ...scanned, use: isHit ? "hit" : isJoined ? "shared" : "miss" };
   }
 
-  #keyOf({ caller, kind, profile, body }: CacheRequest): string {
+  #keyOf({ caller, kind, profile, body }: CacheRequest, exceptions: string): string {
     this.#fingerprint ??= this.#readFingerprint();
-    const text = JSON.stringify([this.#fingerprint, caller ?? null, kind, profile, body]);
+    const text = JSON.stringify([this.#fingerprint, exceptions, caller ?? null, kind, profile, body]);
     return createHmac("sha256", this.#hashKey).update(text).digest("base64url");
   }
 }

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { resultName } from "../../scan/report.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import type { Decision } from "./decisions.ts";
 
@@ -36,6 +37,13 @@ export function recordOf(
     })),
   );
   const documents = report.documents?.map(({ isValid, resultsScore }) => ({ valid: isValid, scores: resultsScore }));
+  const excepted = (report.documents ?? [report]).flatMap(({ checks }) =>
+    checks.flatMap((check) =>
+      (check.excepted ?? []).map(({ id, score, findings }) => {
+        return { exception: id, scanner: resultName(check), valid: check.isValid, score, findings: findings.length };
+      }),
+    ),
+  );
   const hash = (value: unknown) => createHmac("sha256", textKey).update(canonicalJson(value)).digest("base64url");
   return {
     time: new Date().toISOString(),
@@ -50,6 +58,7 @@ export function recordOf(
     outcome: report.outcome,
     scores: report.resultsScore,
     ...(cache ? { cache } : {}),
+    ...(excepted.length > 0 ? { excepted: excepted.slice(0, MAX_FINDINGS) } : {}),
     // The unit of offsets differs between requests.
     ...(findings.length > 0
       ? { findings: findings.slice(0, MAX_FINDINGS), unit: options.offsets === "codePoint" ? "code_point" : "utf16" }

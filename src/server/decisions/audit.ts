@@ -123,7 +123,7 @@ function streamSink(stream: LogStream): AuditSink {
 }
 
 /** Returns a hash of the settings of scans. It covers no secrets: short ones could be guessed from it. */
-export function hashOf({ app, inputScanners, outputScanners, conversation, stream, profiles }: Config): string {
-  const text = canonicalJson({ app, inputScanners, outputScanners, conversation, stream, profiles });
+export function hashOf({ app, inputScanners, outputScanners, allow, conversation, stream, profiles }: Config): string {
+  const text = canonicalJson({ app, inputScanners, outputScanners, allow, conversation, stream, profiles });
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }

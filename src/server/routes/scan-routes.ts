@@ -152,7 +152,7 @@ async function cachedScan<Body extends ScanFields>(
   const rewrite = kind === "analyze";
   const details = fields.details ?? false;
   const observer = request.scanObserver;
-  const { caller, turn } = callerOf(request);
+  const { caller, turn, credential } = callerOf(request);
   const compute = async (until: AbortSignal | LazyAbortController): Promise<ScanResult> => {
     const vault = typeof fields.vault === "string" ? seal.open(fields.vault, request.credential) : seal.create();
     const cancellation = until instanceof LazyAbortController ? { stop: until } : { signal: until };
@@ -166,6 +166,7 @@ async function cachedScan<Body extends ScanFields>(
       observer,
       caller,
       turn,
+      credential,
       ...others,
     };
     return { report: await scan(service, fields, scanOptions), vault };
@@ -178,6 +179,7 @@ async function cachedScan<Body extends ScanFields>(
   const { scanners_suppress: _, details: __, vault: ___, profile: ____, offsets, ...texts } = fields;
   // The result may depend on all other fields.
   const body = [texts, details, offsets ?? null, suppress.toSorted()];
-  const cacheRequest = { caller, kind: `${kind} ${name}`, profile: profile.name, body, details, rewrite };
+  const exceptions = () => service.exceptions?.state() ?? { digest: "", changes: 0 };
+  const cacheRequest = { caller, kind: `${kind} ${name}`, profile: profile.name, body, details, rewrite, exceptions };
   return cache.scan(cacheRequest, until instanceof LazyAbortController ? until.signal : until, compute);
 }

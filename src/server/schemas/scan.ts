@@ -165,6 +165,18 @@ export const check = z
       .object({ chars: z.int(), scanned_chars: z.int(), truncated: z.boolean(), windows: z.int() })
       .loose()
       .describe("How much of the texts the scanner has read."),
+    excepted: z
+      .array(
+        z.object({
+          id: z.string().describe("The id of the exception."),
+          reason: z.string(),
+          score: z.number().describe("The risk score without the exception."),
+          probability: z.number().optional(),
+          findings: z.array(finding).describe("The findings that do not count."),
+        }),
+      )
+      .optional()
+      .describe("The exceptions that removed findings or the failure. is_valid and score are without them."),
   })
   .describe("The result of one scanner for the texts of one scope.");
 
