@@ -41,7 +41,7 @@ const PUBLISHED = [...Object.values(manifest.exports), ...Object.values(manifest
   .map((file) => file.replace(/^(?:\.\/)?dist\/(.+)\.js$/, "$1"));
 
 /** The entry points of processes that guard starts. */
-const PROGRAMS = ["server/process/workers/worker"];
+const PROGRAMS = ["server/process/workers/worker", "cli/batch/worker"];
 
 /** Further modules that scripts, benchmarks and tests load from dist/. */
 const FOR_TOOLS = [

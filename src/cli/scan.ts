@@ -1,32 +1,28 @@
 import { SOURCES, type Source } from "../scan/source.ts";
-import type { JsonDocumentsReport, JsonReport } from "../service/json-report.ts";
-import { withPathPrefix } from "../support/errors.ts";
-import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
+import type { LineScanSettings } from "./batch/line-scanner.ts";
+import { type Command, numberOf, parse, parseParams, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
-import { csvLine } from "./csv.ts";
-import { countLines, fileName, readText } from "./lines.ts";
-import { Progress } from "./progress.ts";
-import { idOf, type LineOptions, readSubject, subjectOf } from "./subjects.ts";
-import type { ScannerChoice, Suite } from "./suite.ts";
-import { type InputValue, valuesOf } from "./values.ts";
+import { fileName, readText } from "./lines.ts";
+import { type LineOptions, subjectOf } from "./subjects.ts";
+import type { ScannerChoice } from "./suite.ts";
 
-/** The number of lines scanned at the same time: enough to keep every thread of the engine busy, few enough to hold in memory. */
-const CONCURRENCY = 16;
-/** The number of errors of single lines shown on standard error. The output has all of them. */
-const SHOWN_ERRORS = 20;
-
-/** Refers a result to its line: the number, from 1, and the `id` if the line has one. */
-interface LineRef {
-  line: number;
-  id?: string | number;
-}
-type LineResult = LineRef & (JsonReport | JsonDocumentsReport | { error: string });
+const MAX_PROCESSES = 256;
 
 const options = {
   file: { type: "string", value: "FILE", help: "scan a file, or standard input for -" },
   jsonl: { type: "boolean", help: "read the file as JSON lines or CSV, and print JSON lines in the same order" },
   csv: { type: "boolean", help: "with --jsonl: print CSV with line, id, is_valid, failing and error" },
   text: { type: "string", value: "FIELD", help: "with --jsonl: field with the text; default: text or prompt" },
+  output: {
+    type: "string",
+    value: "FILE",
+    help: "with --jsonl: write the results to this file, and the progress to standard error",
+  },
+  resume: {
+    type: "boolean",
+    help: "with --output: keep the results that an interrupted run has written, and scan the other lines",
+  },
+  processes: { type: "string", value: "N", help: "with --jsonl: scan in N processes; one that ends is replaced" },
   config: {
     type: "string",
     value: "FILE",
@@ -73,6 +69,7 @@ export const scan: Command = {
   documents            a list of strings, or of objects with text and optional id; source optional
 A .csv file has the names of such keys in its first line. Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
 scanned gets an error in place of a result; the other lines are scanned.
+With --output, an interrupted run goes on where it ended: repeat the command with --resume. The results are complete and in the order of the lines.
 Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
     const { values, positionals, tokens } = parse(options, args);
@@ -82,24 +79,33 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
     if (text !== undefined && values.jsonl)
       throw new UsageError("--jsonl reads a file or standard input, not an argument");
     if (values.config !== undefined && values.scanner) throw new UsageError("give --config or --scanner, not both");
-    const needsLines = (["mask-injections", "csv", "text"] as const).find((name) => values[name] !== undefined);
+    const needsLines = NEED_LINES.find((name) => values[name] !== undefined);
     if (needsLines && !values.jsonl) throw new UsageError(`--${needsLines} needs --jsonl`);
+    if (values.resume && values.output === undefined) throw new UsageError("--resume needs --output");
+    if (values.resume && values.csv) throw new UsageError("--resume reads results of JSON lines: leave out --csv");
     const lines: LineOptions = { outputOf: values["output-of"], source: readSource(values.source) };
     if (lines.outputOf !== undefined && lines.source !== undefined) {
       throw new UsageError("give --source or --output-of, not both: an output comes from the assistant");
     }
     const choices = readChoices(tokens);
-
-    // Imported late, because these modules load the addon, which usage errors and the help do not need.
-    const { Suite } = await import("./suite.ts");
-    const suite = await (choices.length > 0
-      ? Suite.fromChoices(choices)
-      : Suite.fromConfig(configFile(values.config).path));
+    const processes = readProcesses(values.processes);
     const file = values.file ?? "-";
-    const { details = false, "mask-injections": masksInjections = false, csv: asCsv = false, text: textField } = values;
+    const { details = false, "mask-injections": masksInjections = false } = values;
+    const settings: LineScanSettings = {
+      ...{ lines, details, masksInjections },
+      scanners: choices.length > 0 ? { choices } : { config: configFile(values.config).path },
+      ...(values.recognizers === undefined ? {} : { recognizers: await readJsonFile(values.recognizers) }),
+    };
+
+    if (values.jsonl) {
+      const { text: textField, csv: asCsv = false, output, resume: resumes = false } = values;
+      const { scanLines } = await import("./batch/scan-lines.ts");
+      return scanLines(settings, { file, textField, asCsv, output, resumes, processes });
+    }
+    // Imported late, because these modules load the addon, which usage errors and the help do not need.
+    const { createSuite } = await import("./batch/line-scanner.ts");
+    const suite = await createSuite(settings);
     try {
-      if (values.recognizers !== undefined) await addRecognizers(suite, values.recognizers);
-      if (values.jsonl) return await scanLines(suite, file, lines, { details, masksInjections, asCsv, textField });
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
       return reply.is_valid ? 0 : 1;
@@ -109,16 +115,22 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
   },
 };
 
-/** Adds the recognizers of a file. */
-async function addRecognizers(suite: Suite, file: string): Promise<void> {
+const NEED_LINES = ["mask-injections", "csv", "text", "output", "resume", "processes"] as const;
+
+function readProcesses(text: string | undefined): number {
+  const processes = numberOf("--processes", text) ?? 1;
+  if (processes < 1 || processes > MAX_PROCESSES) throw new UsageError(`--processes: expected 1 to ${MAX_PROCESSES}`);
+  return processes;
+}
+
+/** Reads a file of JSON. */
+async function readJsonFile(file: string): Promise<unknown> {
   const text = await readText(file);
-  let given: unknown;
   try {
-    given = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new UsageError(`${fileName(file)}: not JSON: ${(error as Error).message}`);
   }
-  withPathPrefix("--recognizers", () => suite.addRecognizers(given as Parameters<Suite["addRecognizers"]>[0]));
 }
 
 /** @throws UsageError for an unknown source. */
@@ -140,103 +152,4 @@ function readChoices(tokens: readonly { kind: string; name?: string; value?: str
     last.params = parseParams(last.type, value);
   }
   return choices.map(({ type, params = {} }) => ({ type, params }));
-}
-
-/** Scans JSON lines, some at the same time, and prints the results in the order of the lines, each as early as possible. */
-async function scanLines(
-  suite: Suite,
-  file: string,
-  lines: LineOptions,
-  { details, masksInjections, asCsv, textField }: LineFormat,
-): Promise<number> {
-  const count = file !== "-" && process.stderr.isTTY ? await countLines(file) : undefined;
-  const output = new ResultOutput(file, count, asCsv);
-  const scanLine = async ({ number, read }: InputValue): Promise<LineResult> => {
-    const ref: LineRef = { line: number };
-    try {
-      const value = read();
-      const id = idOf(value);
-      if (id !== undefined) ref.id = id;
-      return { ...ref, ...(await suite.scan(readSubject(value, lines), details, masksInjections)) };
-    } catch (error) {
-      return { ...ref, error: error instanceof Error ? error.message : String(error) };
-    }
-  };
-  const pending: Promise<void>[] = [];
-  let last = Promise.resolve();
-  try {
-    for await (const line of valuesOf(file, textField)) {
-      const result = scanLine(line);
-      last = last.then(async () => output.print(await result));
-      // Its error is thrown below, where it is awaited. Until then it must not count as an unhandled rejection.
-      last.catch(() => {});
-      pending.push(last);
-      if (pending.length >= CONCURRENCY) await pending.shift();
-    }
-    await last;
-  } finally {
-    output.close();
-  }
-  return output.exitCode;
-}
-
-/** How lines are read and printed. */
-interface LineFormat {
-  details: boolean;
-  masksInjections: boolean;
-  asCsv: boolean;
-  /** The field with the text, if it has another name. */
-  textField: string | undefined;
-}
-
-const CSV_HEADER = ["line", "id", "is_valid", "failing", "error"];
-
-/** The cells of a result. `failing` lists the scanners that failed. */
-function csvCells(result: LineResult): string[] {
-  const { line, id = "" } = result;
-  if ("error" in result) return [String(line), String(id), "", "", result.error];
-  const scores = "scanners" in result ? Object.entries(result.scanners) : [];
-  const failing = scores.filter(([, score]) => Number(score) > 0).map(([name]) => name);
-  return [String(line), String(id), String(result.is_valid), failing.join(" "), ""];
-}
-
-/** Prints the results of lines, and counts those that failed and those that are errors. */
-class ResultOutput {
-  readonly #file: string;
-  readonly #progress: Progress;
-  readonly #asCsv: boolean;
-  #hasHeader = false;
-  #failed = 0;
-  #errors = 0;
-
-  constructor(file: string, lines: number | undefined, asCsv: boolean) {
-    this.#file = file;
-    this.#asCsv = asCsv;
-    this.#progress = new Progress(lines);
-  }
-
-  async print(result: LineResult): Promise<void> {
-    if (this.#asCsv && !this.#hasHeader) await print(csvLine(CSV_HEADER));
-    this.#hasHeader = true;
-    await print(this.#asCsv ? csvLine(csvCells(result)) : `${JSON.stringify(result)}\n`);
-    this.#progress.step();
-    if ("error" in result) {
-      this.#errors += 1;
-      if (this.#errors > SHOWN_ERRORS) return;
-      this.#progress.note(`guard: ${fileName(this.#file)}, line ${result.line}: ${result.error}`);
-    } else if (!result.is_valid) {
-      this.#failed += 1;
-    }
-  }
-
-  close(): void {
-    this.#progress.clear();
-    const hidden = this.#errors - SHOWN_ERRORS;
-    if (hidden > 0) this.#progress.note(`guard: the output has ${hidden} more errors`);
-  }
-
-  get exitCode(): number {
-    if (this.#errors > 0) return 2;
-    return this.#failed > 0 ? 1 : 0;
-  }
 }
