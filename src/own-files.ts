@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the package, with `package.json` in it. */
 export const packageFolder = fileURLToPath(new URL("..", import.meta.url));
 
-/** The folder of the server's page. Its files are served unchanged, and the build copies them. */
+/** The folder of the console. Its files are served unchanged, and the build copies them. */
 export const pageFolder = new URL("./server/console/", import.meta.url);
 
 /** Returns the absolute path of a file or folder of the package, such as `models`. */

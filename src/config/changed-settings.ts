@@ -20,6 +20,8 @@ export function changedSettings(config: Config, defaults: Config): ShownSetting[
 function flatten(config: Config): ShownSetting[] {
   const collect = (value: unknown, path: string): ShownSetting[] => {
     if (value === undefined || value === null) return [];
+    // Entries such as exceptions may quote texts.
+    if (Array.isArray(value) && value.some(isRecord)) return [{ name: path, value: `${value.length} entries` }];
     if (!isRecord(value)) return [{ name: path, value: JSON.stringify(withoutPasswords(value)) ?? typeof value }];
     return Object.entries(value).flatMap(([key, inner]) => collect(inner, `${path}.${toSnakeCase(key)}`));
   };

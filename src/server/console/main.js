@@ -1,96 +1,102 @@
-// The page at `/` sends a text or a conversation to the API of this server, and shows the reply.
-import { CallError, check } from "./client.js";
-import { credentialHeaders, showCredential } from "./credential.js";
-import { byId } from "./dom.js";
-import { addMessage, readMessages } from "./messages.js";
-import { reportOf, summaryOf } from "./report.js";
-
-/** @type {{ schemes: import("./credential.js").Scheme[], window: number }} */
-const settings = JSON.parse(document.body.dataset.settings ?? "");
-const form = /** @type {HTMLFormElement} */ (byId("form"));
-const result = byId("result");
-
-/** @type {string | undefined} The vault of the latest prompt with replaced values. */
-let vault;
-/** Aborts the current check when another one starts. */
-let current = new AbortController();
-
-/** @returns {string} */
-function chosenKind() {
-  return /** @type {HTMLInputElement} */ (form.querySelector('input[name="kind"]:checked')).value;
-}
-
-/** Shows the fields of the chosen kind. */
-function showFields() {
-  const kind = chosenKind();
-  for (const field of form.querySelectorAll("[data-kinds]")) {
-    /** @type {HTMLElement} */ (field).hidden = !field.getAttribute("data-kinds")?.split(" ").includes(kind);
-  }
-  if (!vault) byId("vault-field").hidden = true;
-}
-
-/** @returns {import("./client.js").Subject} */
-function readSubject() {
-  /** @param {string} id */
-  const text = (id) => /** @type {HTMLTextAreaElement} */ (byId(id)).value;
-  switch (chosenKind()) {
-    case "conversation":
-      return { kind: "conversation", messages: readMessages() };
-    case "output":
-      return { kind: "output", prompt: text("prompt"), output: text("output") };
-    default:
-      return { kind: "prompt", prompt: text("prompt") };
-  }
-}
+// The console at `/`: signs in, and shows one view at a time.
+import { configView } from "./config-view.js";
+import { byId, element, problem } from "./dom.js";
+import { CallError, call, setCredential } from "./session.js";
+import { signInForm } from "./sign-in.js";
+import { trafficView } from "./traffic-view.js";
+import { tryView } from "./try-view.js";
 
 /**
- * Shows the status of a check in the live region, which screen readers read out.
- *
- * @param {string} text
- * @param {"passes" | "fails" | ""} verdict
+ * @typedef {import("./session.js").Access} Access
+ * @typedef {import("./session.js").Scheme} Scheme
+ * @typedef {import("./session.js").Context} Context
+ * @typedef {import("./session.js").View} View
  */
-function showStatus(text, verdict) {
-  const status = byId("status");
-  status.className = `status ${verdict}`;
-  status.textContent = text;
+
+/** @type {{ schemes: Scheme[], window: number }} */
+const settings = JSON.parse(document.body.dataset.settings ?? "");
+const serviceName = document.title;
+const main = byId("main");
+const navigation = byId("views");
+
+/** The views by the hash of their address. */
+const VIEWS = [
+  { id: "try", name: "Try", create: tryView, isForOperators: false },
+  { id: "traffic", name: "Traffic", create: trafficView, isForOperators: true },
+  { id: "config", name: "Config", create: configView, isForOperators: true },
+];
+
+/** @type {Context | undefined} */
+let context;
+/** The views that were opened. Their state is kept while others are shown. @type {Map<string, View>} */
+const opened = new Map();
+/** @type {View | undefined} */
+let current;
+
+/** Shows the view of the address. @param {boolean} movesFocus */
+function showView(movesFocus) {
+  if (!context) return;
+  const { access } = context;
+  const allowed = VIEWS.filter(({ isForOperators }) => access.may_administer || !isForOperators);
+  const chosen = allowed.find(({ id }) => `#${id}` === location.hash) ?? allowed[0];
+  if (!chosen) return;
+  /** @type {View} */
+  const view = opened.get(chosen.id) ?? chosen.create(context);
+  opened.set(chosen.id, view);
+  current?.close?.();
+  current = view;
+  main.replaceChildren(view.root);
+  view.open?.();
+  document.title = `${chosen.name} – ${serviceName}`;
+  navigation.hidden = allowed.length < 2;
+  navigation.replaceChildren(
+    ...allowed.map(({ id, name }) =>
+      element("a", { href: `#${id}`, "aria-current": id === chosen.id ? "page" : undefined }, name),
+    ),
+  );
+  if (movesFocus) main.focus();
 }
 
-async function submit() {
-  current.abort();
-  current = new AbortController();
-  const { signal } = current;
-  const subject = readSubject();
-  const sendsVault = subject.kind === "output" && /** @type {HTMLInputElement} */ (byId("vault")).checked;
-  result.setAttribute("aria-busy", "true");
-  showStatus("Checking …", "");
-  try {
-    const headers = credentialHeaders(settings.schemes);
-    const checked = await check(subject, { headers, vault: sendsVault ? vault : undefined, signal });
-    vault = checked.reply.vault ?? vault;
-    byId("report").replaceChildren(...reportOf(subject, checked, settings.window));
-    showStatus(summaryOf(checked), checked.reply.is_valid ? "passes" : "fails");
-  } catch (error) {
-    // Another check has started, and shows its status.
-    if (signal.aborted) return;
-    byId("report").replaceChildren();
-    showStatus(error instanceof Error ? error.message : String(error), "fails");
-    if (error instanceof CallError && error.status === 401) byId("secret").focus();
+/** @param {Access} access @param {Scheme} [scheme] */
+function enter(access, scheme) {
+  context = { access, scheme, window: settings.window, onSignedOut: leave };
+  if (access.credential !== null) {
+    const button = element("button", { type: "button", class: "quiet" }, "Sign out");
+    button.addEventListener("click", () => leave());
+    byId("who").replaceChildren(element("span", { class: "who-name" }, access.credential), button);
+    byId("who").hidden = false;
   }
-  result.removeAttribute("aria-busy");
+  showView(scheme !== undefined);
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  submit();
-});
-form.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  form.requestSubmit();
-});
-form.addEventListener("change", showFields);
-byId("add").addEventListener("click", () => addMessage("user").focus());
+/** Forgets the credential and all that was shown. @param {string} [message] */
+function leave(message) {
+  current?.close?.();
+  current = undefined;
+  context = undefined;
+  opened.clear();
+  setCredential(undefined);
+  navigation.hidden = true;
+  byId("who").hidden = true;
+  document.title = serviceName;
+  main.replaceChildren(signInForm(settings.schemes, enter, message));
+  byId("secret").focus();
+}
 
-addMessage("user");
-showCredential(settings.schemes);
-showFields();
+async function start() {
+  if (settings.schemes.length > 0) return main.replaceChildren(signInForm(settings.schemes, enter));
+  try {
+    enter(await call("profiles"));
+  } catch (error) {
+    const again = element("button", { type: "button", class: "primary" }, "Try again");
+    again.addEventListener("click", start);
+    const message = error instanceof CallError ? error.message : String(error);
+    main.replaceChildren(element("div", { class: "card", role: "alert" }, problem(message, again)));
+  }
+}
+
+addEventListener("hashchange", () => {
+  // The link that skips to the content has no view.
+  if (location.hash !== "#main") showView(true);
+});
+start();

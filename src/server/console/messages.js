@@ -1,61 +1,84 @@
-// The editor of a conversation: a list of messages, each with a role and a text.
-import { byId, element } from "./dom.js";
+// Editors of lists: the messages of a conversation, and documents.
+import { element, uniqueId } from "./dom.js";
 
 const ROLES = ["user", "assistant", "tool", "system"];
 
-/** The last id. Ids are not reused after messages are removed. */
-let lastId = 0;
+/**
+ * @typedef {{ root: HTMLElement, set(texts: readonly { role?: string, content: string }[]): void,
+ *   read(): { role: string, content: string }[] }} ListEditor
+ */
 
 /**
- * Adds a message at the end.
+ * Creates an editor of a list of texts.
  *
- * @param {string} role
- * @returns {HTMLTextAreaElement} its text field.
+ * @param {string} noun `message` or `document`.
+ * @param {boolean} hasRoles
+ * @returns {ListEditor}
  */
-export function addMessage(role) {
-  const id = ++lastId;
+export function listEditor(noun, hasRoles) {
+  const list = element("ol", { class: "messages" });
+  const add = element("button", { type: "button", class: "secondary" }, `Add a ${noun}`);
+  const number = () => {
+    for (const [index, item] of [...list.children].entries()) {
+      const [text, role] = item.querySelectorAll("label");
+      if (text) text.textContent = `Text of ${noun} ${index + 1}`;
+      if (role) role.textContent = `Role of ${noun} ${index + 1}`;
+      const remove = item.querySelector("button");
+      if (remove) remove.setAttribute("aria-label", `Remove ${noun} ${index + 1}`);
+    }
+  };
+  /** @param {{ role?: string, content: string }} given */
+  const append = ({ role = "user", content }) => {
+    const { item, text, remove } = listItem(role, content, hasRoles);
+    remove.addEventListener("click", () => {
+      const before = item.previousElementSibling ?? item.nextElementSibling;
+      item.remove();
+      number();
+      // The focused button was removed.
+      (before?.querySelector("textarea") ?? add).focus();
+    });
+    list.append(item);
+    number();
+    return text;
+  };
+  add.addEventListener("click", () => append({ content: "" }).focus());
+  return {
+    root: element("div", {}, list, add),
+    set(texts) {
+      list.replaceChildren();
+      for (const text of texts) append(text);
+    },
+    read: () =>
+      [...list.children].map((item) => ({
+        role: item.querySelector("select")?.value ?? "user",
+        content: item.querySelector("textarea")?.value ?? "",
+      })),
+  };
+}
+
+/**
+ * @param {string} role
+ * @param {string} content
+ * @param {boolean} hasRole
+ */
+function listItem(role, content, hasRole) {
+  const text = element("textarea", { id: uniqueId("text"), rows: 3, dir: "auto" });
+  text.value = content;
+  const remove = element("button", { type: "button", class: "quiet" }, "Remove");
   const select = element(
     "select",
-    { id: `role-${id}` },
+    { id: uniqueId("role") },
     ...ROLES.map((name) => element("option", { value: name }, name)),
   );
   select.value = role;
-  const text = element("textarea", { id: `text-${id}`, rows: "3", dir: "auto" });
-  const remove = element("button", { type: "button", class: "secondary" });
   const item = element(
     "li",
     {},
-    element("div", {}, element("label", { for: select.id }), select),
-    element("div", { class: "text" }, element("label", { for: text.id }), text),
+    element("label", { for: text.id, class: hasRole ? "hidden-label" : undefined }),
+    hasRole && element("label", { for: select.id, class: "hidden-label" }),
+    hasRole && select,
     remove,
+    text,
   );
-  remove.addEventListener("click", () => {
-    const before = item.previousElementSibling ?? item.nextElementSibling;
-    item.remove();
-    number();
-    // The focused button was removed.
-    (before?.querySelector("textarea") ?? byId("add")).focus();
-  });
-  byId("messages").append(item);
-  number();
-  return text;
-}
-
-/** Numbers the messages by position. */
-function number() {
-  for (const [index, item] of [...byId("messages").children].entries()) {
-    const [role, text] = item.querySelectorAll("label");
-    if (role) role.textContent = `Role of message ${index + 1}`;
-    if (text) text.textContent = `Text of message ${index + 1}`;
-    const remove = item.querySelector("button");
-    if (remove) remove.textContent = `Remove message ${index + 1}`;
-  }
-}
-
-/** Returns the messages in the editor. */
-export function readMessages() {
-  return [...byId("messages").children].map((item) => ({
-    role: item.querySelector("select")?.value ?? "user",
-    content: item.querySelector("textarea")?.value ?? "",
-  }));
+  return { item, text, remove };
 }

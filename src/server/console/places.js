@@ -2,8 +2,8 @@
 import { lengthOf } from "./segments.js";
 
 /**
- * @typedef {import("./client.js").Finding} Finding
- * @typedef {import("./client.js").Subject} Subject
+ * @typedef {import("./session.js").Finding} Finding
+ * @typedef {import("./session.js").Subject} Subject
  * @typedef {import("./segments.js").Placed} Placed
  * @typedef {{ title: string, text: string, placed: Placed[] }} Block A text of a request with its findings.
  */
@@ -14,11 +14,10 @@ const RISK = "ConversationRisk";
 /**
  * Returns the texts of a request with the findings of its reply.
  *
- * @param {Subject} subject
+ * @param {Exclude<Subject, { kind: "documents" }>} subject
  * @param {Readonly<Record<string, readonly Finding[]>>} findings by scanner.
  * @param {number} window number of user messages that the server scans together.
- * @returns {{ blocks: Block[], unplaced: number }} `unplaced` is the number of findings in none of the texts, such as in
- *   strings of tool calls.
+ * @returns {{ blocks: Block[], unplaced: Placed[] }} `unplaced` are findings in none of the texts, such as in strings of tool calls.
  */
 export function blocksOf(subject, findings, window) {
   const all = Object.entries(findings).flatMap(([scanner, found]) =>
@@ -26,14 +25,14 @@ export function blocksOf(subject, findings, window) {
   );
   switch (subject.kind) {
     case "prompt":
-      return { blocks: [{ title: "Prompt", text: subject.prompt, placed: all }], unplaced: 0 };
+      return { blocks: [{ title: "Prompt", text: subject.prompt, placed: all }], unplaced: [] };
     case "output":
       return {
         blocks: [
           { title: "Prompt", text: subject.prompt, placed: [] },
-          { title: "Output", text: subject.output, placed: all },
+          { title: "Answer", text: subject.output, placed: all },
         ],
-        unplaced: 0,
+        unplaced: [],
       };
     case "conversation":
       return conversationBlocks(subject.messages, all, window);
@@ -52,7 +51,8 @@ function conversationBlocks(messages, all, window) {
     placed: /** @type {Placed[]} */ ([]),
   }));
   const userBlocks = blocks.filter((_, index) => messages[index]?.role === "user");
-  let unplaced = 0;
+  /** @type {Placed[]} */
+  const unplaced = [];
   for (const item of all) {
     if (item.scanner.endsWith(WINDOW)) {
       placeInJoined(item, userBlocks.slice(-window));
@@ -60,7 +60,7 @@ function conversationBlocks(messages, all, window) {
     }
     const block = item.scanner === RISK ? riskyBlock(item.finding, userBlocks) : blockOf(item.finding, blocks);
     if (block) block.placed.push(item);
-    else unplaced++;
+    else unplaced.push(item);
   }
   return { blocks, unplaced };
 }

@@ -1,7 +1,7 @@
 // Splits a text where findings start and end. Offsets are Unicode code points, as in the API: 😀 is one.
 
 /**
- * @typedef {import("./client.js").Finding} Finding
+ * @typedef {import("./session.js").Finding} Finding
  * @typedef {{ scanner: string, finding: Finding, start: number, end: number }} Placed A finding with its range in a text.
  * @typedef {{ text: string, covering: Placed[], ending: Placed[] }} Segment A part of a text, the findings that cover
  *   it, narrowest first, and those that end with it.
