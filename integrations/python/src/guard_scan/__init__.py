@@ -2,6 +2,7 @@
 
 from .client import AsyncGuard, Guard
 from .errors import GuardBlockedError, GuardError, GuardProblemError, GuardReplyError, GuardUnavailableError
+from .process import GuardProcess, GuardProcessError
 from .reports import (
     ConversationReport,
     DocumentReport,
@@ -23,6 +24,8 @@ __all__ = [
     "GuardBlockedError",
     "GuardError",
     "GuardProblemError",
+    "GuardProcess",
+    "GuardProcessError",
     "GuardReplyError",
     "GuardUnavailableError",
     "InputReport",
