@@ -30,10 +30,6 @@ const environment = Object.fromEntries(
 );
 const instruction = (name: string) => new RegExp(`^${name} (.*)$`, "m").exec(image)?.[1];
 const compose = yaml("deploy/compose.yml");
-const kustomization = yaml("deploy/kustomization.yml");
-const deployment = yaml("deploy/kubernetes/deployment.yml");
-const pod = deployment.spec.template.spec;
-const [container] = pod.containers;
 
 let app: FastifyInstance;
 beforeAll(async () => {
@@ -49,7 +45,7 @@ function knownVariables(): Set<string> {
   const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))
     .map((path) => read(join("src", path)));
-  const named = [...sources, read("deploy/scanners.yml")].flatMap(
+  const named = [...sources, read("deploy/chart/scanners.yml")].flatMap(
     (text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [],
   );
   return new Set(named);
@@ -109,10 +105,10 @@ describe("the container image", () => {
 describe("the configuration of the containers", () => {
   it("is valid, with a credential", async () => {
     const env = { AUTH_TOKEN: "secret", HOST: environment.HOST, PORT: environment.PORT };
-    const config = await loadConfig(join(root, "deploy/scanners.yml"), env);
+    const config = await loadConfig(join(root, "deploy/chart/scanners.yml"), env);
     expect(config.auth).toHaveLength(1);
     expect(config.app).toMatchObject({ host: "0.0.0.0", port: 8000 });
-    await expect(loadConfig(join(root, "deploy/scanners.yml"), {})).rejects.toThrow(/AUTH_TOKEN/);
+    await expect(loadConfig(join(root, "deploy/chart/scanners.yml"), {})).rejects.toThrow(/AUTH_TOKEN/);
   });
 });
 
@@ -133,6 +129,12 @@ describe("the compose file", () => {
     expect(places).toContain(environment.GUARD_MODELS_DIR);
   });
 
+  it("waits for running requests", async () => {
+    const { app } = await loadConfig(join(root, "deploy/chart/scanners.yml"), { AUTH_TOKEN: "secret" });
+    const longest = Math.max(app.scanPromptTimeout, app.scanOutputTimeout) + 5;
+    expect(Number.parseInt(guard.stop_grace_period, 10)).toBeGreaterThanOrEqual(longest);
+  });
+
   it("sets used variables only, and publishes ports on this machine only", () => {
     const known = knownVariables();
     for (const name of Object.keys(guard.environment)) expect(known).toContain(name);
@@ -147,72 +149,6 @@ describe("the compose file", () => {
     const [job] = yaml("integrations/prometheus/prometheus.yml").scrape_configs;
     expect(job.static_configs[0].targets).toEqual([`guard:${environment.PORT}`]);
     expect((await app.inject(job.metrics_path)).statusCode).toBe(200);
-    expect(yaml("deploy/scanners.yml").metrics.public).toBe(true);
-  });
-});
-
-describe("the Kubernetes manifests", () => {
-  it("are complete, and of this version", () => {
-    for (const path of kustomization.resources) expect(existsSync(join(root, "deploy", path)), path).toBe(true);
-    expect(kustomization.resources.length).toBe(readdirSync(join(root, "deploy/kubernetes")).length);
-    expect(kustomization.images).toEqual([{ name: container.image, newName: "guard-scan", newTag: manifest.version }]);
-  });
-
-  it("probe routes of the server, at its port", async () => {
-    const [port] = container.ports;
-    expect(String(port.containerPort)).toBe(environment.PORT);
-    const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
-    for (const { httpGet } of probes) {
-      expect(httpGet.port).toBe(port.name);
-      expect((await app.inject(httpGet.path)).statusCode).toBe(200);
-    }
-    const { annotations } = deployment.spec.template.metadata;
-    expect(annotations["prometheus.io/port"]).toBe(environment.PORT);
-    expect((await app.inject(annotations["prometheus.io/path"])).statusCode).toBe(200);
-    expect(yaml("deploy/kubernetes/service.yml").spec.ports[0].targetPort).toBe(port.name);
-  });
-
-  it("give the container the least privileges", () => {
-    const [user, group] = instruction("USER")?.split(":").map(Number) ?? [];
-    expect(pod.securityContext).toMatchObject({
-      runAsNonRoot: true,
-      runAsUser: user,
-      runAsGroup: group,
-      fsGroup: group,
-    });
-    expect(container.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    });
-    const known = knownVariables();
-    for (const { name } of container.env) expect(known).toContain(name);
-  });
-
-  it("mount the configuration and the models at the paths of the image", () => {
-    const place = (name: string) =>
-      container.volumeMounts.find((mount: { name: string }) => mount.name === name).mountPath;
-    expect([place("config"), place("models")]).toEqual([instruction("WORKDIR"), environment.GUARD_MODELS_DIR]);
-    const [{ name, files }] = kustomization.configMapGenerator;
-    expect(pod.volumes[0].configMap.name).toBe(name);
-    expect(files).toEqual(["scanners.yml"]);
-  });
-
-  it("wait for running requests", async () => {
-    const { app } = await loadConfig(join(root, "deploy/scanners.yml"), { AUTH_TOKEN: "secret" });
-    const longest = Math.max(app.scanPromptTimeout, app.scanOutputTimeout) + 5;
-    const pause = container.lifecycle.preStop.sleep.seconds;
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(longest + pause);
-    expect(Number.parseInt(compose.services.guard.stop_grace_period, 10)).toBeGreaterThanOrEqual(longest);
-  });
-
-  it("scale the deployment by a metric of the server", async () => {
-    const { spec } = yaml("deploy/kubernetes/autoscaler.yml");
-    expect(spec.scaleTargetRef.name).toBe(deployment.metadata.name);
-    const { name } = spec.metrics[0].pods.metric;
-    expect((await app.inject("/metrics")).body).toContain(`# TYPE ${name} gauge`);
-    const [rule] = yaml("deploy/prometheus-adapter.yml").rules.custom;
-    expect(rule.seriesQuery).toMatch(new RegExp(`^${name}\\{`));
-    expect(rule.name.as).toBe(name);
+    expect(yaml("deploy/chart/scanners.yml").metrics.public).toBe(true);
   });
 });
