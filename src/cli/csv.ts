@@ -6,6 +6,8 @@ export interface CsvRecord {
   /** The number of its last line, from 1. */
   line: number;
   value: Record<string, string>;
+  /** What is wrong with the record, without its text. */
+  error: string | undefined;
 }
 
 /** Messages for the error codes of csv-parse, whose own messages quote the file. */
@@ -32,9 +34,9 @@ export function csvLine(cells: readonly string[]): string {
 
 /**
  * Reads the records of a CSV file with a header (RFC 4180), whose fields are separated by commas, semicolons or tabs. Empty fields are left
- * out.
+ * out. A record with another number of fields has an error, and the records after it are read.
  *
- * @throws UsageError with the number of the invalid line, without its text.
+ * @throws UsageError with the number of the line at which the file is no longer CSV, without its text.
  */
 export async function* csvRecords(path: string, source: AsyncIterable<Buffer>): AsyncGenerator<CsvRecord> {
   const chunks = textOf(path, source)[Symbol.asyncIterator]();
@@ -47,7 +49,10 @@ export async function* csvRecords(path: string, source: AsyncIterable<Buffer>): 
   // Imported late, because other commands do not need it. A missing file is an error of the stream, which nobody would handle before.
   const { CsvError, parse } = await import("csv-parse");
   const delimiter = separatorOf(start);
-  const parser = parse({ columns: true, bom: true, info: true, skip_empty_lines: true, delimiter });
+  const parser = parse({
+    ...{ columns: true, bom: true, info: true, skip_empty_lines: true, delimiter },
+    relax_column_count: true,
+  });
   const rest = async function* () {
     yield start;
     yield* { [Symbol.asyncIterator]: () => chunks };
@@ -55,12 +60,18 @@ export async function* csvRecords(path: string, source: AsyncIterable<Buffer>): 
   // An error of the file destroys the parser, so the loop below throws it.
   pipeline(Readable.from(rest()), parser, () => {});
   try {
-    for await (const { record, info } of parser) yield { line: info.lines, value: withoutEmpty(record) };
+    for await (const { record, info } of parser) {
+      yield { line: info.lines, value: withoutEmpty(record), error: info.error && messageOf(info.error.code) };
+    }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line = "lines" in error ? `, line ${error.lines}` : "";
-    throw new UsageError(`${path}${line}: ${ERRORS[error.code] ?? `not CSV (${error.code})`}`);
+    throw new UsageError(`${path}${line}: ${messageOf(error.code)}`);
   }
+}
+
+function messageOf(code: string): string {
+  return ERRORS[code] ?? `not CSV (${code})`;
 }
 
 /** Returns the separator that occurs most often in the header, outside of quotes. */

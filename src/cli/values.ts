@@ -9,7 +9,7 @@ export interface InputValue {
   /**
    * Returns the value.
    *
-   * @throws TypeError if the line is not UTF-8, or not JSON where JSON is expected.
+   * @throws TypeError if the line is not UTF-8, or not JSON where JSON is expected, or has another number of fields than the header.
    */
   read(): unknown;
 }
@@ -26,7 +26,13 @@ export async function* valuesOf(file: string, textField?: string): AsyncGenerato
     return { ...others, text };
   };
   if (isCsv(file)) {
-    for await (const { line, value } of csvRecords(file, open(file))) yield { number: line, read: () => named(value) };
+    for await (const { line, value, error } of csvRecords(file, open(file))) {
+      const read = () => {
+        if (error !== undefined) throw new TypeError(error);
+        return named(value);
+      };
+      yield { number: line, read };
+    }
     return;
   }
   for await (const line of linesOf(open(file))) {

@@ -101,6 +101,21 @@ describe("guard-scan scan --jsonl --output", () => {
     }
   });
 
+  it("reports records of CSV with another number of fields, and scans the others", async () => {
+    writeFileSync(path("rows.csv"), 'id,text\n1,a zebra\n2\n3,"a\nhorse"\n4,a,horse\n5,a horse\n');
+    const { code, stderr } = await run("--file", "rows.csv", "--output", "of-csv.jsonl", ...zebra);
+    expect(code).toBe(2);
+    const different = "the number of fields differs from the header";
+    expect(results("of-csv.jsonl").map(({ line, id, is_valid, error }) => [line, id, is_valid ?? error])).toEqual([
+      [2, "1", false],
+      [3, undefined, different],
+      [5, "3", true],
+      [6, undefined, different],
+      [7, "5", true],
+    ]);
+    expect(stderr).toContain(`rows.csv, line 6: ${different}`);
+  });
+
   it("goes on after SIGKILL", async () => {
     write(
       "slow.jsonl",

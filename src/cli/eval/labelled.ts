@@ -113,8 +113,8 @@ export async function readLabelled(
     let value: unknown;
     try {
       value = read();
-    } catch {
-      throw invalid("not JSON");
+    } catch (error) {
+      throw invalid((error as Error).message);
     }
     if (allowsStrings && typeof value === "string") value = { [textField]: value };
     const expected = `expected an object with ${textField}${needed[needs]}`;
