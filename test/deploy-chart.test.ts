@@ -48,14 +48,38 @@ const CASES = {
   reversed: { autoscaling: { minReplicas: 5, maxReplicas: 2 } },
   routeToNowhere: { httpRoute: { enabled: true } },
 };
+/** The values of the commands of the docs, such as `helm install guard deploy/chart --set a.b=c`. */
+const DOCUMENTED = [
+  ...read("docs/kubernetes.md")
+    .replaceAll("\\\n", " ")
+    .matchAll(/^helm (?:install|upgrade) (.*)$/gm),
+].map(([, options = ""]) => {
+  const values: Document = {};
+  for (const [, option, value = ""] of options.matchAll(/--(set|set-file|values) (\S+)/g)) {
+    if (option === "values") Object.assign(values, yaml(value));
+    else {
+      const [path = "", text] = value.split(/=(.*)/);
+      const keys = path.split(".");
+      const last = keys.pop() as string;
+      const target = keys.reduce((parent, key) => (parent[key] ??= {}), values);
+      target[last] = option === "set" ? text : "input_scanners: []";
+    }
+  }
+  return values;
+});
 type Case = { documents?: Document[]; error?: string; unchecked?: string[] };
 
 describe.skipIf(packages === undefined)("the Helm chart", () => {
   let app: FastifyInstance;
   let results: Record<keyof typeof CASES, Case>;
+  let documented: Case[];
   let lint: { errors: string[]; messages: { severity: number }[] };
   beforeAll(async () => {
-    const request = { chart: join(root, "deploy/chart"), cases: Object.values(CASES), documents: sidecar() };
+    const request = {
+      chart: join(root, "deploy/chart"),
+      cases: [...Object.values(CASES), ...DOCUMENTED],
+      documents: sidecar(),
+    };
     const output = execFileSync("python3", [join(root, "test/support/render-chart.py")], {
       input: JSON.stringify(request),
       env: { ...process.env, PYTHONPATH: packages },
@@ -63,6 +87,7 @@ describe.skipIf(packages === undefined)("the Helm chart", () => {
     });
     const { cases, ...reply } = JSON.parse(output);
     lint = reply.lint;
+    documented = cases.slice(-DOCUMENTED.length);
     results = Object.fromEntries(Object.keys(CASES).map((name, index) => [name, cases[index]])) as typeof results;
     app = await createServer({
       config: { metrics: { public: true }, inputScanners: [{ type: "InvisibleText" }] },
@@ -104,6 +129,15 @@ describe.skipIf(packages === undefined)("the Helm chart", () => {
     expect(results.contradiction.error).toContain("autoscaling.method");
     expect(results.reversed.error).toContain("autoscaling.minReplicas");
     expect(results.routeToNowhere.error).toContain("parentRefs");
+  });
+
+  it("accepts the commands of the docs", () => {
+    expect(documented.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+    expect(documented.map((result) => kindsOf(result).filter((kind) => /Set|Scaled|Deployment/.test(kind)))).toEqual([
+      ["Deployment"],
+      ["Deployment", "ScaledObject"],
+      ["DaemonSet"],
+    ]);
   });
 
   it("has a schema for every default value", () => {

@@ -79,25 +79,27 @@ const childrenOf = ({ pid }: ChildProcess) =>
   );
 
 describe("guard-scan scan --jsonl --output", () => {
-  it("goes on after an interruption, with the same results as without one", async () => {
+  it("goes on after an interruption, with the commands of docs/batch.md", async () => {
+    const docs = readFileSync(new URL("../../docs/batch.md", import.meta.url), "utf8");
+    const [first = [], second = []] = [...docs.matchAll(/^npx guard-scan scan --jsonl (--file .*)$/gm)].map(
+      ([, options = ""]) => options.split(" "),
+    );
     const lines: unknown[] = rows(600);
     lines[100] = "not JSON";
     lines[590] = "not JSON";
-    write("rows.jsonl", lines);
-    const whole = await run("--file", "rows.jsonl", "--output", "whole.jsonl", ...zebra);
-    expect(whole.code).toBe(2);
-    expect(whole.stderr).toContain("guard: whole.jsonl: 600 results, 200 failed, 2 errors\n");
-    const text = readFileSync(path("whole.jsonl"), "utf8");
+    write("texts.jsonl", lines);
+    writeFileSync(
+      path("scanners.yml"),
+      "input_scanners: [{type: BanSubstrings, params: {substrings: [zebra], redact: true}}]\n",
+    );
+    const counts = "guard: results.jsonl: 600 results, 200 failed, 2 errors\n";
+    expect(await run(...first)).toEqual({ code: 2, stderr: expect.stringContaining(counts) });
+    const text = readFileSync(path("results.jsonl"), "utf8");
     // The last result of an interrupted run may be incomplete.
-    for (const [name, length] of [
-      ["cut.jsonl", text.length / 2],
-      ["complete.jsonl", text.length],
-    ] as const) {
-      writeFileSync(path(name), text.slice(0, length));
-      const resumed = await run("--file", "rows.jsonl", "--output", name, "--resume", ...zebra);
-      expect(readFileSync(path(name), "utf8") === text, name).toBe(true);
-      expect(resumed.code).toBe(2);
-      expect(resumed.stderr).toContain(`guard: ${name}: 600 results, 200 failed, 2 errors\n`);
+    for (const length of [text.length / 2, text.length]) {
+      writeFileSync(path("results.jsonl"), text.slice(0, length));
+      expect(await run(...second)).toEqual({ code: 2, stderr: expect.stringContaining(counts) });
+      expect(readFileSync(path("results.jsonl"), "utf8") === text, String(length)).toBe(true);
     }
   });
 
