@@ -123,7 +123,8 @@ function platform() {
 }
 
 /** The optional packages that the server and the commands use. Libraries such as SDKs of models come with the program that uses guard. */
-const OF_FEATURES = /^@opentelemetry\/|^@modelcontextprotocol\/|^@huggingface\/hub$|^@fastify\/swagger-ui$|^ioredis$/;
+const OF_FEATURES =
+  /^@grpc\/|^@opentelemetry\/|^@modelcontextprotocol\/|^@huggingface\/hub$|^@fastify\/swagger-ui$|^ioredis$/;
 
 /** Makes the optional packages of features ordinary dependencies, which `npm prune` keeps. */
 function image() {

@@ -26,7 +26,7 @@ const withOpenTelemetry = [...imports.keys()].filter((file) =>
 const ROOMS = [
   ...["own-files.ts", "support", "native.ts", "text", "models", "scan", "scanners", "messages"],
   ...["conversation", "documents", "stream", "plugins", "config", "service", "audit", "guard", "http-formats"],
-  ...["http-server", "server", "proxy", "mcp", "integrations", "plugin.ts", "index.ts", "cli"],
+  ...["http-server", "server", "proxy", "mcp", "grpc", "integrations", "plugin.ts", "index.ts", "cli"],
 ];
 
 /** The room of a file: its folder, or the file itself at the root of src/. */
@@ -76,7 +76,7 @@ describe("imports", () => {
   });
 
   it("of the core include nothing of the server, the proxy or the command line", () => {
-    const above = (file: string) => /^(?:http-server|server|proxy|cli)\//.test(file);
+    const above = (file: string) => /^(?:http-server|server|proxy|grpc|cli)\//.test(file);
     const wrong = [...imports].filter(([file, targets]) => !above(file) && targets.some(above)).map(([file]) => file);
     // The entry point loads the server only when a program creates one.
     expect(wrong).toEqual(["index.ts"]);

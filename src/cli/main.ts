@@ -5,6 +5,7 @@ import { calibrate } from "./calibrate.ts";
 import { diff } from "./diff.ts";
 import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
+import { extProc } from "./ext-proc.ts";
 import { hashText } from "./hash-text.ts";
 import { init } from "./init.ts";
 import { mcp } from "./mcp.ts";
@@ -20,6 +21,7 @@ const commands = [
   serve,
   scan,
   proxy,
+  extProc,
   mcp,
   init,
   doctor,

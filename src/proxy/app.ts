@@ -19,7 +19,7 @@ import { requestId } from "../http-server/request-id.ts";
 import { disconnectSignal } from "../support/disconnect.ts";
 import { GuardError } from "../support/errors.ts";
 import { callLog, type ProxiedCall } from "./call-log.ts";
-import { planCall } from "./call-plan.ts";
+import { announcesBody, planCall } from "./call-plan.ts";
 import { CallRecord } from "./call-record.ts";
 import { proxyErrors } from "./errors.ts";
 import { nodeHeaders, replyHeaders, requestHeaders } from "./headers.ts";
@@ -124,7 +124,8 @@ function admitCall(
 ): ProxiedCall {
   const target = findTarget(upstreams, request.originalUrl);
   if (!target) throw new Problem(404, "guard has no upstream for this path.");
-  const plan = planCall(request.raw, target, pass);
+  const { method, headers } = request.raw;
+  const plan = planCall({ method, hasBody: announcesBody(headers) }, target, pass);
   if (plan.kind === "refused") throw new Problem(plan.status, plan.message);
   if (running > maxCalls) throw new GuardError("GUARD_OVERLOADED", "Too many calls are in progress.");
   return { target, plan, record: new CallRecord(config.app.logContent), isBroken: false };

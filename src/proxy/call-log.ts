@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
+import { CallMetrics } from "./call-metrics.ts";
 import type { CallPlan } from "./call-plan.ts";
 import type { CallRecord } from "./call-record.ts";
 import { isOwnRoute } from "./own-routes.ts";
@@ -33,21 +34,7 @@ export interface CallLogOptions {
  * because clients choose them freely.
  */
 export const callLog = fp(async (app: FastifyInstance, { registry, running }: CallLogOptions) => {
-  const registers = [registry];
-  new Gauge({
-    name: "guard_proxy_calls_running",
-    help: "Calls that have not ended yet.",
-    registers,
-    collect() {
-      this.set(running.size);
-    },
-  });
-  const calls = new Counter({
-    name: "guard_proxy_calls_total",
-    help: "Guarded calls by API format and outcome.",
-    labelNames: ["call", "outcome"],
-    registers,
-  });
+  const metrics = new CallMetrics(registry, "proxy", () => running.size);
   app.decorateRequest("proxied", null);
 
   app.addHook("onRequest", async (request, reply) => {
@@ -57,7 +44,7 @@ export const callLog = fp(async (app: FastifyInstance, { registry, running }: Ca
       running.delete(request);
       const { proxied } = request;
       const call = proxied?.plan.kind === "guarded" ? proxied.plan.format.name : (proxied?.plan.kind ?? "refused");
-      if (proxied?.plan.kind === "guarded") calls.inc({ call, outcome: proxied.record.outcome ?? "unchecked" });
+      if (proxied?.plan.kind === "guarded") metrics.count(call, proxied.record);
       const line = {
         method: request.method,
         ...(isOwnRoute(request) ? { route: request.routeOptions.url } : { call }),

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Format } from "../http-formats/format.ts";
 import { findFormat } from "../http-formats/formats.ts";
 import type { Target } from "./upstreams.ts";
@@ -12,19 +12,23 @@ export type CallPlan =
 /** Paths of lists and descriptions of models in the APIs of OpenAI and Anthropic. They contain no texts of users. */
 const MODEL_PATHS = /\/models(?:\/.+)?$/;
 
+/** Whether a request has a body, by the headers of HTTP/1.1 (RFC 9112, section 6.3). */
+export function announcesBody({ "content-length": length = "0", "transfer-encoding": encoding }: IncomingHttpHeaders) {
+  return length !== "0" || encoding !== undefined;
+}
+
 /**
  * Decides what to do with a call. Calls that guard can read are guarded, lists of models pass, and others are refused.
  *
  * @param passed further paths that pass unchecked. With `/*` at the end, all paths below pass that guard cannot read.
  */
 export function planCall(
-  { method, headers }: IncomingMessage,
+  { method, hasBody: sendsBody }: { method: string | undefined; hasBody: boolean },
   { path, url }: Target,
   passed: readonly string[],
 ): CallPlan {
   if (passed.includes(path)) return { kind: "passed" };
-  const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
-  const hasBody = method === "POST" && (length !== "0" || encoding !== undefined);
+  const hasBody = method === "POST" && sendsBody;
   const format = method === "POST" || method === "GET" ? findFormat(url.pathname, hasBody) : undefined;
   if (isAmbiguous(url.pathname, format)) {
     const message = "guard cannot tell which path this is, because it has encoded separators.";
@@ -39,7 +43,7 @@ export function planCall(
   if (isBelowPassed || ((method === "GET" || method === "HEAD") && MODEL_PATHS.test(url.pathname)))
     return { kind: "passed" };
   const message =
-    "guard cannot check calls to this path, so the call was not sent. The option --pass of guard proxy passes a path unchecked.";
+    "guard cannot check calls to this path, so the call was not sent. The option --pass passes a path unchecked.";
   return { kind: "refused", status: 404, message };
 }
 

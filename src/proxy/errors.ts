@@ -1,40 +1,54 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { toHttpFailure } from "../guard/http-failure.ts";
-import { type ReplyError, toReplyError } from "../http-formats/errors.ts";
+import { toReplyError } from "../http-formats/errors.ts";
 import type { ErrorFormat } from "../http-formats/format.ts";
 import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
 import { openaiErrors } from "../http-formats/formats/openai-errors.ts";
 import { Problem } from "../http-server/problem.ts";
 
+/** An answer that guard gives instead of the upstream. */
+export interface ErrorReply {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON. */
+  body: string;
+}
+
+/** Returns the answer to an error in the format of an API, without content of the request. */
+export function errorReply(error: unknown, format: ErrorFormat): ErrorReply {
+  if (error instanceof Problem) {
+    const { status, message, headers } = error;
+    const type = status < 500 ? "invalid_request_error" : "api_error";
+    return { status, headers, body: JSON.stringify(format.body({ status, type, code: "guard_proxy", message })) };
+  }
+  const reply = toReplyError(error);
+  const retryAfter = toHttpFailure(error)?.retryAfter;
+  const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
+  return { status: reply.status, headers, body: JSON.stringify(format.body(reply)) };
+}
+
 /** Sends every error in the format of the client's API, without content of the request. */
 export const proxyErrors = fp(async (app: FastifyInstance) => {
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
-    if (error instanceof Problem) return refuse(request, reply, error);
     // Fastify's message quotes the invalid content type.
-    if (error.statusCode === 415) return refuse(request, reply, new Problem(415, "The content type is not valid."));
-    const apiError = toReplyError(error);
-    if (apiError.status === 500) request.log.error({ err: error }, "request failed");
-    const retryAfter = toHttpFailure(error)?.retryAfter;
-    if (retryAfter !== undefined) reply.header("retry-after", String(retryAfter));
-    return sendError(request, reply, apiError);
+    const shown = error.statusCode === 415 ? new Problem(415, "The content type is not valid.") : error;
+    const failed = sendError(request, reply, shown);
+    if (reply.statusCode === 500) request.log.error({ err: error }, "request failed");
+    return failed;
   });
-  app.setNotFoundHandler(async (request, reply) => refuse(request, reply, new Problem(404, "There is no such path.")));
+  app.setNotFoundHandler(async (request, reply) =>
+    sendError(request, reply, new Problem(404, "There is no such path.")),
+  );
 });
 
-function refuse(request: FastifyRequest, reply: FastifyReply, { status, message, headers }: Problem): FastifyReply {
-  reply.headers(headers);
-  const type = status < 500 ? "invalid_request_error" : "api_error";
-  return sendError(request, reply, { status, type, code: "guard_proxy", message });
+function sendError({ proxied, headers: sent }: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const format = proxied?.plan.kind === "guarded" ? proxied.plan.format.errors : unknownFormat(sent);
+  const { status, headers, body } = errorReply(error, format);
+  return reply.code(status).headers(headers).type("application/json").send(body);
 }
 
-function sendError(request: FastifyRequest, reply: FastifyReply, error: ReplyError): FastifyReply {
-  const body = shapeFor(request).body(error);
-  return reply.code(error.status).type("application/json").send(JSON.stringify(body));
-}
-
-/** Returns the error shape of the API that the client uses, which its headers tell if its call has no known format. */
-function shapeFor({ proxied, headers }: FastifyRequest): ErrorFormat {
-  if (proxied?.plan.kind === "guarded") return proxied.plan.format.errors;
+/** Returns the error shape of the API that a client uses, by its headers, for a call without a known format. */
+export function unknownFormat(headers: object): ErrorFormat {
   return "anthropic-version" in headers ? anthropicErrors : openaiErrors;
 }

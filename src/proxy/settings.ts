@@ -6,10 +6,8 @@ import { GuardValidationError } from "../support/errors.ts";
 import { parseOptions } from "../support/options.ts";
 import { normalPath, readUpstreams, type Upstream } from "./upstreams.ts";
 
-const schema = z.strictObject({
-  /** Whether other machines may call without a credential of guard. */
-  isPublic: z.boolean().default(false),
-  upstreams: z.array(z.string()).default([]),
+/** The limits of every door that reads calls of model APIs. */
+export const LIMITS = {
   pass: z.array(z.string().regex(/^\/[^?#]*$/, "expected a path such as /v1/files or /v1/files/*")).default([]),
   /** Bytes. Anthropic accepts requests of up to 32 MB, OpenAI audio files of 25 MB. */
   maxBodySize: z.number().int().min(1024).default(33_554_432),
@@ -22,6 +20,13 @@ const schema = z.strictObject({
   maxCalls: z.number().int().min(1).default(256),
   /** Seconds. The timeout of the clients of OpenAI and Anthropic is ten minutes. */
   idleTimeout: z.number().positive().max(86_400).default(600),
+};
+
+const schema = z.strictObject({
+  ...LIMITS,
+  /** Whether other machines may call without a credential of guard. */
+  isPublic: z.boolean().default(false),
+  upstreams: z.array(z.string()).default([]),
 });
 
 /** Upstreams and limits of a proxy, as a user gives them. */

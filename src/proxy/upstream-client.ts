@@ -14,7 +14,7 @@ export interface UpstreamRequest {
 }
 
 /** Statuses of responses without a body (RFC 9110, section 15). */
-const WITHOUT_BODY = new Set([204, 205, 304]);
+export const WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
  * Sends requests to upstreams. Unlike the `fetch` of Node.js it adds no headers, has a configurable timeout for slow models, and does not
@@ -82,19 +82,16 @@ export class UpstreamClient {
   readonly fetch: typeof fetch = async (input, init = {}) => {
     const { method = "GET", signal } = init;
     const headers = new Headers(init.headers);
-    let body: Buffer | undefined;
-    if (init.body !== undefined && init.body !== null) {
-      const typed = new Response(init.body);
-      const type = typed.headers.get("content-type");
-      if (type !== null && !headers.has("content-type")) headers.set("content-type", type);
-      body = Buffer.from(await typed.arrayBuffer());
-      headers.set("content-length", String(body.length));
-    }
-    // Guard reads uncompressed responses only (RFC 9110, section 12.5.3).
-    headers.set("accept-encoding", "identity");
+    const body = await encodeBody(init.body, headers);
+    if (body) headers.set("content-length", String(body.length));
+    headers.set("accept-encoding", ACCEPTED_ENCODING);
     const url = new URL(input instanceof Request ? input.url : input);
     const reply = await this.send({ url, method, headers, body, signal: signal ?? new AbortController().signal });
-    const fault = faultOf(reply);
+    const { statusCode = 0, headers: received } = reply;
+    const fault = answerFault(statusCode, {
+      location: received.location,
+      encoding: received["content-encoding"],
+    });
     if (fault !== undefined) {
       reply.destroy();
       throw new GuardError("GUARD_UPSTREAM", fault);
@@ -114,11 +111,26 @@ export class UpstreamClient {
   }
 }
 
-function faultOf({ statusCode = 0, headers }: IncomingMessage): string | undefined {
-  if (statusCode >= 300 && statusCode < 400 && headers.location !== undefined) {
+/** Guard reads uncompressed responses only: the value of `Accept-Encoding` (RFC 9110, section 12.5.3). */
+export const ACCEPTED_ENCODING = "identity";
+
+/** Returns the bytes of a body, and sets its content type if the headers have none. */
+export async function encodeBody(body: RequestInit["body"], headers: Headers): Promise<Buffer | undefined> {
+  if (body === undefined || body === null) return undefined;
+  const typed = new Response(body);
+  const type = typed.headers.get("content-type");
+  if (type !== null && !headers.has("content-type")) headers.set("content-type", type);
+  return Buffer.from(await typed.arrayBuffer());
+}
+
+/** Says why guard cannot take a response, by its status and the values of `Location` and `Content-Encoding`. */
+export function answerFault(
+  status: number,
+  { location, encoding = "identity" }: { location: string | undefined; encoding: string | undefined },
+): string | undefined {
+  if (status >= 300 && status < 400 && location !== undefined) {
     return "The upstream redirects to another address: configure the proxy with that address.";
   }
-  const { "content-encoding": encoding = "identity" } = headers;
   if (encoding.toLowerCase() !== "identity") {
     return "The upstream has compressed its response, despite Accept-Encoding: identity.";
   }

@@ -28,6 +28,9 @@ export const MCP = [
   "@modelcontextprotocol/server",
 ] as const satisfies readonly OptionalPackage[];
 
+/** The packages that servers of gRPC need. */
+export const GRPC = ["@grpc/grpc-js", "@grpc/proto-loader"] as const satisfies readonly OptionalPackage[];
+
 /**
  * Checks that packages are installed, in versions that guard supports. Call it before the `import()` of the code that uses them.
  *

@@ -9,6 +9,8 @@ export const SUPPORTED_VERSIONS = {
   "@anthropic-ai/sdk": ">=1",
   "@faker-js/faker": ">=9",
   "@fastify/swagger-ui": "^5",
+  "@grpc/grpc-js": "^1.12",
+  "@grpc/proto-loader": ">=0.7",
   "@huggingface/hub": "^2",
   "@langchain/core": "^1",
   "@modelcontextprotocol/client": "^2",

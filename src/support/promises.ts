@@ -54,3 +54,20 @@ export async function awaitWithin<T>(
     clearTimeout(timer);
   }
 }
+
+/** A promise that other code settles. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** `Promise.withResolvers` of newer versions of Node.js. A rejection that nobody awaits is not reported. */
+export function deferred<T = void>(): Deferred<T> {
+  let settle: Omit<Deferred<T>, "promise"> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  promise.catch(() => {});
+  return { promise, ...(settle as unknown as Omit<Deferred<T>, "promise">) };
+}

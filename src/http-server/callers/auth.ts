@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import { MAIN_PROFILE } from "../../config/main-profile.ts";
 import type { AuthEntry } from "../../config/schema.ts";
@@ -20,6 +21,10 @@ declare module "fastify" {
   }
 }
 
+interface WithHeaders {
+  headers: IncomingHttpHeaders;
+}
+
 /** An authentication scheme (RFC 9110, section 11), made of one configured entry. */
 interface Scheme {
   /**
@@ -29,9 +34,22 @@ interface Scheme {
    */
   challenge(presented: boolean): string;
   /** Returns the credential that the request presents for this scheme. */
-  presented(request: FastifyRequest): string | undefined;
+  presented(request: WithHeaders): string | undefined;
   /** Returns the index of the configured credential that matches, or -1. */
   matching(presented: string): number;
+}
+
+/** Returns a function that finds the credential that a request presents in its headers, for servers that do not use Fastify. */
+export function authenticator(entries: readonly AuthEntry[]): (request: WithHeaders) => Credential | undefined {
+  const schemes = entries.map(toScheme);
+  const credentials = credentialsOf(entries);
+  return (request) => {
+    const found = schemes.map((scheme, index) => {
+      const presented = scheme.presented(request);
+      return presented === undefined ? undefined : credentials[index]?.[scheme.matching(presented)];
+    });
+    return found.find((credential) => credential !== undefined);
+  };
 }
 
 export interface AuthOptions {
@@ -131,7 +149,7 @@ function toScheme(entry: AuthEntry): Scheme {
 }
 
 /** Returns the credentials in an Authorization header of a scheme, whose name is case-insensitive (RFC 9110, section 11.1). */
-function authorization({ headers }: FastifyRequest, scheme: string): string | undefined {
+function authorization({ headers }: WithHeaders, scheme: string): string | undefined {
   const { authorization = "" } = headers;
   const end = authorization.indexOf(" ");
   const credentials = authorization.slice(end + 1).trim();
