@@ -117,12 +117,24 @@ function auditRisks({ audit }: Config): PossibleRisk[] {
 }
 
 function exceptionRisks(config: Config): PossibleRisk[] {
-  return expiredExceptions(config).map(({ exception: { id, reason, expires }, path }) => [
-    true,
-    path,
-    `the exception ${id} (${reason}) expired on ${expires} and has no effect`,
-    "remove it, or look at it again and change expires",
-  ]);
+  const { auth = [], exceptions } = config;
+  const expired = expiredExceptions(config).map(
+    ({ exception: { id, reason, expires }, path }): PossibleRisk => [
+      true,
+      path,
+      `the exception ${id} (${reason}) expired on ${expires} and has no effect`,
+      "remove it, or look at it again and change expires",
+    ],
+  );
+  return [
+    [
+      auth.some(({ mayAddExceptions }) => mayAddExceptions) && !exceptions?.file && !exceptions?.redis,
+      "exceptions",
+      "exceptions that are added at run time are kept in memory only, and are lost when the server ends",
+      "exceptions: { file: ... }, or redis",
+    ],
+    ...expired,
+  ];
 }
 
 function isWritable(folder: string): boolean {

@@ -13,6 +13,7 @@ import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
 import { nameIssues } from "./credential-names.ts";
 import { DIALECTS } from "./dialects.ts";
+import { exceptionStore } from "./exception-store.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import { MAX_WORKERS } from "./max-workers.ts";
 import { rateLimit } from "./rate-limit.ts";
@@ -233,6 +234,12 @@ const rights = {
     .optional()
     .describe(
       "Whether these callers may add recognizers of personal data to their requests (ad_hoc_recognizers). Default: as for may_suppress.",
+    ),
+  mayAddExceptions: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether these callers may list, add and remove exceptions (/admin/exceptions). Default: false. Without auth all callers may.",
     ),
   mayAdminister: z
     .boolean()
@@ -477,6 +484,7 @@ export const configSchema = z.strictObject({
     .describe("Exceptions of the named scanners, in all profiles: texts and passages that they must not fail."),
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How streamed outputs are scanned."),
+  exceptions: exceptionStore.optional().describe("Where exceptions are kept that are added at run time."),
   audit: audit.optional().describe("The audit log: a record of every decision."),
   shadow: shadow
     .optional()

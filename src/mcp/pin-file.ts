@@ -1,19 +1,15 @@
 import { createHmac } from "node:crypto";
-import { open, readFile, rename, rm, stat } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
+import { readFile } from "node:fs/promises";
 import { MIN_KEY_LENGTH, type PinStore, randomKey, type ToolPins } from "../scanners/parts/tool-pins.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
+import { withFileLock, writeAtomically } from "../support/locked-file.ts";
 
 /** The version of the file format. */
 const VERSION = 1;
 
 /** The maximum number of tools of a server, so that a server cannot fill the disk. */
 const MAX_PINS = 10_000;
-
-/** The age at which a lock counts as abandoned, and how long to wait for a lock, in milliseconds. */
-const MAX_LOCK_AGE = 5_000;
-const LOCK_TIMEOUT = 15_000;
 
 /** The content of the file. */
 interface Content {
@@ -163,50 +159,14 @@ async function contentOf(file: string): Promise<Content | undefined> {
   return { key, servers: new Map(sections) };
 }
 
-/** Writes the file atomically. */
 async function write(file: string, { key, servers }: Content): Promise<void> {
   const sections = [...servers].map(([server, pins]) => [server, Object.fromEntries(pins)] as const);
   const content = { version: VERSION, key, servers: Object.fromEntries(sections) };
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    // A killed process may have left a file of this name.
-    await rm(temporary, { force: true });
-    const handle = await open(temporary, "wx", 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(content, undefined, 2)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw invalid(file, `it cannot be written: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`, error);
-  }
+  await writeAtomically(file, `${JSON.stringify(content, undefined, 2)}\n`, (...why) => invalid(file, ...why));
 }
 
-/** Runs a function while no other process can change the file. */
-async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = `${file}.lock`;
-  const end = Date.now() + LOCK_TIMEOUT;
-  for (;;) {
-    try {
-      await (await open(lock, "wx", 0o600)).close();
-      break;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EEXIST") throw invalid(file, `it cannot be written: ${code ?? "unknown error"}`, error);
-      const age = Date.now() - ((await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now());
-      if (age > MAX_LOCK_AGE) await rm(lock, { force: true });
-      else if (Date.now() > end) throw invalid(file, `another process holds ${lock}`);
-      else await sleep(20);
-    }
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(lock, { force: true });
-  }
+function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  return withFileLock(file, (...why) => invalid(file, ...why), work);
 }
 
 function invalid(file: string, reason: string, cause?: unknown, path = ""): GuardValidationError {

@@ -6,6 +6,7 @@ import fastify, {
   type FastifyServerOptions,
   LogController,
 } from "fastify";
+import { credentialNames } from "../config/credential-names.ts";
 import type { Config } from "../config/index.ts";
 import { shareOf } from "../config/workers.ts";
 import { bodyBudget, defaultBodyBudget } from "../http-server/byte-budget.ts";
@@ -27,9 +28,12 @@ import { type CacheOptions, createResultCache } from "./cache/create-cache.ts";
 import type { ResultCache } from "./cache/result-cache.ts";
 import { callerOf } from "./callers/caller.ts";
 import { type Profiles, profilesPlugin } from "./callers/profiles.ts";
-import { openAudit } from "./decisions/audit.ts";
+import { type Audit, openAudit } from "./decisions/audit.ts";
 import { Decisions } from "./decisions/decisions.ts";
 import { dialectRoutes } from "./dialects/dialect-routes.ts";
+import { createStore } from "./exceptions/create-store.ts";
+import { exceptionsPlugin } from "./exceptions/plugin.ts";
+import { RunTimeExceptions } from "./exceptions/run-time-exceptions.ts";
 import { compilersFactory } from "./http/compilers.ts";
 import { UnknownFields } from "./http/other-fields.ts";
 import { bodyTimeout } from "./plugins/body-timeout.ts";
@@ -87,6 +91,14 @@ export interface AppDependencies {
   source?: ConfigSource | undefined;
   /** The warnings of the start. */
   warnings: readonly string[];
+  /** The key of the hashes of exact texts, and whether the environment has it. */
+  exceptionsKey: { key: Uint8Array; hasKey: boolean };
+}
+
+/** A server with its exceptions. */
+export interface BuiltApp {
+  app: FastifyInstance;
+  exceptions: RunTimeExceptions;
 }
 
 /**
@@ -114,7 +126,7 @@ export function listenerOptions(
 }
 
 /** Loads plugins and routes in order. The server does not listen yet. */
-export async function buildApp(config: Config, dependencies: AppDependencies): Promise<FastifyInstance> {
+export async function buildApp(config: Config, dependencies: AppDependencies): Promise<BuiltApp> {
   const { profiles, engine, shadow, context } = dependencies;
   const { metrics } = context.state;
   const app = createApp(config, dependencies.stream);
@@ -146,7 +158,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   const cache = dependencies.cacheOptions && (await createResultCache(dependencies.cacheOptions, links));
 
   await registerCallers(app, config, context, links);
-  await registerAudit(app, config, dependencies, decisions);
+  const audit = await registerAudit(app, config, dependencies, decisions);
   await app.register(unknownRoutes);
   const openBytes = Math.max(maxBodySize, shareOf(maxOpenBodies, context.pool?.size ?? 1));
   await app.register(openBodies, {
@@ -167,8 +179,9 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, pool: context.pool, public: config.metrics.public });
   }
+  const exceptions = await registerExceptions(app, config, dependencies, { links, audit });
   await registerScanRoutes(app, config, dependencies, decisions, cache);
-  return app;
+  return { app, exceptions };
 }
 
 /** Returns Fastify's option. A proxy is trusted by its address, or by its distance from this server. */
@@ -248,8 +261,8 @@ async function registerAudit(
   config: Config,
   { stream, context }: AppDependencies,
   decisions: Decisions,
-): Promise<void> {
-  if (!config.audit) return;
+): Promise<Audit | undefined> {
+  if (!config.audit) return undefined;
   const { metrics, shared } = context.state;
   const onLost = (error: Error) => {
     metrics.countLostAuditRecord();
@@ -258,6 +271,31 @@ async function registerAudit(
   const audit = await openAudit({ settings: config.audit, config, stream, logs: shared.auditLogs, onLost });
   decisions.listen(audit.listener);
   app.addHook("onClose", async () => audit.close());
+  return audit;
+}
+
+/** Opens the store of the exceptions of the run time, and registers their routes. */
+async function registerExceptions(
+  app: FastifyInstance,
+  config: Config,
+  { profiles, shadow, context, exceptionsKey }: AppDependencies,
+  { links, audit }: { links: RedisLinks; audit: Audit | undefined },
+): Promise<RunTimeExceptions> {
+  const services = [...profiles.all.map(({ service }) => service), ...(shadow?.services ?? [])];
+  const exceptions = new RunTimeExceptions({
+    store: await createStore(config.exceptions, context.state.shared.exceptions, links, exceptionsKey),
+    targets: services.flatMap((service) => service.exceptions ?? []),
+    log: app.log,
+    announce: async () => context.pool?.refreshExceptions(),
+  });
+  app.addHook("onReady", async () => exceptions.start());
+  app.addHook("onClose", async () => exceptions.stop());
+  await app.register(exceptionsPlugin, {
+    ...{ exceptions, profiles, ...exceptionsKey },
+    credentials: credentialNames(config.auth ?? []).flat(),
+    record: async (event) => audit?.record(event),
+  });
+  return exceptions;
 }
 
 async function registerScanRoutes(

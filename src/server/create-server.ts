@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { readExceptionsKey } from "../config/exception-key.ts";
 import { type Config, type ConfigInput, checkConfig, pluginsOf } from "../config/index.ts";
 import { assertSafeToListen, isLoopback } from "../config/safe-address.ts";
 import { shareOf } from "../config/workers.ts";
@@ -18,6 +19,7 @@ import { buildApp } from "./app.ts";
 import type { CacheOptions } from "./cache/create-cache.ts";
 import { type CreatedProfile, createProfiles } from "./callers/create-profiles.ts";
 import { type Profile, Profiles } from "./callers/profiles.ts";
+import type { RunTimeExceptions } from "./exceptions/run-time-exceptions.ts";
 import { ProcessState, type ServerContext, type SharedState } from "./process/process-state.ts";
 import { startWarnings } from "./process/start-warnings.ts";
 import { createShadow } from "./shadow/create-shadow.ts";
@@ -48,6 +50,7 @@ export interface PreparedServer {
   loaded: Promise<void>;
   profiles: Profiles;
   shadow: Shadow | undefined;
+  exceptions: RunTimeExceptions;
 }
 
 /**
@@ -79,15 +82,18 @@ export async function prepareServer(
   const cacheSecret = readCacheSecret(config, shared);
   const admission = createAdmission(config, workers);
   const { rememberedPins } = shared;
-  const created = createProfiles(config, { engine, admission, scanners, cacheSecret, rememberedPins });
+  const hashKey = readExceptionsKey(process.env);
+  const exceptionsKey = hashKey ?? shared.exceptionsKey;
+  const created = createProfiles(config, { engine, admission, scanners, cacheSecret, rememberedPins, exceptionsKey });
   const profiles = new Profiles(created.map(({ profile }) => profile) as [Profile, ...Profile[]]);
-  const shadow = await createShadow(config, engine, admission);
+  const shadow = await createShadow(config, engine, admission, exceptionsKey);
   const isPublic = context.isPublic ?? !isLoopback(config.app.host);
   const warnings = startWarnings(config, listsOf(created), isPublic);
-  const app = await buildApp(config, {
+  const { app, exceptions } = await buildApp(config, {
     ...{ profiles, engine, shadow, context, source, warnings, stream: logger },
     seal: createVaultSeal(config, shared),
     cacheOptions: cacheOptions(config, cacheSecret, created),
+    exceptionsKey: { key: exceptionsKey, hasKey: hashKey !== undefined },
   });
   for (const { service } of profiles.all) {
     service.onFailedSelfTest((error) =>
@@ -105,7 +111,7 @@ export async function prepareServer(
   });
   const loaded = loadWhenReady(app, profiles, context.isReload ? "error" : "fatal");
   if (shadow) loadShadow(loaded, shadow, app);
-  return { app, loaded, profiles, shadow };
+  return { app, loaded, profiles, shadow, exceptions };
 }
 
 function createVaultSeal({ app }: Config, { vaultKey }: SharedState): VaultSeal {

@@ -105,9 +105,10 @@ function rightsOf({
   mayChoose = [],
   maySuppress = false,
   mayAddRecognizers = false,
+  mayAddExceptions = false,
   mayAdminister = false,
 }: AuthEntry): Rights {
-  return { profile, mayChoose, maySuppress, mayAddRecognizers, mayAdminister };
+  return { profile, mayChoose, maySuppress, mayAddRecognizers, mayAddExceptions, mayAdminister };
 }
 
 function toScheme(entry: AuthEntry): Scheme {

@@ -17,6 +17,8 @@ export interface Rights {
   readonly maySuppress: boolean;
   /** Whether the caller may add recognizers of personal data. */
   readonly mayAddRecognizers: boolean;
+  /** Whether the caller may list, add and remove exceptions. */
+  readonly mayAddExceptions: boolean;
   /** Whether the caller may use the routes for operators (`/admin/...`). */
   readonly mayAdminister: boolean;
 }
@@ -27,8 +29,14 @@ export const ALL_RIGHTS: Rights = {
   mayChoose: "all",
   maySuppress: true,
   mayAddRecognizers: true,
+  mayAddExceptions: true,
   mayAdminister: true,
 };
+
+/** @throws Problem 403 if the caller may not add exceptions. */
+export function assertAddingExceptions({ mayAddExceptions }: Rights): void {
+  if (!mayAddExceptions) throw new Problem(403, "This credential may not add exceptions.");
+}
 
 /** @throws Problem 403 if the caller is no operator. */
 export function assertAdministering({ mayAdminister }: Rights): void {

@@ -178,7 +178,7 @@ function compile(exception: Exception, path: string): CompiledException {
   const compiled = { ...exception, end: expiryOf(expires) ?? 0 };
   if (substring !== undefined) return { ...compiled, passagesIn: async (text) => occurrences(text, substring) };
   if (pattern === undefined) return compiled;
-  return { ...compiled, passagesIn: patternFinder(pattern, `${path}.pattern`) };
+  return { ...compiled, passagesIn: patternFinder(pattern, path === "" ? "pattern" : `${path}.pattern`) };
 }
 
 function patternFinder(pattern: string, path: string): (text: string) => Promise<Span[]> {

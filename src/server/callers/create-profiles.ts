@@ -22,6 +22,8 @@ export interface ProfilesOptions {
   /** The secret that servers share to share verdicts. */
   cacheSecret: KeyObject | undefined;
   rememberedPins: ((profile: string) => ToolPins) | undefined;
+  /** The key of the hashes of exact texts. */
+  exceptionsKey: Uint8Array;
 }
 
 /** A profile with what its server needs to know to cache results and to log the start. */
@@ -38,7 +40,7 @@ export interface CreatedProfile {
  * @throws GuardValidationError with the path of every invalid value.
  */
 export function createProfiles(config: Config, options: ProfilesOptions): CreatedProfile[] {
-  const { engine, admission, scanners, cacheSecret, rememberedPins } = options;
+  const { engine, admission, scanners, cacheSecret, rememberedPins, exceptionsKey } = options;
   // Scanners of a program have no text that identifies them, so their results are not shared.
   const programId = scanners?.input || scanners?.output ? randomUUID() : "";
   return profilesOf(config).map((profile) => {
@@ -48,7 +50,7 @@ export function createProfiles(config: Config, options: ProfilesOptions): Create
     let verdicts: RedisVerdicts | undefined;
     const service = withProfileName(profile, () =>
       createService(profile.config, {
-        ...{ engine, environment, admission, paths: profile.paths },
+        ...{ engine, environment, admission, exceptionsKey, paths: profile.paths },
         scanners: profile.name === MAIN_PROFILE ? scanners : undefined,
         createVerdictCache: ({ input }) => {
           verdicts = cacheSecret && new RedisVerdicts(cacheSecret, input, fingerprint);

@@ -16,6 +16,12 @@ import type { DecisionListener } from "./decisions.ts";
 export interface Audit {
   /** Records decisions. */
   listener: DecisionListener;
+  /**
+   * Records another event, such as a change of the exceptions.
+   *
+   * @throws GuardError if it could not be recorded and `on_failure` is `block`.
+   */
+  record(event: Record<string, unknown>): Promise<void>;
   /** Writes pending records. */
   close(): Promise<void>;
 }
@@ -84,15 +90,17 @@ export async function openAudit({ settings, config, stream, logs, onLost }: Audi
     textKey: keys?.text ?? logs.randomKey,
     credentialOf: ({ credential }: Pick<FastifyRequest, "credential">) => credential?.name ?? null,
   };
+  const record = async (event: Record<string, unknown>) => {
+    try {
+      await log.record(event);
+    } catch (error) {
+      onLost((error as Error).cause as Error);
+      if (onFailure === "block") throw error;
+    }
+  };
   return {
-    async listener(decision) {
-      try {
-        await log.record(recordOf(decision, options));
-      } catch (error) {
-        onLost((error as Error).cause as Error);
-        if (onFailure === "block") throw error;
-      }
-    },
+    record,
+    listener: (decision) => record(recordOf(decision, options)),
     close: () => log.release(),
   };
 }

@@ -5,6 +5,7 @@ import type { ToolPins } from "../../scanners/parts/tool-pins.ts";
 import type { GuardError } from "../../support/errors.ts";
 import { KEY_BYTES } from "../../support/secret-keys.ts";
 import { type AuditLogProvider, AuditLogs } from "../decisions/audit.ts";
+import { type ExceptionStore, MemoryExceptions } from "../exceptions/exception-store.ts";
 import { Traffic, type TrafficCounts } from "../traffic/traffic.ts";
 import { randomVaultKey, type VaultKey } from "../vault/vault-seal.ts";
 import { ServerMetrics } from "./server-metrics.ts";
@@ -17,6 +18,10 @@ export interface SharedState {
   readonly cacheKey: Buffer;
   readonly counters: Counters;
   readonly auditLogs: AuditLogProvider;
+  /** The key of the hashes of exact texts if the environment has none. */
+  readonly exceptionsKey: Uint8Array;
+  /** The exceptions that were added at run time, if nothing else keeps them. */
+  readonly exceptions: ExceptionStore;
   /** Returns the store of remembered tool pins of a profile. By default each scanner has its own. */
   readonly rememberedPins?: (profile: string) => ToolPins;
 }
@@ -36,6 +41,8 @@ export class ProcessState {
       cacheKey: randomBytes(KEY_BYTES),
       counters: new MemoryCounters(),
       auditLogs: new AuditLogs(),
+      exceptionsKey: randomBytes(KEY_BYTES),
+      exceptions: new MemoryExceptions(),
     },
   ) {
     this.shared = shared;
@@ -55,6 +62,8 @@ export interface WorkerPool {
   notReady(): Promise<GuardError | undefined>;
   /** Returns the `Shadow.summary` of each process. */
   shadows(caller: string | undefined): Promise<Record<string, unknown>[]>;
+  /** Makes all processes read the exceptions of the run time again. */
+  refreshExceptions(): Promise<void>;
   /** Returns the `Traffic.counts` of each process. */
   traffic(minutes: number, credentialId: string | undefined): Promise<TrafficCounts[]>;
 }

@@ -23,6 +23,7 @@ export async function createShadow(
   { shadow, app }: Config,
   engine: Engine,
   admission: Pick<Admission, "queueSize" | "expectedWait">,
+  exceptionsKey: Uint8Array,
 ): Promise<Shadow | undefined> {
   if (shadow === undefined) return undefined;
   const settings = shadowSettings(shadow);
@@ -47,6 +48,7 @@ export async function createShadow(
           settings: { selfTestInterval: 0 },
           selfTest: false,
           admission: shadowAdmission,
+          exceptionsKey,
         };
         return [name, createService(profileConfig, options)] as const;
       }),

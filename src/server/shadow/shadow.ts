@@ -76,6 +76,11 @@ export class Shadow {
     this.#listeners.push(listener);
   }
 
+  /** The services of the second configuration. */
+  get services(): ScanService[] {
+    return [...this.#options.services.values()];
+  }
+
   /**
    * Loads the models of the second configuration. Scans are dropped until then, and forever if it fails.
    *

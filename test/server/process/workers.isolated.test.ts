@@ -152,6 +152,29 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(await checkChain(records, undefined)).toMatchObject({ records: 11 + left, faults: [], first: 1 });
   });
 
+  it("shares exceptions at once, also with a process that is restarted", async () => {
+    const { child, lines, code, said } = serve(
+      "app: { log_level: info }\ninput_scanners:\n  - { type: BanSubstrings, params: { substrings: [zebra] } }\n",
+    );
+    await said("all processes are ready");
+    const url = lines.find((line) => line.msg === "serving")?.url as string;
+    const scanTwice = async () => {
+      const replies = [1, 2].map(() => ask(url, "/scan/prompt", { body: { prompt: "zebra day" } }));
+      return (await Promise.all(replies)).map(({ text }) => JSON.parse(text).is_valid);
+    };
+    expect(await scanTwice()).toEqual([false, false]);
+    const body = { scanners: ["BanSubstrings"], text: "zebra day", reason: "a holiday", expires: "2999-01-01" };
+    expect((await ask(url, "/admin/exceptions", { body })).status).toBe(201);
+    expect(await scanTwice()).toEqual([true, true]);
+    const pids = new Set(lines.filter(({ msg }) => msg === "request").map(({ pid }) => pid));
+    expect(pids.size).toBe(2);
+    process.kill([...pids][0] as number, "SIGKILL");
+    await said("serving", 3);
+    expect(await scanTwice()).toEqual([true, true]);
+    child.kill("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("exits if processes exit again and again", async () => {
     writeFileSync(
       join(folder, "ending.mjs"),

@@ -14,6 +14,13 @@ export function remoteSharedState(supervisor: RpcChannel, keys: SharedKeys): Sha
     cacheKey: Buffer.from(keys.cache, "hex"),
     counters: new RemoteCounters(supervisor),
     auditLogs: new RemoteAuditLogs(supervisor, Buffer.from(keys.texts, "hex")),
+    exceptionsKey: Buffer.from(keys.exceptions, "hex"),
+    exceptions: {
+      kind: "memory",
+      list: () => supervisor.call("listExceptions"),
+      put: (exception) => supervisor.call("putException", exception),
+      remove: (id) => supervisor.call("removeException", id),
+    },
     rememberedPins: (profile) => remotePins(supervisor, profile, keys.pins),
   };
 }

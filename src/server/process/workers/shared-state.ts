@@ -5,6 +5,7 @@ import { type LimitStatus, MemoryCounters } from "../../../http-server/callers/c
 import { memoryStore, type PinStore, randomKey } from "../../../scanners/parts/tool-pins.ts";
 import { KEY_BYTES } from "../../../support/secret-keys.ts";
 import { type AuditLogHandle, AuditLogs } from "../../decisions/audit.ts";
+import { MemoryExceptions, type StoredException } from "../../exceptions/exception-store.ts";
 import type { RpcMethods } from "./rpc-channel.ts";
 
 /** How many pairs of a credential and an address are remembered, as in a single process. */
@@ -16,6 +17,7 @@ export interface SharedKeys {
   cache: string;
   texts: string;
   pins: string;
+  exceptions: string;
 }
 
 /** The arguments of `take`. */
@@ -34,11 +36,13 @@ export class SharedStateOwner {
   readonly #knownPairs = new LRUCache<string, true>({ max: MAX_KNOWN_PAIRS });
   readonly #auditLogs = new AuditLogs();
   readonly #pins = new Map<string, PinStore>();
+  readonly #exceptions = new MemoryExceptions();
   readonly keys: SharedKeys = {
     vault: randomBytes(KEY_BYTES).toString("hex"),
     cache: randomBytes(KEY_BYTES).toString("hex"),
     texts: Buffer.from(this.#auditLogs.randomKey).toString("hex"),
     pins: randomKey(),
+    exceptions: randomBytes(KEY_BYTES).toString("hex"),
   };
 
   /**
@@ -50,7 +54,7 @@ export class SharedStateOwner {
     const limits = this.#limitMethods();
     const audit = this.#auditMethods();
     return {
-      methods: { ...limits.methods, ...audit.methods, ...this.#pinMethods() },
+      methods: { ...limits.methods, ...audit.methods, ...this.#pinMethods(), ...this.#exceptionMethods() },
       release() {
         limits.release();
         audit.release();
@@ -111,6 +115,14 @@ export class SharedStateOwner {
       logs.clear();
     };
     return { methods, release };
+  }
+
+  #exceptionMethods(): RpcMethods {
+    return {
+      listExceptions: () => this.#exceptions.list(),
+      putException: (exception: StoredException) => this.#exceptions.put(exception),
+      removeException: (id: string) => this.#exceptions.remove(id),
+    };
   }
 
   #pinMethods(): RpcMethods {

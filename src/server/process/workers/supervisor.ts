@@ -161,6 +161,7 @@ class Supervisor {
         reload: () => this.#reloads.run(),
         allMetrics: () => this.#allMetrics(),
         anyNotReady: () => this.#anyNotReady(),
+        refreshAllExceptions: async () => void (await this.#callAll("refreshExceptions", null)),
         allShadows: (caller: string | null) => this.#resultsOfAll("shadow", caller),
         allTraffic: (options: object) => this.#resultsOfAll("traffic", options),
       }),

@@ -29,7 +29,7 @@ let reloading: PreparedReload | undefined;
 const supervisor = new RpcChannel(
   // A message that cannot be sent is for a supervisor that has ended.
   (message) => process.connected && process.send?.(message, undefined, undefined, () => {}),
-  { start, prepare, commit, abort, close, metrics, notReady, shadow, traffic },
+  { start, prepare, commit, abort, close, metrics, notReady, shadow, traffic, refreshExceptions },
 );
 process.on("message", (message) => supervisor.receive(message));
 // The supervisor waits for this call: messages that arrive before the program is loaded would be lost.
@@ -68,6 +68,7 @@ function workerContext({ keys, workers, isLeader, isReplacement }: WorkerStart):
         return reason ? new GuardError(...reason) : undefined;
       },
       shadows: (caller) => supervisor.call("allShadows", caller),
+      refreshExceptions: () => supervisor.call("refreshAllExceptions"),
       traffic: (minutes, credentialId) => supervisor.call("allTraffic", { minutes, credentialId }),
     },
     isReplacement,
@@ -121,6 +122,10 @@ function metrics(): Promise<unknown> | undefined {
 function notReady(): [GuardError["code"], string] | null {
   const reason = server ? server.generations.current.profiles.notReady : closedError();
   return reason ? [reason.code, reason.message] : null;
+}
+
+async function refreshExceptions(): Promise<void> {
+  await server?.generations.current.exceptions.refresh();
 }
 
 function shadow(caller: string | null): unknown {
