@@ -17,7 +17,7 @@ import { didYouMean } from "../../support/did-you-mean.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { parseOptions } from "../../support/options.ts";
 import type { Profiles } from "../callers/profiles.ts";
-import { authProblems, type ProblemReplies, scanProblems } from "../http/problem-replies.ts";
+import { authProblems, bodyProblems, type ProblemReplies } from "../http/problem-replies.ts";
 import { jsonReply } from "../routes/replies.ts";
 import {
   exceptionExample,
@@ -140,10 +140,8 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
   });
 });
 
-const { 400: malformed, 413: tooLarge, 415: wrongType } = scanProblems as Required<ProblemReplies>;
-
 const invalidProblems: ProblemReplies = {
-  ...{ 400: malformed, 413: tooLarge, 415: wrongType },
+  ...bodyProblems,
   422: {
     description: "Invalid fields",
     example: new Problem(422, "The body has the wrong shape.", {

@@ -51,16 +51,11 @@ export const notReadyProblems: ProblemReplies = {
   },
 };
 
-/** Problems of scans. */
-export const scanProblems: ProblemReplies = {
+/** Problems of JSON bodies. */
+export const bodyProblems: ProblemReplies = {
   400: {
     description: "Invalid JSON, or a malformed request",
     example: new Problem(400, "The body is not valid JSON."),
-  },
-  ...authProblems,
-  403: {
-    description: "No right to use a profile, to set thresholds, or to suppress scanners",
-    example: new Problem(403, "This credential may not use that profile."),
   },
   413: {
     description: "Body, conversation or vault too large",
@@ -69,6 +64,16 @@ export const scanProblems: ProblemReplies = {
   415: {
     description: "Not uncompressed application/json in UTF-8",
     example: new Problem(415, "The body must be application/json."),
+  },
+};
+
+/** Problems of scans. */
+export const scanProblems: ProblemReplies = {
+  ...bodyProblems,
+  ...authProblems,
+  403: {
+    description: "No right to use a profile, to set thresholds, or to suppress scanners",
+    example: new Problem(403, "This credential may not use that profile."),
   },
   422: {
     description: "Invalid or ambiguous fields, or a vault that cannot be opened",
