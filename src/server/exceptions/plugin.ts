@@ -66,7 +66,6 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
   for (const schema of namedSchemas(requests, "input")) app.addSchema(schema);
   const replies = { Exception: exceptionReply, ExceptionList: exceptionList };
   for (const schema of namedSchemas(replies, "output")) app.addSchema(schema);
-  const onRequest = async ({ rights }: FastifyRequest) => assertAddingExceptions(rights);
 
   app.get("/admin/exceptions", {
     config: { problems },
@@ -84,6 +83,13 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
     },
   });
 
+  addRoute(app, options);
+  removeRoute(app, options);
+});
+
+const onRequest = async ({ rights }: FastifyRequest) => assertAddingExceptions(rights);
+
+function addRoute(app: FastifyInstance, options: ExceptionsPluginOptions): void {
   app.post("/admin/exceptions", {
     config: {
       problems: { ...problems, ...invalidProblems, ...storeProblems },
@@ -105,7 +111,7 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
         createdBy: request.credential?.name ?? null,
       };
       await options.record(eventOf("exception_added", request, stored));
-      await exceptions.add(stored);
+      await options.exceptions.add(stored);
       request.log.info(
         { exception: stored.id, scanners: stored.scanners, expires: stored.expires },
         "an exception was added",
@@ -113,7 +119,10 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
       return reply.code(201).send(listed(stored));
     },
   });
+}
 
+function removeRoute(app: FastifyInstance, options: ExceptionsPluginOptions): void {
+  const { exceptions, profiles } = options;
   app.delete<{ Params: { id: string } }>("/admin/exceptions/:id", {
     config: { problems: { ...problems, ...unknownProblems, ...storeProblems } },
     schema: {
@@ -138,7 +147,7 @@ export const exceptionsPlugin = fp(async (app: FastifyInstance, options: Excepti
       return reply.code(204).send();
     },
   });
-});
+}
 
 const invalidProblems: ProblemReplies = {
   ...bodyProblems,
