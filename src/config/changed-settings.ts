@@ -2,8 +2,8 @@ import { isRecord } from "../support/is-record.ts";
 import { toSnakeCase } from "../support/options.ts";
 import type { Config } from "./schema.ts";
 
-/** Scanners and credentials are shown elsewhere, and credentials have secrets. */
-const LEFT_OUT = ["inputScanners", "outputScanners", "profiles", "auth"];
+/** Scanners, credentials and exceptions are shown elsewhere. Credentials have secrets, and exceptions quote texts. */
+const LEFT_OUT = ["inputScanners", "outputScanners", "profiles", "auth", "allow"];
 
 /** A setting with its path in the file, and its value in JSON. */
 export interface ShownSetting {
@@ -20,8 +20,6 @@ export function changedSettings(config: Config, defaults: Config): ShownSetting[
 function flatten(config: Config): ShownSetting[] {
   const collect = (value: unknown, path: string): ShownSetting[] => {
     if (value === undefined || value === null) return [];
-    // Entries such as exceptions may quote texts.
-    if (Array.isArray(value) && value.some(isRecord)) return [{ name: path, value: `${value.length} entries` }];
     if (!isRecord(value)) return [{ name: path, value: JSON.stringify(withoutPasswords(value)) ?? typeof value }];
     return Object.entries(value).flatMap(([key, inner]) => collect(inner, `${path}.${toSnakeCase(key)}`));
   };

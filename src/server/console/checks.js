@@ -97,6 +97,7 @@ function checkRow(profile, check, onMove) {
     verdict,
     ...limit.cells,
     element("span", { class: "check-time hint" }, milliseconds(check.timing)),
+    ...exceptionsOf(check),
   );
   return {
     root,
@@ -107,6 +108,11 @@ function checkRow(profile, check, onMove) {
       limit.show(judged, name);
     },
   };
+}
+
+/** Names the exceptions without which the check would fail. @param {Check} check */
+function exceptionsOf({ excepted = [] }) {
+  return excepted.map(({ id, reason }) => element("span", { class: "check-extra hint" }, `Exception ${id}: ${reason}`));
 }
 
 /** @param {string} text */

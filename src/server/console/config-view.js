@@ -9,6 +9,7 @@ import { CallError, call } from "./session.js";
  *   from: string | null, warnings: string[], profiles: { name: string, scanners: Record<"input" | "output", Scanner[]> }[],
  *   models: { model: string, here: boolean, size?: number, license?: string }[],
  *   credentials: { name: string, type: string, profile: string, may: string[] }[],
+ *   exceptions: { id: string, scanners: string[], reason: string, expires: string, origin: string, is_expired: boolean }[],
  *   settings: { name: string, value: string }[] }} ServerConfig
  */
 
@@ -42,9 +43,9 @@ export function configView({ onSignedOut }) {
   };
 }
 
-/** @param {ServerConfig} config @returns {Node[]} */
+/** @param {ServerConfig} config @returns {(Node | string)[]} */
 function configCards(config) {
-  const { profiles, models, credentials, settings } = config;
+  const { profiles, models, credentials, exceptions, settings } = config;
   return [
     element("div", { class: "columns" }, serverCard(config), warningsCard(config.warnings)),
     ...profiles.map(({ name, scanners }) =>
@@ -59,6 +60,7 @@ function configCards(config) {
         ),
       ),
     ),
+    exceptions.length > 0 ? exceptionsCard(exceptions) : "",
     element(
       "div",
       { class: "columns even" },
@@ -152,6 +154,19 @@ function modelsCard(models) {
       ? table("Models", ["Model", "#Size", "License", "Here"], rows)
       : emptyState("No models.", "All scanners are rules."),
   );
+}
+
+/** @param {ServerConfig["exceptions"]} exceptions */
+function exceptionsCard(exceptions) {
+  const rows = exceptions.map(({ id, scanners, reason, expires, origin, is_expired: isExpired }) => [
+    id,
+    scanners.join(", "),
+    element("span", { class: "wide" }, reason),
+    element("span", {}, expires, isExpired && element("span", { class: "badge warned" }, "expired")),
+    origin,
+  ]);
+  const heads = ["Exception", "Scanners", "Reason", "Works until", "From"];
+  return card("Exceptions", {}, table("Exceptions", heads, rows));
 }
 
 /** @param {ServerConfig["credentials"]} credentials */

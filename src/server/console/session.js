@@ -17,7 +17,7 @@
  * @typedef {{ start: number, end: number, type: string, text?: string, score: number, label?: string, service?: string,
  *   view?: string, message?: number, path?: string }} Finding
  * @typedef {{ name: string, scanner: string, type: string, scope: string, is_valid: boolean, outcome: string, score: number,
- *   probability?: number, timing: number, mode?: "monitor" }} Check
+ *   probability?: number, timing: number, mode?: "monitor", excepted?: { id: string, reason: string, score: number }[] }} Check
  * @typedef {Record<string, unknown> & { chars: number, scanned_chars: number, truncated: boolean, windows: number,
  *   parts_skipped: number, suppressed: string[], failed: string[] }} Coverage
  * @typedef {{ role: string, content: string }} Message

@@ -232,21 +232,23 @@ function minuteTable(minutes) {
   );
 }
 
+/** Columns that are shown only if they have a figure. */
+const RARE_COLUMNS = /** @type {const} */ ([
+  ["would_fail", "Would fail"],
+  ["excepted", "Excepted"],
+]);
+
 /** @param {Traffic["scanners"]} scanners */
 function scannerCard(scanners) {
   const all = Object.entries(scanners).flatMap(([side, counts]) =>
-    Object.entries(counts).map(([name, { passed = 0, failed = 0, would_fail: would = 0, ms = 0 }]) => ({
-      side,
-      name,
-      checks: passed + failed + would,
-      failed,
-      would,
-      ms,
-    })),
+    Object.entries(counts).map(([name, values]) => {
+      const { passed = 0, failed = 0, would_fail = 0, ms = 0 } = values;
+      return { side, name, values, checks: passed + failed + would_fail, failed, would: would_fail, ms };
+    }),
   );
   all.sort((one, other) => other.failed + other.would - (one.failed + one.would) || other.checks - one.checks);
-  const monitors = all.some(({ would }) => would > 0);
-  const rows = all.map(({ side, name, checks, failed, would, ms }) => [
+  const rare = RARE_COLUMNS.filter(([column]) => all.some(({ values }) => (values[column] ?? 0) > 0));
+  const rows = all.map(({ side, name, values, checks, failed, ms }) => [
     element("span", {}, name, " ", element("span", { class: "badge" }, side)),
     number(checks),
     element(
@@ -255,18 +257,11 @@ function scannerCard(scanners) {
       meter(failed / checks, "fails"),
       element("span", {}, `${number(failed)} (${percent(failed, checks)})`),
     ),
-    ...(monitors ? [number(would)] : []),
+    ...rare.map(([column]) => number(values[column] ?? 0)),
     milliseconds(ms / checks),
   ]);
-  return card(
-    "By scanner",
-    {},
-    table(
-      "Checks by scanner",
-      ["Scanner", "#Checks", "#Failed", ...(monitors ? ["#Would fail"] : []), "#Mean time"],
-      rows,
-    ),
-  );
+  const heads = ["Scanner", "#Checks", "#Failed", ...rare.map(([, title]) => `#${title}`), "#Mean time"];
+  return card("By scanner", {}, table("Checks by scanner", heads, rows));
 }
 
 /**

@@ -59,8 +59,20 @@ function describeServer({ config, profiles, engine, source, warnings, processes,
     profiles: profiles.all.map(({ name, service }) => ({ name, scanners: describeScanners(service) })),
     models: models.map(({ model, here, size, license }) => ({ model, here, size, license })),
     credentials: describeCredentials(config.auth ?? []),
+    exceptions: describeExceptions(profiles),
     settings: changedSettings(config, checkConfig({})),
   };
+}
+
+/** Describes the exceptions of all profiles, without the texts that they let pass. */
+function describeExceptions({ all }: Profiles) {
+  const listed = all.flatMap(({ service }) => service.exceptions?.list() ?? []);
+  return [...new Map(listed.map((one) => [one.id, one])).values()].map(
+    ({ id, scanners, reason, expires, isExpired, origin }) => ({
+      ...{ id, scanners, reason, expires, origin },
+      is_expired: isExpired,
+    }),
+  );
 }
 
 function describeCredentials(entries: readonly AuthEntry[]) {

@@ -61,7 +61,10 @@ const outcomes = z.record(z.string(), count).describe("Number of scans by outcom
 const verdicts = z.object({ passed: count.optional(), failed: count.optional() });
 const scannerCounts = z.record(
   z.string(),
-  verdicts.extend({ ms: z.number().optional().describe("Milliseconds of all its checks together.") }),
+  verdicts.extend({
+    excepted: count.optional().describe("Checks from which an exception removed findings."),
+    ms: z.number().optional().describe("Milliseconds of all its checks together."),
+  }),
 );
 
 export const traffic = z
@@ -153,6 +156,18 @@ export const serverConfig = z
         may: z.array(z.string()).describe("Its rights: suppress, add_recognizers, administer, choose."),
       }),
     ),
+    exceptions: z
+      .array(
+        z.object({
+          id: z.string(),
+          scanners: z.array(z.string()),
+          reason: z.string(),
+          expires: z.string(),
+          origin: z.string().describe("configuration, or run time."),
+          is_expired: z.boolean(),
+        }),
+      )
+      .describe("The exceptions of all profiles, without the texts that they let pass."),
     settings: z
       .array(z.object({ name: z.string(), value: z.string().describe("In JSON, without passwords.") }))
       .describe("The settings that differ from their defaults, without scanners and credentials."),
@@ -171,5 +186,6 @@ export const serverConfigExample = {
   profiles: [{ name: "default", scanners: { input: [injection], output: [] } }],
   models: [{ model: "embedded:injection", here: true, size: 4_200_000, license: "MIT" }],
   credentials: [{ name: "shop", type: "http_bearer", profile: "default", may: [] }],
+  exceptions: [],
   settings: [{ name: "app.allow_thresholds", value: "true" }],
 };

@@ -73,8 +73,9 @@ export class Traffic {
     const isComputed = cache !== "hit" && cache !== "shared";
     /** Whether all checks of a source passed. */
     const sources = new Map<string, boolean>();
-    for (const { scanner, scope, isValid, timing } of report.checks) {
+    for (const { scanner, scope, isValid, timing, excepted } of report.checks) {
       const counts = countsIn(scanners, scanner);
+      if (excepted) add(counts, "excepted");
       add(counts, verdictName(isValid));
       if (isComputed) add(counts, "ms", timing);
       const source = sourceOf(scope, textSource);

@@ -163,7 +163,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
     expect(focused[0]).toBe("Skip to the content");
     expect(focused).toContain("Prompt injection");
     await page.keyboard.type("😀 A zebra 🦓 is no zebr. p=0.25");
-    expect(await check()).toMatch(/^Blocked\. 1 of 2 checks failed: Zebra\. [\d.]+ ms\.$/);
+    expect(await check()).toMatch(/^Blocked\. 1 of 2 checks failed: Zebra\. [\d.,]+ ms\.$/);
     expect(await marks(page)).toEqual(["zebra"]);
     expect(await tags(page)).toEqual(["Zebra: word"]);
     expect(await checks(page)).toEqual(["Zebra fails", "Graded passes 0.25 ≤ 0.50"]);
@@ -223,7 +223,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
     await page.getByText("What Language found is known after a new check.").waitFor();
     await page.getByRole("button", { name: "Check with these thresholds" }).click();
     await page.locator("mark").waitFor();
-    expect(await judged()).toMatch(/^Blocked\. 1 of 1 check failed: Language\. [\d.]+ ms\.$/);
+    expect(await judged()).toMatch(/^Blocked\. 1 of 1 check failed: Language\. [\d.,]+ ms\.$/);
     expect(await page.locator("pre code").textContent()).toContain('"Language": 0.3');
     await page.getByRole("button", { name: "Check with the configured thresholds" }).click();
     await page.getByText("None of 1 check failed.").waitFor();

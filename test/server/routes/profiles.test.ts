@@ -15,6 +15,7 @@ const auth = [
 const config = {
   auth,
   app: { allowThresholds: true },
+  allow: [{ id: "joke", scanners: ["Words"], substring: "zebra-CANARY", reason: "A joke.", expires: "2020-01-31" }],
   rateLimit: { enabled: true, redis: "" },
   inputScanners: [
     { type: "Language", params: { validLanguages: ["en"], threshold: 0.65 } },
@@ -54,13 +55,19 @@ describe("GET /admin/config", () => {
     const reply = await get("/admin/config", ops);
     expect(reply.statusCode).toBe(200);
     expect(reply.body).not.toContain("CANARY");
-    const { settings, credentials, profiles, models, warnings, ...rest } = reply.json();
+    const { settings, credentials, exceptions, profiles, models, warnings, ...rest } = reply.json();
     expect(rest).toMatchObject({ file: null, processes: 1, hash: expect.stringMatching(/^[0-9a-f]{16}$/) });
     expect(settings).toContainEqual({ name: "app.allow_thresholds", value: "true" });
     expect(settings).toContainEqual({ name: "cache.redis.url", value: '"redis://127.0.0.1:1/0"' });
     expect(credentials).toEqual([
       { name: "ops", type: "http_bearer", profile: "default", may: ["administer", "suppress", "choose"] },
       { name: "shop", type: "api_key", profile: "strict", may: [] },
+    ]);
+    expect(exceptions).toEqual([
+      {
+        ...{ id: "joke", scanners: ["Words"], reason: "A joke.", expires: "2020-01-31" },
+        ...{ origin: "configuration", is_expired: true },
+      },
     ]);
     expect(profiles.map(({ name }: { name: string }) => name)).toEqual(["default", "strict", "other"]);
     expect(models).toContainEqual(expect.objectContaining({ here: true, size: expect.any(Number) }));
