@@ -32,6 +32,7 @@ const BENCHMARKS: Record<string, { prints: RegExp[]; writes?: string }> = {
   "bench:fair": { prints: [/^\| prompts beside documents/m], writes: "fair" },
   "bench:mcp": { prints: [/^\| direct/m, /^\| guard mcp/m], writes: "mcp" },
   "bench:memory": { prints: [/^\| after load/m, /^\| embedded:prompt-injection/m, /^\| model 1/m], writes: "memory" },
+  "bench:monitor": { prints: [/ 0 with other verdicts in monitor mode/, /^\| stream/m], writes: "monitor" },
   "bench:overload": {
     prints: [/^\| 4 connections/m, /^\| \d+ requests\/s/m, /^\| 128 connections/m],
     writes: "overload",

@@ -1,7 +1,16 @@
 import { resolve } from "node:path";
 import type { ProxyOptions } from "../proxy/index.ts";
+import type { Mode } from "../scan/mode.ts";
 import { numberOf, UsageError } from "./command.ts";
-import { configFile } from "./config-path.ts";
+import { CONFIG_HELP, configFile } from "./config-path.ts";
+import { MODE_HELP, modeOption } from "./mode.ts";
+
+/** The options that say what runs the checks, for all commands that check calls of model APIs. */
+export const CHECK_OPTIONS = {
+  config: { type: "string", value: "FILE", help: CONFIG_HELP },
+  guard: { type: "string", value: "URL", help: "let this guard server run the checks, instead of this process" },
+  mode: { type: "string", value: "MODE", help: MODE_HELP },
+} as const;
 
 /** The options that limit calls of model APIs, for all commands that check them. */
 export const LIMIT_OPTIONS = {
@@ -56,15 +65,44 @@ export function portOf(option: string, text: string | undefined): number | undef
   return port;
 }
 
+type CheckValues = { [Name in keyof typeof CHECK_OPTIONS]?: string };
+
+/** Checks the options that say what runs the checks. @returns the mode. */
+export function checkModeOf({ config, guard, mode: given }: CheckValues): Mode | undefined {
+  if (guard !== undefined && config !== undefined) {
+    throw new UsageError("--config is for scanners in this process: give it or --guard, not both");
+  }
+  const mode = modeOption(given);
+  if (mode === "off" && guard !== undefined) {
+    throw new UsageError("--mode off: the scanners run on the server of --guard");
+  }
+  return mode;
+}
+
+/** Returns what runs the checks: the server of `--guard`, or the scanners of a configuration in this process. */
+export async function checksOf(
+  { config, guard: url }: CheckValues,
+  mode: Mode | undefined,
+): Promise<Pick<ProxyOptions, "guard" | "config">> {
+  if (url === undefined) return scannersOf(config, mode);
+  const { remoteGuard } = await import("../proxy/index.ts");
+  return { guard: () => remoteGuard(url, process.env.GUARD_TOKEN, mode) };
+}
+
 /** Runs the scanners of a configuration in this process. */
-export async function scannersOf(option: string | undefined): Promise<Pick<ProxyOptions, "guard" | "config">> {
+async function scannersOf(
+  option: string | undefined,
+  mode: Mode | undefined,
+): Promise<Pick<ProxyOptions, "guard" | "config">> {
   const file = configFile(option, undefined);
-  const [{ loadConfig }, { localGuard }] = await Promise.all([
+  const [{ loadConfig }, { localGuard }, { leastStrict }] = await Promise.all([
     import("../config/index.ts"),
     import("../proxy/local-guard.ts"),
+    import("../scan/mode.ts"),
   ]);
   const { limitProcessMemory } = await import("../http-server/process-memory.ts");
   limitProcessMemory();
-  const config = await loadConfig(file.path);
+  const loaded = await loadConfig(file.path);
+  const config = { ...loaded, app: { ...loaded.app, mode: leastStrict(loaded.app.mode, mode) } };
   return { config, guard: () => localGuard(config, { file: resolve(file.path), from: file.from }) };
 }

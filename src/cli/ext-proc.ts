@@ -1,12 +1,9 @@
-import type { ExtProcOptions } from "../grpc/start-ext-proc.ts";
 import { GRPC, requirePackages } from "../support/optional-packages.ts";
 import { type Command, parse, UsageError } from "./command.ts";
-import { CONFIG_HELP } from "./config-path.ts";
-import { LIMIT_OPTIONS, limitsOf, portOf, scannersOf } from "./door-options.ts";
+import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf, portOf } from "./door-options.ts";
 
 const options = {
-  config: { type: "string", value: "FILE", help: CONFIG_HELP },
-  guard: { type: "string", value: "URL", help: "let this guard server run the checks, instead of this process" },
+  ...CHECK_OPTIONS,
   host: { type: "string", value: "ADDRESS", help: "address to listen on; default: 127.0.0.1" },
   port: { type: "string", value: "NUMBER", help: "port for gRPC, 0 for a free one; default: 9002" },
   "http-port": {
@@ -34,7 +31,8 @@ const options = {
 export const extProc: Command = {
   name: "ext-proc",
   summary: "Checks calls of model APIs that Envoy forwards, as its external processor (gRPC).",
-  usage: "guard-scan ext-proc [--config FILE | --guard URL] [--host ADDRESS] [--port NUMBER] [--http-port NUMBER] ...",
+  usage:
+    "guard-scan ext-proc [--config FILE | --guard URL] [--mode MODE] [--host ADDRESS] [--port NUMBER] [--http-port NUMBER] ...",
   options,
   notes:
     "Envoy, Envoy Gateway and other gateways with ext_proc send requests and responses to it, and take its changes and refusals.\n" +
@@ -42,26 +40,17 @@ export const extProc: Command = {
   async run(args) {
     const { values, positionals } = parse(options, args);
     if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
-    if (values.guard !== undefined && values.config !== undefined) {
-      throw new UsageError("--config is for scanners in this process: give it or --guard, not both");
-    }
+    const mode = checkModeOf(values);
     const { "tls-cert": cert, "tls-key": key, "tls-client-ca": clientCa, "caller-header": callerHeader } = values;
     if ((cert === undefined) !== (key === undefined)) throw new UsageError("give --tls-cert and --tls-key together");
     if (clientCa !== undefined && cert === undefined) throw new UsageError("--tls-client-ca needs --tls-cert");
     const ports = { port: portOf("--port", values.port), httpPort: portOf("--http-port", values["http-port"]) };
     const limits = limitsOf(values);
     requirePackages("guard-scan ext-proc", GRPC);
-    const [{ startExtProc }, { remoteGuard }] = await Promise.all([
-      import("../grpc/start-ext-proc.ts"),
-      import("../proxy/index.ts"),
-    ]);
-    const checks: Pick<ExtProcOptions, "guard" | "config"> =
-      values.guard === undefined
-        ? await scannersOf(values.config)
-        : { guard: () => remoteGuard(values.guard as string, process.env.GUARD_TOKEN) };
+    const { startExtProc } = await import("../grpc/start-ext-proc.ts");
     // The server keeps the process alive until a signal closes it or a model cannot be loaded.
     await startExtProc({
-      ...checks,
+      ...(await checksOf(values, mode)),
       ...limits,
       isPublic: values.public ?? false,
       ...(cert !== undefined && key !== undefined ? { tls: { cert, key, ...(clientCa ? { clientCa } : {}) } } : {}),

@@ -3,6 +3,7 @@ import type { PinFile, ServerIdentity } from "../mcp/pin-file.ts";
 import { ownFile } from "../own-files.ts";
 import { MCP, requirePackages } from "../support/optional-packages.ts";
 import { type Command, parse, UsageError } from "./command.ts";
+import { MODE_HELP, modeOption } from "./mode.ts";
 
 const options = {
   config: { type: "string", value: "FILE", help: "configuration file; default: guard's own mcp.yml" },
@@ -19,6 +20,7 @@ const options = {
     help: "header of all requests to --url; may be repeated",
   },
   "on-finding": { type: "string", value: "mask|block", help: "mask or block results that fail; default: mask" },
+  mode: { type: "string", value: "MODE", help: MODE_HELP },
   restore: {
     type: "string",
     multiple: true,
@@ -38,7 +40,7 @@ export const mcp: Command = {
   name: "mcp",
   summary: "Checks the tools of an MCP server, their arguments and their results.",
   usage:
-    "guard-scan mcp [--config FILE] [--pins FILE [--accept]] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
+    "guard-scan mcp [--config FILE] [--mode MODE] [--pins FILE [--accept]] [--restore NAME ...] (-- COMMAND [ARGS ...] | --url URL [--header 'K: V' ...])",
   options,
   notes:
     "Let the MCP client start this command instead of the server. Standard output is for the protocol; the log is on standard error.\n" +
@@ -54,6 +56,7 @@ export const mcp: Command = {
     if (values.accept && values.pins === undefined) throw new UsageError("--accept belongs to --pins");
     const onFinding = values["on-finding"] ?? "mask";
     if (onFinding !== "mask" && onFinding !== "block") throw new UsageError("--on-finding: expected mask or block");
+    const mode = modeOption(values.mode);
     const url = values.url === undefined ? undefined : readUrl(values.url);
     const headers = readHeaders(values.header ?? []);
     const label = values.name === undefined ? "guard-scan mcp" : `guard-scan mcp ${JSON.stringify(values.name)}`;
@@ -70,7 +73,7 @@ export const mcp: Command = {
     const pins = values.pins === undefined ? undefined : await PinFile.open(values.pins, identity, values.accept);
     let removed = 0;
     const session = await McpSession.fromConfig(values.config ?? ownFile("mcp.yml"), {
-      ...{ onFinding, restore: values.restore ?? [], log, pins },
+      ...{ onFinding, restore: values.restore ?? [], log, pins, mode },
       onRemovedTool: () => removed++,
     });
     const stop = () => void session.close();

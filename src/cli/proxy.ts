@@ -1,7 +1,5 @@
-import type { ProxyOptions } from "../proxy/index.ts";
 import { type Command, parse, UsageError } from "./command.ts";
-import { CONFIG_HELP } from "./config-path.ts";
-import { LIMIT_OPTIONS, limitsOf, portOf, scannersOf } from "./door-options.ts";
+import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf, portOf } from "./door-options.ts";
 
 const options = {
   upstream: {
@@ -10,8 +8,7 @@ const options = {
     value: "[PREFIX=]URL",
     help: "forward requests to this API, such as https://api.openai.com; may be repeated with prefixes: /anthropic=https://api.anthropic.com",
   },
-  config: { type: "string", value: "FILE", help: CONFIG_HELP },
-  guard: { type: "string", value: "URL", help: "let this guard server run the checks, instead of this process" },
+  ...CHECK_OPTIONS,
   host: { type: "string", value: "ADDRESS", help: "address to listen on; default: 127.0.0.1" },
   port: { type: "string", value: "NUMBER", help: "port to listen on, 0 for a free one; default: 8080" },
   public: { type: "boolean", help: "accept calls from other machines without a credential for guard" },
@@ -23,7 +20,7 @@ export const proxy: Command = {
   name: "proxy",
   summary: "Runs a proxy that checks calls of OpenAI, Anthropic and compatible APIs.",
   usage:
-    "guard-scan proxy --upstream URL [--config FILE | --guard URL] [--host ADDRESS] [--port NUMBER] [--pass PATH ...]",
+    "guard-scan proxy --upstream URL [--config FILE | --guard URL] [--mode MODE] [--host ADDRESS] [--port NUMBER] [--pass PATH ...]",
   options,
   notes:
     "Clients use the proxy as their base URL, and send their own credential. Requests that guard cannot read are rejected.\n" +
@@ -32,19 +29,13 @@ export const proxy: Command = {
     const { values, positionals } = parse(options, args);
     if (positionals.length > 0) throw new UsageError(`unexpected argument ${positionals[0]}`);
     if (!values.upstream) throw new UsageError("give --upstream URL: the API that requests go to");
-    if (values.guard !== undefined && values.config !== undefined) {
-      throw new UsageError("--config is for scanners in this process: give it or --guard, not both");
-    }
+    const mode = checkModeOf(values);
     const port = portOf("--port", values.port);
     const limits = limitsOf(values);
-    const { startProxy, remoteGuard } = await import("../proxy/index.ts");
-    const checks: Pick<ProxyOptions, "guard" | "config"> =
-      values.guard === undefined
-        ? await scannersOf(values.config)
-        : { guard: () => remoteGuard(values.guard as string, process.env.GUARD_TOKEN) };
+    const { startProxy } = await import("../proxy/index.ts");
     // The proxy keeps the process alive until a signal closes it or a model cannot be loaded.
     await startProxy({
-      ...checks,
+      ...(await checksOf(values, mode)),
       upstreams: values.upstream,
       ...limits,
       isPublic: values.public ?? false,

@@ -49,7 +49,7 @@ export function buildScanner(
   prefix = "",
 ): Scanner {
   const { options } = findClass(side, entry.type, prefix);
-  const params = () => withCommonDefaults(options, namedParams(entry), app);
+  const params = () => withCommonDefaults(options, entryParams(entry), app);
   return withPrefix(`${prefix}.params`, () => createScanner(side, entry.type, params(), environment));
 }
 
@@ -65,14 +65,18 @@ function withCommonDefaults(
 }
 
 /**
- * Returns the parameters with the name of the entry.
+ * Returns the parameters with the name and the mode of the entry.
  *
- * @throws GuardValidationError if both the entry and its params have a name.
+ * @throws GuardValidationError if both the entry and its params have one.
  */
-export function namedParams({ name, params }: ScannerEntry): Record<string, unknown> {
-  if (name === undefined) return params;
-  if (params.name === undefined) return { ...params, name };
-  throw new GuardValidationError([{ path: "name", message: "is given twice: in params and beside it" }]);
+export function entryParams({ name, mode, params }: ScannerEntry): Record<string, unknown> {
+  const given = { name, mode };
+  const twice = (["name", "mode"] as const).filter((key) => given[key] !== undefined && params[key] !== undefined);
+  if (twice.length > 0) {
+    const message = "is given twice: in params and beside it";
+    throw new GuardValidationError(twice.map((path) => ({ path, message })));
+  }
+  return { ...params, ...(name === undefined ? {} : { name }), ...(mode === undefined ? {} : { mode }) };
 }
 
 /** Finds the class of a scanner; `prefix` is the path of its entry. */

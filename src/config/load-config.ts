@@ -6,7 +6,7 @@ import type { Environment } from "../support/environment.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
 import { fromSnakeCase, parseOptions } from "../support/options.ts";
-import { findClass, namedParams } from "./build-scanners.ts";
+import { entryParams, findClass } from "./build-scanners.ts";
 import { checkSections } from "./check-config.ts";
 import { coerceExpanded, type ExpandedFile, expandEnvironment } from "./environment.ts";
 import { collectIssues, distinctIssues, withFileName, withLine, withPrefix, withVariables } from "./issues.ts";
@@ -128,12 +128,13 @@ function listHolders(config: unknown): [holder: Record<string, unknown>, prefix:
 function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlyMap<string, unknown>): void {
   const found = findClass(side, entry.type, prefix);
   withPrefix(`${prefix}.params`, () => {
-    const camel = fromSnakeCase(found.options, namedParams({ ...entry, params: entry.params ?? {} }));
+    const camel = fromSnakeCase(found.options, entryParams({ ...entry, params: entry.params ?? {} }));
     const params = coerceExpanded(found.options, camel, paths, `${prefix}.params`);
     parseOptions(found.options, params, "snake_case");
     entry.params = params as Record<string, unknown>;
-    // `namedParams` has moved the name to the parameters.
+    // `entryParams` has moved them to the parameters.
     delete entry.name;
+    delete entry.mode;
   });
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { isEverywhere } from "../scan/mode.ts";
 import type { Environment } from "../support/environment.ts";
 import { expiredExceptions } from "./exceptions.ts";
 import type { Config } from "./schema.ts";
@@ -36,6 +37,13 @@ type PossibleRisk = [applies: boolean, about: string, text: string, advice: stri
 
 function appRisks({ app }: Config): PossibleRisk[] {
   return [
+    [
+      isEverywhere(app.mode, "monitor"),
+      "app.mode",
+      "all scanners only monitor: no text is blocked or changed",
+      "enforce, or remove it, once the false alarms are known",
+    ],
+    [isEverywhere(app.mode, "off"), "app.mode", "no scanner runs: every text passes", "monitor or enforce"],
     [
       app.logContent,
       "app.log_content",

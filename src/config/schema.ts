@@ -3,6 +3,7 @@ import { z } from "zod";
 import { conversationRiskOptions, type ScoringFunction } from "../conversation/scan-conversation.ts";
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
 import { checkConditions, exceptionFields, exceptionScanners } from "../scan/exceptions/exception.ts";
+import { modeSetting } from "../scan/mode.ts";
 import { SCAN_GROUPS } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { TREATMENTS } from "../scanners/parts/untrained-languages.ts";
@@ -123,6 +124,11 @@ const app = z.strictObject({
     .describe(
       "Scanners, by name or type, that mask instead of block: their failing texts may be used as rewritten. They must remove all of " +
         "their findings, not only the first one. Scanners that insert placeholders of a vault need not be listed. With scan_fail_fast every failing text is blocked, because not all checks have run.",
+    ),
+  mode: modeSetting
+    .optional()
+    .describe(
+      "Mode of all scanners: enforce, monitor (texts go on unchanged, and reports tell what would have happened) or off. One for all texts, or by source: user, tool, assistant, tool_call, tool_definition, system, history, output. Of this mode and that of a scanner, the least strict wins. Default: enforce.",
     ),
   maxBodySize: z.number().int().min(1024).default(1_048_576).describe("Maximum size of a request body, in bytes."),
   maxStreamSize: z
@@ -355,6 +361,9 @@ const scanner = z.strictObject({
     },
   ),
   name: z.string().min(1).optional().describe("Name in results. It may also be in params."),
+  mode: modeSetting
+    .optional()
+    .describe("enforce, monitor or off, for all texts or by source. It may also be in params. Default: enforce."),
   params: z
     .record(z.string(), z.unknown())
     .nullish()
@@ -459,6 +468,7 @@ export const profile = z.strictObject({
       onScannerError: inherited(appShape.onScannerError),
       allowThresholds: inherited(appShape.allowThresholds),
       masking: inherited(appShape.masking),
+      mode: appShape.mode,
     })
     .optional()
     .describe("The settings of app that a profile may override."),

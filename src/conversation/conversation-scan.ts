@@ -11,6 +11,7 @@ import {
 } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { Edit } from "../scan/edits.ts";
+import { modeOf } from "../scan/mode.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
 import { replacesValues } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
@@ -90,7 +91,7 @@ class ConversationScan {
   readonly #jobs: Record<ScanGroup, ScanJob[]>;
   readonly #results = new Map<ScanJob, TextResult>();
   /** The texts as rewritten by their first scan. */
-  readonly #rewritten = new Map<MessageText, { text: string; edits: readonly Edit[] }>();
+  readonly #rewritten = new Map<MessageText, { text: string; intended: string; edits: readonly Edit[] }>();
   #rewriting: Promise<void> | undefined;
   #latest: Promise<ScanResult> | undefined;
 
@@ -181,6 +182,7 @@ class ConversationScan {
     const { prompt, userMessages, toolResults } = this.#groups;
     if (!risk || !prompt) return emptyResult();
     const texts = { userMessages, toolResults: this.#lists.off.has("tool") ? [] : toolResults };
+    if (modeOf("user", [this.#options.mode, risk.mode]) === "off") return emptyResult();
     const riskScorer = this.#lists.user.find(({ scanner }) => scanner.detect)?.scanner.type;
     return checkRisk(risk, texts, this.#answers, Object.assign({}, this.#options, { riskScorer }));
   }
@@ -192,6 +194,11 @@ class ConversationScan {
     const { rewrite, suppress } = this.#options;
     if (!rewrite) return [];
     return this.#lists.user.filter((item) => replacesValues(item.scanner) && !isSuppressed(item, suppress));
+  }
+
+  /** Whether a scanner rewrites texts of users, and does not only monitor them. */
+  #enforces({ mode }: NamedScanner["scanner"]): boolean {
+    return modeOf("user", [this.#options.mode, mode]) === "enforce";
   }
 
   #isRewriting({ scanners }: ScanJob): boolean {
@@ -233,7 +240,10 @@ class ConversationScan {
     await narrowFindings(result, text, { scanners, unit: this.#unit }, (item, string) =>
       scanText([item], string.text, this.#contextOf(text.source, string), Object.assign({}, this.#judging, { scope })),
     );
-    if (!this.#rewritten.has(text)) this.#rewritten.set(text, { text: result.text, edits: result.edits });
+    if (!this.#rewritten.has(text)) {
+      const { text: sanitized, intended, edits } = result;
+      this.#rewritten.set(text, { text: sanitized, intended, edits });
+    }
     if (counted) filterChecks(result, counted);
     this.#results.set(job, result);
     return result;
@@ -260,9 +270,14 @@ class ConversationScan {
     return collector.result;
   }
 
-  /** Returns a text as rewritten. */
-  #textOf(text: MessageText): string {
-    return this.#rewritten.get(text)?.text ?? text.text;
+  /**
+   * Returns a text as rewritten.
+   *
+   * @param isIntended whether to return it as it would be rewritten if no scanner only monitored.
+   */
+  #textOf(text: MessageText, isIntended = false): string {
+    const rewritten = this.#rewritten.get(text);
+    return (isIntended ? rewritten?.intended : rewritten?.text) ?? text.text;
   }
 
   // --- Several texts together
@@ -285,9 +300,9 @@ class ConversationScan {
       this.#checkAssembled(window, texts, prompt.source, "window"),
     ]);
     const result = await this.#merged(results.flat());
-    await this.#checkRewritten(result, window, async (failing) => {
+    await this.#checkRewritten(result, window, async (failing, isIntended) => {
       await this.#checkLatest();
-      const rewritten = messages.map((text) => this.#textOf(text));
+      const rewritten = messages.map((text) => this.#textOf(text, isIntended));
       const assembled = await this.#checkAssembled(failing, rewritten, prompt.source, "window");
       return [await scanJoined(failing, rewritten), ...assembled];
     });
@@ -331,9 +346,9 @@ class ConversationScan {
     const texts = messages.map(({ text }) => text);
     const results = await this.#checkAssembled(detecting, texts, "tool", "tool");
     for (const result of results) {
-      await this.#checkRewritten(result, detecting, async (failing) => {
+      await this.#checkRewritten(result, detecting, async (failing, isIntended) => {
         await this.#rewriting;
-        const rewritten = messages.map((text) => this.#textOf(text));
+        const rewritten = messages.map((text) => this.#textOf(text, isIntended));
         return this.#checkAssembled(failing, rewritten, "tool", "tool");
       });
     }
@@ -366,18 +381,22 @@ class ConversationScan {
   async #checkRewritten(
     { checks }: ScanResult,
     scanners: readonly NamedScanner[],
-    scanAgain: (failing: readonly NamedScanner[]) => Promise<ScanResult[]>,
+    scanAgain: (failing: readonly NamedScanner[], isIntended: boolean) => Promise<ScanResult[]>,
   ): Promise<void> {
     // A scan that stops early rewrites nothing more.
     if (!this.#options.rewrite || this.#options.failFast) return;
-    const isFlagged = ({ name, scanner }: NamedScanner) =>
-      scanner.sanitizes && checks.some((check) => check.scanner === name && check.outcome === "flagged");
-    const failing = scanners.filter(isFlagged);
-    if (failing.length === 0) return;
-    const again = await this.#merged(await scanAgain(failing));
-    for (const check of checks) {
-      const isStillFailing = again.checks.some(({ scanner, isValid }) => scanner === check.scanner && !isValid);
-      if (failing.some(({ name }) => name === check.scanner) && !isStillFailing) check.outcome = "rewritten";
+    const flagged = checks.filter(({ outcome }) => outcome === "flagged");
+    for (const monitors of [false, true]) {
+      const own = flagged.filter(({ mode }) => (mode === "monitor") === monitors);
+      const failing = scanners.filter(
+        ({ name, scanner }) => scanner.sanitizes && own.some((check) => check.scanner === name),
+      );
+      if (failing.length === 0) continue;
+      const again = await this.#merged(await scanAgain(failing, monitors));
+      for (const check of own) {
+        const isStillFailing = again.checks.some(({ scanner, isValid }) => scanner === check.scanner && !isValid);
+        if (failing.some(({ name }) => name === check.scanner) && !isStillFailing) check.outcome = "rewritten";
+      }
     }
   }
 
@@ -411,7 +430,9 @@ class ConversationScan {
     for (const [text, { edits }] of this.#rewritten) {
       if (edits.length > 0) strings.set(text, editedStrings(text, edits));
     }
-    if (this.#replacing.some(({ scanner }) => scanner.vaultScope === "call")) await this.#replaceKnownValues(strings);
+    if (this.#replacing.some(({ scanner }) => scanner.vaultScope === "call" && this.#enforces(scanner))) {
+      await this.#replaceKnownValues(strings);
+    }
     return strings;
   }
 

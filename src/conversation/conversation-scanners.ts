@@ -1,3 +1,4 @@
+import { type ModeSetting, modeOf } from "../scan/mode.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { SCAN_GROUPS, type ScanGroup, SOURCES, type Source } from "../scan/source.ts";
@@ -11,17 +12,26 @@ export interface ConversationScanners extends Record<ScanGroup | "window", reado
 /** The scanners that a caller listed for a group, in place of the default ones. */
 export type NamedLists = Partial<Record<ScanGroup | "window", readonly NamedScanner[]>>;
 
-/** Selects the scanners of each group: the listed ones, or else those whose definition includes the group. */
-export function conversationScanners(scanners: readonly NamedScanner[], named: NamedLists = {}): ConversationScanners {
+/**
+ * Selects the scanners of each group: the listed ones, or else those whose definition includes the group. Scanners that are off are left out.
+ *
+ * @param mode of all scanners.
+ */
+export function conversationScanners(
+  scanners: readonly NamedScanner[],
+  named: NamedLists = {},
+  mode?: ModeSetting,
+): ConversationScanners {
   const bySource = (source: Source) => scanners.filter(({ scanner }) => readsSource(scanner, source));
+  const running = (group: ScanGroup | "window", list: readonly NamedScanner[]) =>
+    list.filter(({ scanner }) => modeOf(group, [mode, scanner.mode]) !== "off");
   return {
-    ...(Object.fromEntries(SOURCES.map((source) => [source, named[source] ?? bySource(source)])) as Record<
-      Source,
-      readonly NamedScanner[]
-    >),
-    window: named.window ?? scanners.filter(({ scanner }) => scanner.conversation?.window),
-    history: named.history ?? scanners.filter(({ scanner }) => scanner.conversation?.history),
-    off: new Set(SCAN_GROUPS.filter((group) => named[group]?.length === 0)),
+    ...(Object.fromEntries(
+      SOURCES.map((source) => [source, running(source, named[source] ?? bySource(source))]),
+    ) as unknown as Record<Source, readonly NamedScanner[]>),
+    window: running("window", named.window ?? scanners.filter(({ scanner }) => scanner.conversation?.window)),
+    history: running("history", named.history ?? scanners.filter(({ scanner }) => scanner.conversation?.history)),
+    off: new Set(SCAN_GROUPS.filter((group) => named[group]?.length === 0 || modeOf(group, [mode]) === "off")),
   };
 }
 

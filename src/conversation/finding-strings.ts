@@ -1,4 +1,4 @@
-import { type CheckResult, isValid, type ScanResult } from "../scan/check-result.ts";
+import type { CheckResult, ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
 import type { Finding } from "../scan/scanner.ts";
@@ -21,7 +21,7 @@ export async function narrowFindings(
   { scanners, unit }: { scanners: readonly NamedScanner[]; unit: OffsetUnit },
   scanString: (item: NamedScanner, string: MessageText) => Promise<ScanResult>,
 ): Promise<void> {
-  if (text.pieces.length < 2 || isValid(result)) return;
+  if (text.pieces.length < 2 || result.checks.every(({ isValid }) => isValid)) return;
   const strings = piecesIn(text, unit);
   for (const check of result.checks) {
     const item = scanners.find(({ name }) => name === check.scanner);

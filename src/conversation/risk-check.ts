@@ -2,6 +2,7 @@ import type { AnswerCache } from "../models/call-context.ts";
 import { type CheckResult, emptyResult, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { CompiledException } from "../scan/exceptions/exceptions.ts";
+import { modeOf } from "../scan/mode.ts";
 import { summarize } from "../scan/observer.ts";
 import { CONVERSATION_RISK } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
@@ -43,7 +44,9 @@ export async function checkRisk(
   const { signal, observer, onWork } = options;
   const start = performance.now();
   const chars = texts.userMessages.reduce((sum, { text }) => sum + text.length, 0);
-  const observed = observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars });
+  const monitored =
+    modeOf("user", [options.mode, risk.mode]) === "monitor" ? ({ mode: "monitor" } as const) : undefined;
+  const observed = observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars, ...monitored });
   const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: texts.userMessages.length };
   result.coverage.windows = coverage.windows;
   const check = (
@@ -51,7 +54,9 @@ export async function checkRisk(
   ): ScanResult => {
     const milliseconds = performance.now() - start;
     if (decision.outcome !== "error") observed?.ended({ milliseconds, verdict: summarize(decision) });
-    result.checks.push(Object.assign({ type: CONVERSATION_RISK, timing: milliseconds, coverage }, id, decision));
+    result.checks.push(
+      Object.assign({ type: CONVERSATION_RISK, timing: milliseconds, coverage }, id, monitored, decision),
+    );
     return result;
   };
   try {
@@ -81,7 +86,7 @@ export async function checkRisk(
     const reason = signal?.aborted ? signal.reason : error;
     observed?.ended({ milliseconds: performance.now() - start, error: errorKind(reason) });
     signal?.throwIfAborted();
-    if (options.onScannerError !== "block") throw new ScannerError(CONVERSATION_RISK, error);
+    if (options.onScannerError !== "block" && !monitored) throw new ScannerError(CONVERSATION_RISK, error);
     return check({ isValid: false, outcome: "error", score: FAILED, findings: [] });
   }
 }

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { CallContext } from "../models/call-context.ts";
 import { checkedDetection } from "../scan/checked-verdict.ts";
+import { MODES, type Mode } from "../scan/mode.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { round } from "../scan/score.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
@@ -27,6 +28,12 @@ export const conversationRiskOptions = z.strictObject({
       "Weight of the worst tool result between two user messages, beside that of its age; 0 leaves tool results out: they are judged by themselves.",
     ),
   minScore: z.number().min(0).default(0.2).describe("Scores below this do not add up."),
+  mode: z
+    .enum(MODES)
+    .optional()
+    .describe(
+      "enforce: a failing conversation is blocked. monitor: it goes on, and the report tells that it would have been blocked. off: the risk is not computed. Default: enforce.",
+    ),
   cacheSize: z.number().int().min(0).default(10_000).describe("Scores of messages that are kept; no text is."),
 });
 
@@ -72,6 +79,7 @@ export class ConversationRisk {
   readonly decay: number;
   readonly minScore: number;
   readonly toolWeight: number;
+  readonly mode: Mode | undefined;
   readonly #score: ScoringFunction;
   /**
    * Texts are stored as hashes, keyed with a secret of this object. So a key reveals nothing about its text, and two objects with
@@ -88,11 +96,12 @@ export class ConversationRisk {
     if (typeof score !== "function") {
       throw new GuardValidationError([{ path: "score", message: "expected a function from a text to a number" }]);
     }
-    const { threshold, decay, minScore, toolWeight, cacheSize } = parseOptions(conversationRiskOptions, options);
+    const { threshold, decay, minScore, toolWeight, mode, cacheSize } = parseOptions(conversationRiskOptions, options);
     this.threshold = threshold;
     this.decay = decay;
     this.minScore = minScore;
     this.toolWeight = toolWeight;
+    this.mode = mode;
     this.#score = score;
     this.#cache = cacheSize > 0 ? new LRUCache({ max: cacheSize }) : undefined;
   }
@@ -121,8 +130,8 @@ export class ConversationRisk {
    */
   forCaller(caller: string | undefined): ConversationRisk {
     if (caller === undefined) return this;
-    const { threshold, decay, minScore, toolWeight } = this;
-    const own = new ConversationRisk(this.#score, { threshold, decay, minScore, toolWeight, cacheSize: 0 });
+    const { threshold, decay, minScore, toolWeight, mode } = this;
+    const own = new ConversationRisk(this.#score, { threshold, decay, minScore, toolWeight, mode, cacheSize: 0 });
     own.#cache = this.#cache;
     own.#cacheKey = createHmac("sha256", this.#cacheKey).update(caller).digest();
     return own;

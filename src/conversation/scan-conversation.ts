@@ -93,7 +93,7 @@ export async function scanConversation(
   checkSuppressed(suppress, [...named, ...Object.values(lists).flat()]);
   const conversation = await readConversationInSlices({ messages, tools, system, fields }, rest.signal);
   const { sanitizedPrompt, sanitized, engineTiming, ...result } = await scanTexts(
-    conversationScanners(named, lists),
+    conversationScanners(named, lists, rest.mode),
     conversation,
     Object.assign(rest, { suppress }),
   );

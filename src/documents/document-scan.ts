@@ -4,6 +4,7 @@ import { AnswerCache } from "../models/call-context.ts";
 import { isValid, type ScanResult } from "../scan/check-result.ts";
 import { composeEdits, type Edit } from "../scan/edits.ts";
 import { Locator } from "../scan/locator.ts";
+import { modeOf } from "../scan/mode.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
@@ -129,7 +130,8 @@ class DocumentScan {
     maskInjections: boolean,
   ) {
     this.#scanners = scanners.map((item) => this.#retries.wrap(item));
-    const isMasking = ({ scanner }: NamedScanner) => scanner.detect !== undefined;
+    const isMasking = ({ scanner }: NamedScanner) =>
+      scanner.detect !== undefined && modeOf(context.source ?? "tool", [options.mode, scanner.mode]) === "enforce";
     this.#masking = maskInjections
       ? this.#scanners.filter(
           (item, index) => isMasking(scanners[index] as NamedScanner) && !isSuppressed(item, options.suppress),

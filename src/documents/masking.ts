@@ -1,5 +1,5 @@
 import type { Abortable } from "../native.ts";
-import { isValid, type ScanResult } from "../scan/check-result.ts";
+import { fails, isValid, type ScanResult } from "../scan/check-result.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { firstIndexWhere } from "../support/binary-search.ts";
@@ -18,7 +18,7 @@ export interface PartVerdict {
 /** Returns the verdict of the masking scanners, for {@link maskText}. Offsets count UTF-16 code units. */
 export function partVerdict(result: ScanResult, text: string): PartVerdict {
   const findings = result.checks.flatMap((check): Finding[] => {
-    if (check.isValid) return [];
+    if (!fails(check)) return [];
     // A scanner without findings fails the whole text.
     const whole = { start: 0, end: text.length, type: "injection", score: check.probability ?? FAILED };
     return check.findings.length > 0 ? check.findings : [whole];

@@ -25,8 +25,8 @@ export function throwIfBlocked(part: ExchangePart, report: GuardReport): void {
 }
 
 /** Returns one sentence that says what was blocked and by which checks. */
-export function blockedMessage(part: ExchangePart, { resultsScore }: Pick<GuardReport, "resultsScore">): string {
-  const failing = failingChecks(resultsScore);
+export function blockedMessage(part: ExchangePart, report: Pick<GuardReport, "resultsScore" | "checks">): string {
+  const failing = failingChecks(report);
   // A text also fails if a part of it was not scanned.
   const by = failing.length > 0 ? failing.join(", ") : "incomplete coverage";
   return `The ${part} was blocked by guard: ${by}.`;

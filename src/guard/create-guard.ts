@@ -56,6 +56,7 @@ const scannerOptionsSchema = z.strictObject({
   stateful: app.stateful,
   masking: app.masking,
   exceptions: z.instanceof(Exceptions, { error: "expected Exceptions, such as Exceptions.of([...])" }).optional(),
+  mode: app.mode,
   stream: configSchema.shape.stream,
   conversation: configSchema.shape.conversation,
 });

@@ -2,14 +2,14 @@ import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
 import type { CheckResult } from "../scan/check-result.ts";
 import type { Edit } from "../scan/edits.ts";
-import type { Outcome } from "../scan/outcome.ts";
+import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import type { ScanCoverage } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import type { AnswerStream } from "../stream/answer-stream.ts";
 
 /** The results of the scanners for a request, an answer or other texts. */
-export interface GuardReport {
+export interface GuardReport extends MonitoredOutcome {
   /** What happens to the texts. With `blocked`, they must not be used. */
   outcome: Outcome;
   /** Whether all checks passed. Texts that failed may be used if their findings were removed: the outcome is then `masked`. */

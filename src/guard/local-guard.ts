@@ -222,8 +222,14 @@ export class LocalCall implements GuardedCall {
 }
 
 function toGuardReport(report: ServiceReport): LocalGuardReport {
-  const { outcome, atEnd } = report;
-  return { outcome, ...toTextReport(report), ...(atEnd ? { atEnd } : {}) };
+  const { outcome, atEnd, wouldBlock, wouldMask } = report;
+  return {
+    outcome,
+    ...toTextReport(report),
+    ...(wouldBlock ? { wouldBlock } : {}),
+    ...(wouldMask ? { wouldMask } : {}),
+    ...(atEnd ? { atEnd } : {}),
+  };
 }
 
 function toTextReport(report: TextReport): TextReport {

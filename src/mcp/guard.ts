@@ -190,6 +190,9 @@ export class McpGuard {
   async #check(part: Part, mask: boolean, signal: AbortSignal): Promise<TextVerdict> {
     const { text } = part;
     const verdict = await this.#scanner.scan(text, { texts: this.#texts.all(), mask, signal });
+    const { wouldBlock, wouldMask } = verdict;
+    if (wouldBlock) this.#log(`would block ${placeOf(text)}: ${wouldBlock.join(", ")}`);
+    if (wouldMask) this.#log(`would mask ${placeOf(text)}: ${wouldMask.join(", ")}`);
     if (verdict.outcome === "blocked") return verdict;
     if (verdict.strings && !part.write(verdict.strings)) return { ...verdict, outcome: "blocked" };
     if (text.source !== "tool_definition") this.#texts.add(text);
@@ -266,6 +269,11 @@ export class McpGuard {
       return false;
     });
   }
+}
+
+/** Describes where a text is, without quoting it. Paths may contain keys of the server. */
+function placeOf({ source, path }: Part["text"]): string {
+  return `a text of the source ${source} (${path.split("/", 1)[0]})`;
 }
 
 /** The parts of a result that are blocked or masked. */

@@ -1,6 +1,7 @@
 import { addon, native } from "../native.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
-import type { Outcome } from "../scan/outcome.ts";
+import { isEverywhere } from "../scan/mode.ts";
+import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import { failingChecks } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { Vault } from "../scan/vault.ts";
@@ -14,7 +15,7 @@ import { SlotReader } from "./slots.ts";
 export type QuotelessFinding = Omit<Finding, "text">;
 
 /** What happens to a text of a session. */
-export interface TextVerdict {
+export interface TextVerdict extends MonitoredOutcome {
   /**
    * `passed`: the text is forwarded, with {@link strings} in place of its own strings if they are set. `masked`: what failed was removed,
    * and the rest is forwarded. `blocked`: nothing is forwarded.
@@ -44,7 +45,7 @@ export class SessionScanner {
   }
 
   /**
-   * Scans a text. A text that can't be checked is blocked.
+   * Scans a text. A text that can't be checked is blocked, unless all scanners only monitor.
    *
    * @returns a promise that rejects only with the reason of the signal.
    */
@@ -52,15 +53,20 @@ export class SessionScanner {
     try {
       const request = { suppress: [], offsets: "utf16", rewrite: true, vault: this.#vault, signal } as const;
       const report = await this.#service.message(text, request, scan);
-      const { outcome, resultsScore: scores, strings } = report;
-      const failing = failingChecks(scores);
+      const { outcome, resultsScore: scores, strings, wouldBlock = [], wouldMask = [] } = report;
+      const failing = failingChecks(report);
       const verdict: TextVerdict = { outcome, failing, scores, findings: withoutQuotes(report.findings) };
       if (outcome === "blocked" && failing.length === 0) verdict.reason = "coverage";
       if (outcome !== "blocked" && strings) verdict.strings = strings;
+      if (wouldBlock.length > 0) verdict.wouldBlock = wouldBlock;
+      if (wouldMask.length > 0) verdict.wouldMask = wouldMask;
       return verdict;
     } catch (error) {
       signal.throwIfAborted();
       this.#onError(reasonOf(error));
+      if (isEverywhere(this.#service.mode, "monitor")) {
+        return { outcome: "passed", failing: [], scores: {}, findings: {}, wouldBlock: ["unchecked"] };
+      }
       return { outcome: "blocked", failing: [], scores: {}, findings: {}, reason: "error" };
     }
   }

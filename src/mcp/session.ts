@@ -1,6 +1,8 @@
 import { Client, InMemoryTransport, type Transport } from "@modelcontextprotocol/client";
 import { loadConfig } from "../config/index.ts";
 import { Engine } from "../models/engine.ts";
+import { describeMode } from "../scan/describe-mode.ts";
+import { isEverywhere, leastStrict, type Mode, type ModeSetting } from "../scan/mode.ts";
 import type { Source } from "../scan/source.ts";
 import { createService } from "../service/create-service.ts";
 import type { ScanService } from "../service/service.ts";
@@ -12,6 +14,14 @@ import { McpProxy } from "./proxy.ts";
 
 /** The sources of texts of MCP. */
 const SOURCES: readonly Source[] = ["tool", "tool_call", "tool_definition"];
+
+/** Returns log lines about the scanners that have no effect on messages. */
+function modeLines({ scanners, mode }: ScanService): string[] {
+  const describe = (wanted: Mode) =>
+    scanners.input.flatMap((item) => describeMode({ ...item, side: "input", mode }, wanted) ?? []).join(", ");
+  const [monitoring, off] = [describe("monitor"), describe("off")];
+  return [...(monitoring ? [`only monitoring: ${monitoring}`] : []), ...(off ? [`off: ${off}`] : [])];
+}
 
 /** A session with the scanners of a configuration. */
 export class McpSession {
@@ -34,7 +44,11 @@ export class McpSession {
    */
   static async fromConfig(
     file: string,
-    { pins, ...options }: McpGuardOptions & { log: (line: string) => void; pins?: PinFile | undefined },
+    {
+      pins,
+      mode,
+      ...options
+    }: McpGuardOptions & { log: (line: string) => void; pins?: PinFile | undefined; mode?: ModeSetting | undefined },
   ): Promise<McpSession> {
     const config = await loadConfig(file);
     const engine = Engine.fromEnvironment(process.env);
@@ -43,14 +57,21 @@ export class McpSession {
       scanners: { output: [] },
       environment: pins ? { toolPins: pins } : {},
       // Masking is decided for each message, and all scanners read it.
-      settings: { lazyLoad: true, failFast: false, onScannerError: "throw", masking: [] },
+      settings: {
+        lazyLoad: true,
+        failFast: false,
+        onScannerError: "throw",
+        masking: [],
+        mode: leastStrict(config.app.mode, mode),
+      },
     });
     const scannersOf = (source: Source) => service.scannersOf(source);
-    if (SOURCES.every((source) => scannersOf(source).length === 0)) {
+    const isOff = isEverywhere(service.mode, "off");
+    if (!isOff && SOURCES.every((source) => scannersOf(source).length === 0)) {
       const message = `${file} has no input scanner that reads ${SOURCES.join(", ")}: every message would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
-    if (pins && !scannersOf("tool_definition").some(({ scanner }) => scanner.keepsPins)) {
+    if (pins && !isOff && !scannersOf("tool_definition").some(({ scanner }) => scanner.keepsPins)) {
       const message = `${file} has no scanner that reads tool_definition and keeps pins: a changed tool would pass`;
       throw new GuardValidationError([{ path: "input_scanners", message }]);
     }
@@ -64,6 +85,7 @@ export class McpSession {
         }`,
     );
     options.log(lists.join("; "));
+    for (const line of modeLines(service)) options.log(line);
     return new McpSession(service, new McpGuard(service, options), options.log);
   }
 

@@ -176,7 +176,7 @@ async function forwardCall(
   });
   const body = method === "POST" ? (requestBody as Buffer<ArrayBuffer> | undefined) : undefined;
   const response = await guardedSend(target.url, { method, headers, ...(body ? { body } : {}), signal });
-  reply.code(response.status).headers(nodeHeaders(response.headers));
+  reply.code(response.status).headers({ ...nodeHeaders(response.headers), ...record.headers });
   if (!response.body) return reply.send();
   return sendStream(reply, Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>), proxied);
 }

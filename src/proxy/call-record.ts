@@ -3,9 +3,15 @@ import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
 import { failingChecks } from "../scan/report.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
+/** Headers with the names of checks that only monitor, and would have blocked or masked the call. */
+const WOULD_BLOCK = "x-guard-would-block";
+const WOULD_MASK = "x-guard-would-mask";
+
 /** The outcome of one call, for the log and metrics. */
 export class CallRecord {
   readonly #flagged = new Set<string>();
+  readonly #wouldBlock = new Set<string>();
+  readonly #wouldMask = new Set<string>();
   readonly #texts: { request: unknown[]; answer: string[] } | undefined;
   /** The worst outcome so far; undefined if nothing was checked. */
   outcome: Outcome | undefined;
@@ -22,7 +28,17 @@ export class CallRecord {
     return {
       outcome: this.outcome,
       flagged: [...this.#flagged],
+      ...(this.#wouldBlock.size > 0 ? { would_block: [...this.#wouldBlock] } : {}),
+      ...(this.#wouldMask.size > 0 ? { would_mask: [...this.#wouldMask] } : {}),
       ...(this.#texts ? { content: { request, answer: answer?.join("") } } : {}),
+    };
+  }
+
+  /** The headers of the response. Those of a streamed answer are sent before the answer is checked, so they are about the request alone. */
+  get headers(): Record<string, string> {
+    return {
+      ...(this.#wouldBlock.size > 0 ? { [WOULD_BLOCK]: [...this.#wouldBlock].join(", ") } : {}),
+      ...(this.#wouldMask.size > 0 ? { [WOULD_MASK]: [...this.#wouldMask].join(", ") } : {}),
     };
   }
 
@@ -77,9 +93,12 @@ export class CallRecord {
     };
   }
 
-  #record({ outcome, resultsScore }: GuardReport): void {
+  #record(report: GuardReport): void {
+    const { outcome, wouldBlock = [], wouldMask = [] } = report;
     const isWorse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
     if (isWorse) this.outcome = outcome;
-    for (const check of failingChecks(resultsScore)) this.#flagged.add(check);
+    for (const check of failingChecks(report)) this.#flagged.add(check);
+    for (const check of wouldBlock) this.#wouldBlock.add(check);
+    for (const check of wouldMask) this.#wouldMask.add(check);
   }
 }

@@ -1,8 +1,10 @@
 import type { Config } from "../config/index.ts";
 import { MAIN_PROFILE } from "../config/index.ts";
 import { LocalGuard } from "../guard/local-guard.ts";
+import { MonitoringGuard } from "../guard/monitoring-guard.ts";
 import { ScanMetrics } from "../http-server/metrics/scan-metrics.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
+import { isEverywhere } from "../scan/mode.ts";
 import { createEngine, createService } from "../service/create-service.ts";
 import type { ProxyGuard } from "./settings.ts";
 
@@ -16,9 +18,11 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
   const service = createService(config, { engine });
   const metrics = new ScanMetrics();
   metrics.watch([service], engine);
-  const guard = new LocalGuard(service, { onScan: ({ side, report }) => metrics.countScan(side, report) });
+  const guard = new LocalGuard(service, {
+    onScan: ({ side, report }) => metrics.countScan(side, report, MAIN_PROFILE),
+  });
   return {
-    guard,
+    guard: isEverywhere(service.mode, "monitor") ? new MonitoringGuard(guard) : guard,
     registry: metrics.registry,
     load: () => service.load(),
     async ready() {
@@ -29,7 +33,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
       await engine.close();
     },
     warnings: warningsOf(config),
-    logLines: startLogLines(source, new Map([[MAIN_PROFILE, service.lists]]), engine),
+    logLines: startLogLines(source, new Map([[MAIN_PROFILE, service]]), engine),
   };
 }
 

@@ -18,7 +18,7 @@ export function scopeOf(source: Source): Scope {
 
 /**
  * The outcome of a check. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed
- * and is unchanged. `error`: the scanner threw, which counts as a failure.
+ * and is unchanged. `error`: the scanner threw, which counts as a failure. If the check only monitors, this is what would have happened.
  */
 export const CHECK_OUTCOMES = ["passed", "rewritten", "flagged", "error"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
@@ -35,6 +35,8 @@ export interface CheckResult extends CheckId {
   /** The kind of scanner, such as `Regex`. */
   type: string;
   isValid: boolean;
+  /** Present if the check only monitors, so that it has no effect on the text and on the validity of the text. */
+  mode?: "monitor";
   outcome: CheckOutcome;
   /** The risk score, -1..1: below 0 if the texts pass, above 0 if one of them fails. */
   score: number;
@@ -92,9 +94,14 @@ export function emptyResult(): ScanResult {
   return { checks: [], suppressed: [], coverage };
 }
 
-/** Whether every check passed. */
+/** Whether a check fails its texts. A check that only monitors does not, whatever its verdict. */
+export function fails({ isValid, mode }: Pick<CheckResult, "isValid" | "mode">): boolean {
+  return !isValid && mode !== "monitor";
+}
+
+/** Whether no check fails the texts. */
 export function isValid({ checks }: Pick<ScanResult, "checks">): boolean {
-  return checks.every((check) => check.isValid);
+  return !checks.some(fails);
 }
 
 /** Finds the check of a scanner in a scope. */

@@ -30,6 +30,8 @@ export interface ScannerStart {
   type: string;
   /** The length of the text, or of all texts together, in UTF-16 code units. */
   chars: number;
+  /** Present if the run has no effect on the text. */
+  mode?: "monitor";
 }
 
 /** Observes one scanner run on one text. */

@@ -1,5 +1,6 @@
-import type { CheckResult } from "./check-result.ts";
+import { type CheckResult, fails } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
+import { resultName } from "./report.ts";
 import type { Scanner } from "./scanner.ts";
 
 /** The decision about a scanned text; see {@link outcomeOf}. */
@@ -39,15 +40,37 @@ export interface OutcomePolicy {
  */
 export function outcomeOf(
   { isValid, checks }: { isValid: boolean; checks: readonly CheckResult[] },
-  { scanners, conversationScanners = scanners, masking }: OutcomePolicy,
+  policy: OutcomePolicy,
 ): Outcome {
   if (isValid) return "passed";
-  const failing = checks.filter((check) => !check.isValid);
-  const isMasked = ({ scanner, scope, outcome }: CheckResult) => {
-    if (outcome !== "rewritten") return false;
-    const judging = scope === "latest" || scope === "output" ? scanners : conversationScanners;
-    return judging.some((item) => item.name === scanner && masks(item, masking));
-  };
+  const failing = checks.filter(fails);
   // A text also fails if a part of it was not scanned and full coverage is required.
-  return failing.length > 0 && failing.every(isMasked) ? "masked" : "blocked";
+  return failing.length > 0 && failing.every((check) => isMasked(check, policy)) ? "masked" : "blocked";
+}
+
+/** Whether a failing check removed its findings, so that it need not block the text. */
+function isMasked(
+  { scanner, scope, outcome }: CheckResult,
+  { scanners, conversationScanners = scanners, masking }: OutcomePolicy,
+): boolean {
+  if (outcome !== "rewritten") return false;
+  const judging = scope === "latest" || scope === "output" ? scanners : conversationScanners;
+  return judging.some((item) => item.name === scanner && masks(item, masking));
+}
+
+/** What checks that only monitor would have done. Each field is absent if it would be empty. */
+export interface MonitoredOutcome {
+  /** The names of the checks that would have blocked the text. */
+  wouldBlock?: string[];
+  /** The names of the checks that would have masked the text: it would have been rewritten, and could have been used. */
+  wouldMask?: string[];
+}
+
+/** Returns what the failing checks that only monitor would have done. */
+export function monitoredOutcome(checks: readonly CheckResult[], policy: OutcomePolicy): MonitoredOutcome {
+  const failing = checks.filter(({ isValid, mode }) => !isValid && mode === "monitor");
+  if (failing.length === 0) return {};
+  const wouldMask = failing.filter((check) => isMasked(check, policy)).map(resultName);
+  const wouldBlock = failing.filter((check) => !isMasked(check, policy)).map(resultName);
+  return { ...(wouldBlock.length > 0 && { wouldBlock }), ...(wouldMask.length > 0 && { wouldMask }) };
 }

@@ -1,5 +1,5 @@
 import type { EngineTimings } from "../native.ts";
-import type { CheckId, CheckResult, ScanResult, Scope } from "./check-result.ts";
+import { type CheckId, type CheckResult, fails, type ScanResult, type Scope } from "./check-result.ts";
 import type { Edit } from "./edits.ts";
 import type { Coverage, Finding } from "./scanner.ts";
 import { SOURCES, type Source } from "./source.ts";
@@ -50,6 +50,7 @@ export interface ScanCoverage extends Omit<Coverage, "untrainedLanguages" | "fin
 
 /** The results of a scan. The maps have one entry for each check, under llm-guard's names, in the order of the list. */
 export interface ScanReport {
+  /** Whether no check fails the texts. Checks that only monitor do not count. */
   isValid: boolean;
   /** One result for each check. The maps below are derived from it. */
   checks: CheckResult[];
@@ -110,20 +111,23 @@ export function reportOf(
 
 function addCheck(report: ScanReport, name: string, check: CheckResult): void {
   const { untrainedLanguages, findingsOmitted } = check.coverage;
-  report.isValid &&= check.isValid;
+  report.isValid &&= !fails(check);
   report.resultsValid[name] = check.isValid;
   report.resultsScore[name] = check.score;
   if (check.probability !== undefined) report.probabilities[name] = check.probability;
   report.findings[name] = check.findings;
   report.timing[name] = check.timing;
-  if (check.outcome === "error") report.coverage.failed.push(name);
-  if (untrainedLanguages) report.coverage.untrainedLanguage[name] = untrainedLanguages;
+  // A check that only monitors must not block a text because of its coverage either.
+  const isEnforced = check.mode !== "monitor";
+  if (isEnforced && check.outcome === "error") report.coverage.failed.push(name);
+  if (isEnforced && untrainedLanguages) report.coverage.untrainedLanguage[name] = untrainedLanguages;
   if (findingsOmitted) report.coverage.findingsOmitted[name] = findingsOmitted;
 }
 
-/** Returns the checks that failed: those whose risk score is above 0. */
-export function failingChecks(resultsScore: Readonly<Record<string, number>>): string[] {
-  return Object.keys(resultsScore).filter((check) => (resultsScore[check] ?? 0) > 0);
+/** Returns the names of the checks that fail the texts: those whose risk score is above 0, without those that only monitor. */
+export function failingChecks({ resultsScore, checks }: Pick<ScanReport, "resultsScore" | "checks">): string[] {
+  const monitored = new Set(checks.filter(({ mode }) => mode === "monitor").map(resultName));
+  return Object.keys(resultsScore).filter((name) => (resultsScore[name] ?? 0) > 0 && !monitored.has(name));
 }
 
 /** The only name under which assignment can't add an entry to a JavaScript object. */

@@ -8,6 +8,7 @@ import type { ChatRequest } from "./chat-request.ts";
 import type { Scope } from "./check-result.ts";
 import type { EditedText } from "./edits.ts";
 import type { Exceptions } from "./exceptions/exceptions.ts";
+import { MODES, type ModeSetting, modeSetting } from "./mode.ts";
 import type { ScanObserver } from "./observer.ts";
 import { SCAN_GROUPS, SOURCES, type Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
@@ -37,6 +38,11 @@ export interface ScanOptions {
    * in an answer.
    */
   conversation?: ChatRequest;
+  /**
+   * With `monitor`, no check has an effect: the text goes on unchanged and is valid, and the failing checks are only reported. With `off`, no
+   * check runs. Of this mode and that of a scanner, the least strict wins. The default is `enforce`.
+   */
+  mode?: ModeSetting | undefined;
   /** Aborts the scan. */
   signal?: AbortSignal;
   /** Receives the start and end of every scanner, and its calls of models. */
@@ -56,6 +62,8 @@ export interface RunOptions extends Omit<ScanOptions, "suppress" | "source" | "c
    * original concurrently, with a copy of the vault, because the caller never receives the placeholders.
    */
   rewrite?: boolean;
+  /** Whether all scanners enforce, whatever their modes. */
+  ignoresModes?: boolean;
   /** The scope of the checks. The default is `latest`. */
   scope?: Scope;
   /** The unit of offsets and lengths in results. The default is `utf16`; the HTTP API counts code points. */
@@ -113,6 +121,10 @@ const SCAN: Readonly<Record<string, OptionCheck>> = {
   vault: CHECKED_LATER,
   source: oneOf(...SOURCES),
   conversation: CHECKED_LATER,
+  mode: {
+    expected: `${MODES.join(", ")}, or one of them by source`,
+    holds: (value) => modeSetting.safeParse(value).success,
+  },
   signal: { expected: "an AbortSignal", holds: isSignal },
   observer: {
     expected: "a ScanObserver, an object with scannerStarted()",

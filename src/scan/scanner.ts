@@ -2,6 +2,7 @@ import type { AnswerCache, CallContext } from "../models/call-context.ts";
 import type { Span } from "../text/span.ts";
 import type { MessageText } from "./conversation-text.ts";
 import type { Edit } from "./edits.ts";
+import type { ModeSetting } from "./mode.ts";
 import { PASSED } from "./score.ts";
 import type { Source } from "./source.ts";
 import type { Vault } from "./vault.ts";
@@ -121,6 +122,11 @@ export interface ScanContext {
   /** The conversation of the text, or before an output. Absent for a single text. */
   conversation?: ConversationContext;
   /**
+   * Whether the scanner only monitors: its edits are not applied. It must then change nothing that outlives the call, such as a vault of its
+   * own. {@link vault} is a copy already.
+   */
+  monitors?: boolean;
+  /**
    * The vault of this call, for scanners without a vault of their own. They store replaced values in it, or restore them from it. If the
    * call rewrites nothing, it is a copy. If it is absent, replaced values cannot be restored.
    */
@@ -163,6 +169,8 @@ export interface Scanner {
   readonly name: string;
   /** Whether the scanner may change the text. Such scanners run sequentially, in the order of the list. */
   readonly sanitizes: boolean;
+  /** Whether failing checks of the scanner have an effect, or are only reported. The default is `enforce`. */
+  readonly mode?: ModeSetting | undefined;
   /**
    * Whether the rewritten text may still contain findings, because the scanner repairs a text, or removes its first finding only. A text
    * that fails by it is never masked (`app.masking`). The default is false.
@@ -276,10 +284,11 @@ export interface PartStreaming extends OpenSpans {
 }
 
 /** Returns the scanner with another `scan`, for one call, and with the fields that a call reads. */
-export function scanningWith({ type, name, sanitizes, vaultScope }: Scanner, scan: Scanner["scan"]): Scanner {
+export function scanningWith({ type, name, sanitizes, vaultScope, mode }: Scanner, scan: Scanner["scan"]): Scanner {
   return {
     ...{ type, name, sanitizes, scan },
     ...(vaultScope && { vaultScope }),
+    ...(mode && { mode }),
   };
 }
 

@@ -10,6 +10,7 @@ import { type AppliedException, applyExceptions, type PartText } from "./excepti
 import { limitVerdict } from "./findings.ts";
 import { withSignal } from "./lazy-context.ts";
 import { Locator } from "./locator.ts";
+import { modeOf } from "./mode.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanners.ts";
 import { summarize } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
@@ -17,11 +18,13 @@ import type { JoinedText, RunOptions } from "./scan-options.ts";
 import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
-import { VaultFullError, vaultFor } from "./vault.ts";
+import { type Vault, VaultFullError, vaultFor } from "./vault.ts";
 
 /** The checks of a text, and the rewritten text. */
 export interface TextResult extends ScanResult {
   text: string;
+  /** The text as it would be rewritten if no scanner only monitored. */
+  intended: string;
   /** The edits that turn the original text into {@link text}, in UTF-16 code units of the original. */
   edits: readonly Edit[];
   engineTiming: ScanReport["engineTiming"];
@@ -41,6 +44,9 @@ interface ScannerRun {
  *
  * Scanners that may rewrite run in the order of the list, and each reads the text as rewritten so far. The scanners between two of them run
  * concurrently. All offsets of the result count in the original text.
+ *
+ * Scanners that only monitor read the text as it would be if all scanners enforced, so that their verdicts are those that they will have
+ * then. Their edits are never part of the text that goes on, nor of what enforcing scanners read.
  */
 export function scanText(
   scanners: readonly NamedScanner[],
@@ -60,7 +66,12 @@ class TextScan {
   readonly #source: Source;
   readonly #rewrite: boolean;
   readonly #vault: Pick<ScanContext, "vault">;
+  /** The scanners that only monitor. */
+  readonly #monitoring = new Set<NamedScanner>();
+  /** The text as it goes on. */
   readonly #text: EditedText;
+  /** The text as it would go on if all scanners enforced. Undefined while it is the same. */
+  #intended: EditedText | undefined;
   readonly #locator: Locator;
   readonly #result: ScanResult = emptyResult();
   readonly #answers: AnswerCache;
@@ -90,10 +101,29 @@ class TextScan {
   async run(): Promise<TextResult> {
     if (!this.#addCached()) await this.#runAll();
     const { text, edits } = this.#text;
-    return Object.assign({ text, edits, engineTiming: this.#answers.timings }, this.#result);
+    const { text: intended } = this.#intended ?? this.#text;
+    return Object.assign({ text, intended, edits, engineTiming: this.#answers.timings }, this.#result);
   }
 
   #chosen(scanners: readonly NamedScanner[]): readonly NamedScanner[] {
+    return this.#withoutSuppressed(this.#withoutOff(scanners));
+  }
+
+  /** Leaves out the scanners that are off, and notes those that only monitor. */
+  #withoutOff(scanners: readonly NamedScanner[]): readonly NamedScanner[] {
+    const { mode, ignoresModes = false } = this.#options;
+    if (ignoresModes) return scanners;
+    if (mode === undefined && scanners.every(({ scanner }) => scanner.mode === undefined)) return scanners;
+    // A document is the latest text, whatever its source.
+    const group = this.#scope === "latest" ? this.#source : this.#scope;
+    return scanners.filter((item) => {
+      const own = modeOf(group, [mode, item.scanner.mode]);
+      if (own === "monitor") this.#monitoring.add(item);
+      return own !== "off";
+    });
+  }
+
+  #withoutSuppressed(scanners: readonly NamedScanner[]): readonly NamedScanner[] {
     const suppressed = suppressedNames(this.#options.suppress);
     if (suppressed.size === 0) return scanners;
     return scanners.filter((item) => {
@@ -111,19 +141,37 @@ class TextScan {
     const { verdicts, failFast = false, signal, exceptions } = this.#options;
     if (!verdicts || this.#scanners.length === 0 || signal?.aborted) return false;
     const cached: Verdict[] = [];
-    let text = this.#text.text;
-    for (const { scanner } of this.#scanners) {
-      const { verdict } = verdicts.lookUp(scanner, text, this.#source, this.#vault.vault);
+    let { text } = this.#text;
+    let intended = text;
+    for (const item of this.#scanners) {
+      const { scanner } = item;
+      const monitors = this.#monitoring.has(item);
+      // Such a scanner has two verdicts.
+      if (!monitors && scanner.sanitizes && intended !== text) return false;
+      const { verdict } = verdicts.lookUp(scanner, monitors ? intended : text, this.#source, this.#vaultOf(monitors));
       // Exceptions apply to verdicts when they are used, so that the cache needs no change when exceptions change.
       if (!verdict || (exceptions && !verdict.isValid)) return false;
       cached.push(verdict);
-      if (this.#rewrite && verdict.edits) text = applyEdits(text, verdict.edits);
-      if (failFast && !verdict.isValid) break;
+      const edits = this.#rewrite ? (verdict.edits ?? []) : [];
+      if (edits.length > 0) intended = applyEdits(intended, edits);
+      if (edits.length > 0 && !monitors) text = intended;
+      if (failFast && !verdict.isValid && !monitors) break;
     }
     for (const [index, verdict] of cached.entries()) {
       this.#add(this.#scanners[index] as NamedScanner, { verdict, milliseconds: 0, hasThrown: false });
     }
     return true;
+  }
+
+  /** Returns the vault of a scanner: that of the call, or its copy for scanners that only monitor. */
+  #vaultOf(monitors: boolean): Vault | undefined {
+    const { vault } = this.#vault;
+    return monitors && this.#rewrite ? vault?.monitored() : vault;
+  }
+
+  /** Returns the text that a scanner reads. */
+  #inputOf(monitors: boolean): EditedText {
+    return monitors && this.#intended ? this.#intended : this.#text;
   }
 
   async #runAll(): Promise<void> {
@@ -153,26 +201,47 @@ class TextScan {
    */
   async #runGroup(group: readonly NamedScanner[]): Promise<boolean> {
     const { failFast = false } = this.#options;
-    const input = this.#text.text;
-    const runs = group.map((item) =>
-      this.#options.exceptions ? this.#runExcepted(item, input) : this.#run(item, input),
-    );
+    const runs = group.map((item) => this.#runExcepted(item, this.#monitoring.has(item)));
     // Each run is awaited below. A run that rejects earlier must not cause an unhandled rejection.
     if (failFast) for (const run of runs) run.catch(() => {});
     // Without failFast, a scanner that throws ends the scan at once. With failFast the order of the list decides, not the speed: a
     // scanner that fails or throws ends the scan only after the scanners before it have ended.
     else if (runs.length > 1) await Promise.all(runs);
     for (const [index, run] of runs.entries()) {
+      const item = group[index] as NamedScanner;
       const done = await run;
-      this.#add(group[index] as NamedScanner, done);
+      this.#add(item, done);
+      if (this.#monitoring.has(item)) continue;
       if (failFast && !done.verdict.isValid) return false;
+      if (this.#rewrite && this.#intended && item.scanner.sanitizes) await this.#rewriteIntended(item, this.#intended);
     }
     return true;
   }
 
-  /** Runs a scanner, and applies exceptions to a verdict that fails. */
-  async #runExcepted(item: NamedScanner, input: string): Promise<ScannerRun> {
-    const run = await this.#run(item, input);
+  /** Rewrites the text as it would be if all scanners enforced. An enforcing scanner has read the other one. */
+  async #rewriteIntended(item: NamedScanner, intended: EditedText): Promise<void> {
+    const { verdict } = await this.#runExcepted(item, true);
+    intended.apply(verdict.edits ?? []);
+  }
+
+  /**
+   * Runs a scanner, and applies exceptions to a verdict that fails.
+   *
+   * @param monitors whether the verdict has no effect on the text that goes on.
+   */
+  #runExcepted(item: NamedScanner, monitors: boolean): Promise<ScannerRun> {
+    const input = this.#inputOf(monitors);
+    const run = this.#run(item, input.text, monitors);
+    return this.#options.exceptions ? this.#except(item, input, monitors, run) : run;
+  }
+
+  async #except(
+    item: NamedScanner,
+    { original, edits, text: input }: EditedText,
+    monitors: boolean,
+    running: Promise<ScannerRun>,
+  ): Promise<ScannerRun> {
+    const run = await running;
     const { exceptions, credential } = this.#options;
     if (run.verdict.isValid || run.hasThrown || !exceptions) return run;
     const side = this.#scope === "output" ? "output" : "input";
@@ -181,32 +250,34 @@ class TextScan {
     if (list.length === 0) return run;
     let { milliseconds } = run;
     const judge = async (text: string) => {
-      const { verdict, milliseconds: more } = await this.#run(item, text);
+      const { verdict, milliseconds: more } = await this.#run(item, text, monitors);
       milliseconds += more;
       return verdict;
     };
-    const { original, edits } = this.#text;
     const parts = partsOf(this.#options.joined, this.#context.conversation?.current, original, edits);
     const check = { scanner: item.scanner, text: input, original, parts, verdict: run.verdict, judge };
     const { verdict, applied } = await applyExceptions(exceptions, list, check, { signal: this.#stop?.signal });
     return { verdict, milliseconds, hasThrown: false, ...(applied.length > 0 ? { excepted: applied } : {}) };
   }
 
-  async #run({ name, scanner }: NamedScanner, input: string): Promise<ScannerRun> {
+  async #run({ name, scanner }: NamedScanner, input: string, monitors: boolean): Promise<ScannerRun> {
     const { verdicts, observer } = this.#options;
-    const cached = verdicts?.lookUp(scanner, input, this.#source, this.#vault.vault);
+    const vault = this.#vaultOf(monitors);
+    const cached = verdicts?.lookUp(scanner, input, this.#source, vault);
     if (cached?.verdict) return { verdict: cached.verdict, milliseconds: 0, hasThrown: false };
     const start = performance.now();
     const observed = observer?.scannerStarted({
       name: resultName({ scanner: name, scope: this.#scope }),
       type: scanner.type,
       chars: input.length,
+      ...(monitors ? MONITOR : undefined),
     });
     const asking = observed ? this.#answers.forScanner(observed) : this.#answers;
     const stop = this.#stop;
     this.#running++;
     try {
       const context = Object.assign({}, this.#context, this.#vault, { answers: asking });
+      if (monitors) Object.assign(context, { monitors }, vault && { vault });
       const given = stop ? withSignal(scanner, context, stop) : context;
       // A custom scanner may return the verdict without a promise, and may ignore the signal. Its late result is dropped.
       const work = Promise.resolve(scanner.scan(input, given));
@@ -223,7 +294,7 @@ class TextScan {
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, error: errorKind(reason) });
       if (stop?.aborted || reason instanceof VaultFullError) throw reason;
-      if (this.#options.onScannerError !== "block") {
+      if (this.#options.onScannerError !== "block" && !monitors) {
         throw new ScannerError(resultName({ scanner: name, scope: this.#scope }), error);
       }
       return { verdict: failedVerdict(input), milliseconds, hasThrown: true };
@@ -233,55 +304,72 @@ class TextScan {
   }
 
   /** Adds the check of a scanner, and applies its edits. */
-  #add({ name, scanner }: NamedScanner, { verdict, milliseconds, hasThrown, excepted }: ScannerRun): void {
+  #add(item: NamedScanner, { verdict, milliseconds, hasThrown, excepted }: ScannerRun): void {
+    const { name, scanner } = item;
     const { isValid, score, probability } = verdict;
+    const monitors = this.#monitoring.has(item);
+    const input = this.#inputOf(monitors);
     const edits = this.#rewrite ? (verdict.edits ?? []) : [];
-    const coverage = this.#locator.coverage(this.#originalCoverage(verdict.coverage));
-    const outcome = outcomeOf(verdict, hasThrown, () => applyEdits(this.#text.text, edits) !== this.#text.text);
-    const findings = this.#locator.located(this.#originalFindings(verdict.findings));
+    const coverage = this.#locator.coverage(originalCoverage(input, verdict.coverage));
+    const outcome = outcomeOf(verdict, hasThrown, () => applyEdits(input.text, edits) !== input.text);
+    const findings = this.#locator.located(originalFindings(input, verdict.findings));
+    const hasEdits = edits.length > 0 && !monitors;
     this.#result.checks.push(
       Object.assign(
         { scanner: name, type: scanner.type, scope: this.#scope, isValid, outcome, score },
         probability === undefined ? undefined : { probability },
+        monitors ? MONITOR : undefined,
         { findings, timing: milliseconds, coverage },
-        excepted && { excepted: excepted.map((one) => this.#locatedException(one)) },
-        edits.length > 0 ? { edits: this.#locator.located(this.#originalEdits(edits)) } : undefined,
+        excepted && { excepted: excepted.map((one) => this.#locatedException(input, one)) },
+        hasEdits ? { edits: this.#locator.located(originalEdits(input, edits)) } : undefined,
       ),
     );
-    addCheckCoverage(this.#result.coverage, coverage);
-    this.#text.apply(edits);
-    if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#text.snapshot());
+    // What a monitoring scanner did not read must not make the text incomplete.
+    if (!monitors) addCheckCoverage(this.#result.coverage, coverage);
+    this.#apply(edits, monitors);
+    if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#inputOf(monitors).snapshot());
   }
 
-  #locatedException(applied: AppliedException): AppliedException {
-    const findings = this.#locator.located(this.#originalFindings(applied.findings));
+  #locatedException(input: EditedText, applied: AppliedException): AppliedException {
+    const findings = this.#locator.located(originalFindings(input, applied.findings));
     return Object.assign({}, applied, { findings });
   }
 
-  /** A scanner after a rewriting one reads another text. Text that it did not scan counts as unscanned in the original. */
-  #originalCoverage(coverage: Coverage): Coverage {
-    const { length } = this.#text.original;
-    if (coverage.chars === length) return coverage;
-    const unscanned = coverage.chars - coverage.scannedChars;
-    return Object.assign({}, coverage, { chars: length, scannedChars: Math.max(0, length - unscanned) });
+  #apply(edits: readonly Edit[], monitors: boolean): void {
+    if (!monitors) this.#text.apply(edits);
+    else if (edits.length > 0) {
+      this.#intended ??= this.#text.snapshot();
+      this.#intended.apply(edits);
+    }
   }
+}
 
-  #originalFindings(findings: Finding[]): Finding[] {
-    if (this.#text.edits.length === 0 || findings.length === 0) return findings;
-    return this.#text.originalSpans(findings).map((span, index) => {
-      const finding: Finding = Object.assign({}, findings[index], span);
-      // A finding in a decoded view is not in the original text.
-      if (finding.text !== undefined && finding.view === undefined) {
-        finding.text = this.#text.original.slice(span.start, span.end);
-      }
-      return finding;
-    });
-  }
+/** The field of checks and runs that only monitor. */
+const MONITOR = { mode: "monitor" } as const;
 
-  #originalEdits(edits: readonly Edit[]): readonly Edit[] {
-    if (this.#text.edits.length === 0) return edits;
-    return this.#text.originalSpans(edits).map((span, index) => Object.assign({}, edits[index], span));
-  }
+/** A scanner after a rewriting one reads another text. Text that it did not scan counts as unscanned in the original. */
+function originalCoverage(input: EditedText, coverage: Coverage): Coverage {
+  const { length } = input.original;
+  if (coverage.chars === length) return coverage;
+  const unscanned = coverage.chars - coverage.scannedChars;
+  return Object.assign({}, coverage, { chars: length, scannedChars: Math.max(0, length - unscanned) });
+}
+
+function originalFindings(input: EditedText, findings: Finding[]): Finding[] {
+  if (input.edits.length === 0 || findings.length === 0) return findings;
+  return input.originalSpans(findings).map((span, index) => {
+    const finding: Finding = Object.assign({}, findings[index], span);
+    // A finding in a decoded view is not in the original text.
+    if (finding.text !== undefined && finding.view === undefined) {
+      finding.text = input.original.slice(span.start, span.end);
+    }
+    return finding;
+  });
+}
+
+function originalEdits(input: EditedText, edits: readonly Edit[]): readonly Edit[] {
+  if (input.edits.length === 0) return edits;
+  return input.originalSpans(edits).map((span, index) => Object.assign({}, edits[index], span));
 }
 
 /** Returns the texts that a text consists of, with their places in the rewritten text. A text that was rewritten across a border is left out. */

@@ -72,6 +72,8 @@ class VaultPairs {
 export class Vault {
   #pairs: VaultPairs;
   #isReadOnly = false;
+  /** See {@link monitored}. */
+  #copy: { vault: Vault; read: number; replacements: number } | undefined;
 
   /**
    * @param pairs the initial pairs. The later of two pairs with the same placeholder wins.
@@ -118,6 +120,21 @@ export class Vault {
     view.#pairs = this.#pairs;
     view.#isReadOnly = true;
     return view;
+  }
+
+  /**
+   * Returns the copy for scanners that only monitor, always the same one. It receives the pairs of this vault, but this vault receives none of
+   * its pairs, and it has no limit.
+   */
+  monitored(): Vault {
+    const { replacements } = this.#pairs;
+    if (this.#copy?.replacements !== replacements) this.#copy = { vault: new Vault(), read: 0, replacements };
+    const { vault, read } = this.#copy;
+    if (read < this.size) {
+      for (const pair of this.entriesFrom(read)) vault.append(pair);
+      this.#copy.read = this.size;
+    }
+    return vault;
   }
 
   /** Identifies the pairs for incremental derivations with {@link entriesFrom}. After a pair was replaced, they must start again. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { modeSetting } from "../scan/mode.ts";
 import { isReservedName, RESERVED_NAME } from "../scan/report.ts";
 import { withoutInfluence } from "../support/options.ts";
 
@@ -11,6 +12,14 @@ export const commonOptions = {
       .refine((name) => !isReservedName(name), RESERVED_NAME)
       .optional()
       .describe("Name in results, for a scanner that is listed more than once."),
+  ),
+  mode: withoutInfluence(
+    modeSetting
+      .optional()
+      .describe(
+        "enforce: a failing text is blocked or rewritten. monitor: it goes on unchanged, and the report tells what would have happened. off: the scanner does not run. One for all texts, or by source. Default: enforce.",
+      )
+      .meta({ typescript: "ModeSetting", typescriptFrom: "scan/mode.ts" }),
   ),
 };
 

@@ -80,7 +80,9 @@ Findings name the placeholders, never the originals. What llm-guard 0.3.16 does 
       across: ({ vault }) => longestPlaceholder(options.vault ?? vault),
     },
     async check(text, context) {
-      const { vault = context.vault, matchingStrategy } = options;
+      const { matchingStrategy } = options;
+      const own = context.monitors ? options.vault?.monitored() : options.vault;
+      const vault = own ?? context.vault;
       const isFuzzy = matchingStrategy === "fuzzy" || matchingStrategy === "combined_exact_fuzzy";
       const spell = isFuzzy ? undefined : escapedSpellings(text);
       const isExact = matchingStrategy === "exact" && !spell;

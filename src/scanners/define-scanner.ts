@@ -4,6 +4,7 @@ import { defaultEngine } from "../models/engine.ts";
 import { toVerdict } from "../scan/checked-verdict.ts";
 import { registerScannerClass } from "../scan/known-scanners.ts";
 import { acceptLazyContext, LazyContext } from "../scan/lazy-context.ts";
+import type { ModeSetting } from "../scan/mode.ts";
 import { passed, type ScanContext, type Scanner, type Streaming, type Verdict } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { lazy } from "../support/lazy.ts";
@@ -70,7 +71,7 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
       const options = parseOptions(schema(), resolved.given);
       super(
         definition,
-        options as { name?: string },
+        options as OwnFields,
         createBody({
           ...{ type, schema: schema(), options, engine },
           ...(toolPins && { toolPins }),
@@ -110,11 +111,18 @@ function optionsObject(type: string, given: unknown): Record<string, unknown> {
   throw new GuardValidationError([{ path: "options", message }]);
 }
 
+/** The options of all scanners that are fields of them. */
+interface OwnFields {
+  name?: string | undefined;
+  mode?: ModeSetting | undefined;
+}
+
 /** What all scanners share: empty texts, and errors of wrong calls. */
 abstract class BodyScanner implements BuiltInScanner {
   readonly type: string;
   readonly name: string;
   readonly sanitizes: boolean;
+  readonly mode?: ModeSetting;
   readonly leavesFindings?: boolean;
   readonly vaultScope?: "call" | "own";
   readonly keepsPins?: boolean;
@@ -129,11 +137,12 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
 
-  protected constructor(definition: AnyScannerDefinition, options: { name?: string | undefined }, body: ScannerBody) {
+  protected constructor(definition: AnyScannerDefinition, options: OwnFields, body: ScannerBody) {
     this.type = definition.type;
     this.name = options.name ?? definition.type;
     this.options = options as Record<string, unknown>;
     this.sanitizes = body.sanitizes ?? false;
+    if (options.mode !== undefined) this.mode = options.mode;
     if (body.leavesFindings) this.leavesFindings = true;
     if (body.vaultScope) this.vaultScope = body.vaultScope;
     if (body.keepsPins) this.keepsPins = true;
@@ -185,7 +194,7 @@ abstract class BodyScanner implements BuiltInScanner {
 
 /** A scanner with the options of another one, and another body. */
 class ScannerVariant extends BodyScanner {
-  constructor(definition: AnyScannerDefinition, options: { name?: string | undefined }, body: ScannerBody) {
+  constructor(definition: AnyScannerDefinition, options: OwnFields, body: ScannerBody) {
     super(definition, options, body);
   }
 }

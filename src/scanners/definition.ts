@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Engine } from "../models/engine.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
+import type { ModeSetting } from "../scan/mode.ts";
 import type { ScanContext, Scanner, ScannerVerdict, Side, Streaming, Verdict } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
 import { GuardValidationError } from "../support/errors.ts";
@@ -111,7 +112,7 @@ export interface ScannerDefinition<
   readonly description?: string;
   /** The sides of the scanner, each with the defaults that differ between the sides. */
   readonly sides: Readonly<Partial<Record<Side, Defaults>>>;
-  /** Returns the options besides `name`, which all scanners have. The descriptions of the options become their documentation. */
+  /** Returns the options besides `name` and `mode`, which all scanners have. The descriptions of the options become their documentation. */
   options(defaults: Defaults): Shape;
   /** What the scanner checks in conversations besides the latest user message. By default it checks nothing else. */
   readonly conversation?: Scanner["conversation"];
@@ -151,14 +152,14 @@ export interface PluginScannerDefinition<Options extends object = object, Body e
   > {
   /** The sides on which the scanner works: `{ input: {} }`, `{ output: {} }` or both. */
   readonly sides: Readonly<Partial<Record<Side, object>>>;
-  /** The schema of the options besides `name`, which all scanners have. The default is no other options. */
+  /** The schema of the options besides `name` and `mode`, which all scanners have. The default is no other options. */
   readonly options?: OptionsSchema<Options>;
   readonly findings?: ScannerDefinition["findings"];
   readonly examples?: Examples;
   /**
    * Builds the scanner. An error that it throws is an error of the configuration. A {@link GuardValidationError} can name the option.
    */
-  create(build: Build<Options & { name?: string | undefined }>): Body;
+  create(build: Build<Options & { name?: string | undefined; mode?: ModeSetting | undefined }>): Body;
 }
 
 /** A definition of any scanner. */

@@ -46,7 +46,7 @@ export function optionsSchema(
 /** Creates a schema of zod that validates with a schema of another library. */
 function checkedBy(schema: StandardSchema<object>): z.ZodObject {
   return z.looseObject(commonOptions).check((payload) => {
-    const { name, ...snake } = payload.value;
+    const { name, mode, ...snake } = payload.value;
     // The names of the other schema are unknown, so all keys are converted to camelCase.
     const named = new Map<string, unknown>();
     const complain = (message: string, path: PropertyKey[] = []) =>
@@ -71,7 +71,11 @@ function checkedBy(schema: StandardSchema<object>): z.ZodObject {
       const { value } = result;
       // Libraries drop unknown keys, so nobody would notice a misspelled option.
       for (const key of named.keys()) if (!Object.hasOwn(value, key)) complain("unknown key", [key]);
-      payload.value = { ...value, ...(name === undefined ? {} : { name }) };
+      payload.value = {
+        ...value,
+        ...(name === undefined ? {} : { name }),
+        ...(mode === undefined ? {} : { mode }),
+      };
     }
   });
 }

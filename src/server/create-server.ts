@@ -173,8 +173,8 @@ function logStart(app: FastifyInstance, { config, created, engine, source, warni
   for (const { path, kind, reference, file } of pluginsOf(config)) {
     app.log.info({ path, kind, reference, file }, "plugin");
   }
-  const lists = new Map(created.map(({ profile: { name, service } }) => [name, service.lists]));
-  for (const [fields, message] of startLogLines(source, lists, engine)) app.log.info(fields, message);
+  const services = new Map(created.map(({ profile: { name, service } }) => [name, service]));
+  for (const [fields, message] of startLogLines(source, services, engine)) app.log.info(fields, message);
   for (const warning of warnings) app.log.warn(warning);
   const models = listRestrictedModels(engine);
   if (models.length > 0) {

@@ -118,6 +118,7 @@ export function serviceOptions({ app, conversation, stream }: Config, engine?: E
     requireFullCoverage: app.requireFullCoverage,
     stateful: app.stateful,
     masking: app.masking,
+    mode: app.mode,
     conversation,
     stream,
   };

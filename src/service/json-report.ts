@@ -1,4 +1,5 @@
 import type { CheckResult } from "../scan/check-result.ts";
+import type { MonitoredOutcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import { resultName } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
@@ -28,6 +29,10 @@ interface Results {
   is_valid: boolean;
   /** Risk scores by scanner: below 0 passes, above 0 fails. */
   scanners: Record<string, number>;
+  /** The checks that only monitor and would have blocked the text. Absent if there are none. */
+  would_block?: string[];
+  /** The checks that only monitor and would have masked the text. Absent if there are none. */
+  would_mask?: string[];
   checks?: JsonCheck[];
   findings?: ScanReport["findings"];
   /** The edits that turn a single text into the sanitized text. */
@@ -47,6 +52,7 @@ export interface JsonCheck {
   type: string;
   scope: CheckResult["scope"];
   is_valid: boolean;
+  mode?: "monitor";
   outcome: CheckResult["outcome"];
   score: number;
   probability?: number;
@@ -60,7 +66,7 @@ export interface JsonCheck {
 export type DocumentId = string | number;
 
 /** The JSON result of a scan of documents. */
-export interface JsonDocumentsReport {
+export interface JsonDocumentsReport extends Pick<Results, "would_block" | "would_mask"> {
   /** Whether all documents passed unchanged. */
   is_valid: boolean;
   documents: JsonDocument[];
@@ -102,6 +108,7 @@ export function jsonReport(
     sanitized && details && sanitizedFields && { sanitized_fields: sanitizedFields },
     sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
     resultsOf(report, details),
+    monitoredFields(report),
     sanitized && details && report.edits && { edits: report.edits },
     details && { outcome, engine_timing: engineTiming },
   );
@@ -114,12 +121,14 @@ export function jsonReport(
  * @param details whether the result includes findings, probabilities, timing and coverage.
  */
 export function jsonDocumentsReport(
-  { isValid, outcome, documents = [], sanitizedFields, engineTiming, coverage }: ServiceReport,
+  report: ServiceReport,
   ids: readonly (DocumentId | undefined)[],
   details: boolean,
 ): JsonDocumentsReport {
+  const { isValid, outcome, documents = [], sanitizedFields, engineTiming, coverage } = report;
   return {
     is_valid: isValid,
+    ...monitoredFields(report),
     documents: documents.map((document, index) => jsonDocument(document, ids[index], details)),
     ...(details && sanitizedFields ? { sanitized_fields: sanitizedFields } : {}),
     ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
@@ -161,12 +170,21 @@ function resultsOf(report: Omit<ScanReport, "engineTiming">, details: boolean): 
   };
 }
 
+/** Returns what checks that only monitor would have done. */
+export function monitoredFields({
+  wouldBlock,
+  wouldMask,
+}: MonitoredOutcome): Pick<Results, "would_block" | "would_mask"> {
+  return { ...(wouldBlock && { would_block: wouldBlock }), ...(wouldMask && { would_mask: wouldMask }) };
+}
+
 /** Converts a check without its findings, which are in the field `findings` under the name of the check. */
 function jsonCheck({
   type,
   scanner,
   scope,
   isValid,
+  mode,
   outcome,
   score,
   probability,
@@ -176,6 +194,7 @@ function jsonCheck({
 }: CheckResult): JsonCheck {
   return {
     ...{ name: resultName({ scanner, scope }), scanner, type, scope, is_valid: isValid, outcome, score },
+    ...(mode && { mode }),
     ...(probability === undefined ? {} : { probability }),
     timing,
     coverage: snakeCase(coverage),

@@ -8,8 +8,9 @@ import type { DocumentReport } from "../documents/scan-documents.ts";
 import type { AnsweredToolCall } from "../messages/conversation.ts";
 import type { Edit } from "../scan/edits.ts";
 import type { Exceptions } from "../scan/exceptions/exceptions.ts";
+import type { ModeSetting } from "../scan/mode.ts";
 import type { ScanObserver } from "../scan/observer.ts";
-import type { Outcome } from "../scan/outcome.ts";
+import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import type { ScanGroup } from "../scan/source.ts";
@@ -47,6 +48,8 @@ export interface ScanServiceOptions {
   masking?: readonly string[];
   /** Texts and passages that scanners must not fail. They may change while the service runs. */
   exceptions?: Exceptions | undefined;
+  /** The mode of all scanners. Of it and that of a scanner, the least strict wins. The default is `enforce`. */
+  mode?: ModeSetting | undefined;
   /** How outputs are scanned that arrive in pieces. */
   stream?: StreamOptions;
   /**
@@ -116,6 +119,7 @@ export interface ScanRequest {
 /** A report with the sanitized text. */
 export interface ServiceReport
   extends ScanReport,
+    MonitoredOutcome,
     Partial<Pick<ConversationReport, "sanitizedMessages" | "sanitizedTools" | "sanitizedSystem" | "sanitizedFields">> {
   text: string;
   /** The edits that turn a single text into {@link text}. It is absent for conversations, documents and streams. */

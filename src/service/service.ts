@@ -13,6 +13,7 @@ import type { MessageText } from "../scan/conversation-text.ts";
 import type { Edit } from "../scan/edits.ts";
 import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import { Locator } from "../scan/locator.ts";
+import { isEverywhere, leastStrict, type ModeSetting, modeOf } from "../scan/mode.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
 import { masks } from "../scan/outcome.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
@@ -21,15 +22,15 @@ import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
 import { SCAN_GROUPS, type ScanGroup, type Source } from "../scan/source.ts";
 import { scanText, type TextResult } from "../scan/text-scan.ts";
 import { VerdictCache } from "../scan/verdict-cache.ts";
-import { AnswerScan } from "../stream/answer-scan.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
+import { createAnswerScan } from "../stream/monitored-answer-scan.ts";
 import type { StreamReport } from "../stream/stream-options.ts";
 import { closedError, GuardError, GuardValidationError } from "../support/errors.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { Machine } from "../support/machine.ts";
 import { awaitWithin } from "../support/promises.ts";
 import { Admission } from "./admission/admission.ts";
-import { checkMasking, type DecisionPolicy, decide, unscannedReasons } from "./decision.ts";
+import { checkMasking, type DecisionPolicy, decide, enforcesSettings, unscannedReasons } from "./decision.ts";
 import { type MessageScan, scanMessage } from "./message-scan.ts";
 import { Readiness } from "./readiness.ts";
 import { type ScanSlot, ScanSlots, type StreamSlot } from "./scan-slots.ts";
@@ -82,7 +83,7 @@ export class ScanService {
     verdicts = new VerdictCache(),
     admission = admissionOf(options),
   ) {
-    const { failFast, requireFullCoverage, stateful = "allow", masking } = options;
+    const { failFast, requireFullCoverage, stateful = "allow", masking, mode } = options;
     this.#options = options;
     this.admission = admission;
     this.#slots = new ScanSlots(admission);
@@ -92,13 +93,16 @@ export class ScanService {
       input: nameScanners(lists.input, "scanners.input"),
       output: nameScanners(lists.output, "scanners.output"),
     };
-    this.#conversation = conversationScanners(this.#named.input, sourceLists(options, this.#named.input));
+    this.#conversation = conversationScanners(this.#named.input, sourceLists(options, this.#named.input), mode);
     this.#risk = conversationRisk(options, lists.input);
     this.#verdicts = verdicts;
-    this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage, stateful };
+    this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage, stateful, mode };
     const all = [...this.#named.input, ...this.#named.output];
     checkMasking(this.#policy.masking, all);
-    this.#readiness = new Readiness(all, options);
+    this.#readiness = new Readiness(
+      all.filter(({ scanner }) => !isEverywhere(leastStrict(mode, scanner.mode), "off")),
+      options,
+    );
   }
 
   /**
@@ -107,6 +111,11 @@ export class ScanService {
    */
   get running(): number {
     return this.#slots.taken;
+  }
+
+  /** The mode of all scanners. */
+  get mode(): ModeSetting | undefined {
+    return this.#options.mode;
   }
 
   /** The scanners of each side. */
@@ -140,7 +149,11 @@ export class ScanService {
   }
 
   get #restoring(): NamedScanner[] {
-    return this.#named.output.filter(({ scanner }) => scanner.vaultScope === "call" && scanner.sanitizes);
+    const { mode } = this.#options;
+    return this.#named.output.filter(
+      ({ scanner }) =>
+        scanner.vaultScope === "call" && scanner.sanitizes && modeOf("output", [mode, scanner.mode]) === "enforce",
+    );
   }
 
   /** Whether the verdicts of a side may change although texts and options are the same. */
@@ -251,10 +264,10 @@ export class ScanService {
    * signal must be aborted. The time limit applies to each step, and not to the time between steps.
    */
   outputStream(prompt: string, request: ScanRequest, conversation?: ChatRequest): AnswerStream<ServiceReport> {
-    let opened: { slot: StreamSlot; scan: AnswerScan } | undefined;
+    let opened: { slot: StreamSlot; scan: AnswerStream<StreamReport> } | undefined;
     const step = async (
       chars: number,
-      take: (scan: AnswerScan) => Promise<StreamStep<StreamReport>>,
+      take: (scan: AnswerStream<StreamReport>) => Promise<StreamStep<StreamReport>>,
     ): Promise<StreamStep<ServiceReport>> => {
       opened ??= this.#openStream(prompt, request, conversation, stream);
       const { slot, scan } = opened;
@@ -279,7 +292,7 @@ export class ScanService {
     request: ScanRequest,
     conversation: ChatRequest | undefined,
     stream: AnswerStream<ServiceReport>,
-  ): { slot: StreamSlot; scan: AnswerScan } {
+  ): { slot: StreamSlot; scan: AnswerStream<StreamReport> } {
     if (conversation) this.#checkSize(conversation);
     if (this.notReady) throw this.notReady;
     const { caller, turn = caller, stop, signal = stop?.signal } = request;
@@ -287,7 +300,7 @@ export class ScanService {
     const slot = this.#slots.stream({ kind: `${this.#costKey}stream`, caller: turn, signal, timeout });
     // The registered value must not refer to the stream, or it would never be collected.
     this.#forgotten.register(stream, slot);
-    const scan = new AnswerScan({
+    const scan = createAnswerScan({
       ...this.#options.stream,
       named: scannerReplacer(request)(this.#named.output),
       context: { prompt, source: "assistant", ...conversationContext(conversation) },
@@ -379,7 +392,7 @@ export class ScanService {
 
   #documentReport(report: ReturnType<typeof documentReport>, hasText: boolean): ServiceDocument {
     const isCovered = (part: Pick<ScanReport, "coverage">) =>
-      !this.#options.requireFullCoverage || unscannedReasons(part).length === 0;
+      !this.#options.requireFullCoverage || !enforcesSettings(this.#options) || unscannedReasons(part).length === 0;
     const { sanitizedText, edits, masked, ...document } = report;
     return {
       ...document,
@@ -475,9 +488,10 @@ export class ScanService {
 
   #runOptions(request: ScanRequest, { onWork }: Pick<ScanSlot, "onWork">): CallRunOptions {
     const { suppress, offsets, rewrite, vault, observer, credential, runAll = false } = request;
-    const { onScannerError, exceptions } = this.#options;
+    const { onScannerError, exceptions, mode } = this.#options;
     const failFast = this.#options.failFast && !runAll;
-    const options = { failFast, onScannerError, suppress, rewrite, vault, offsets, onWork, exceptions, credential };
+    const own = { failFast, onScannerError, exceptions, mode };
+    const options = { suppress, rewrite, vault, offsets, onWork, credential, ...own };
     return observer ? Object.assign(options, { observer }) : options;
   }
 }

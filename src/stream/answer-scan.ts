@@ -3,7 +3,7 @@ import type { Abortable } from "../native.ts";
 import { type CheckResult, findCheck, type ScanResult } from "../scan/check-result.ts";
 import { EditedText } from "../scan/edits.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
-import type { Outcome } from "../scan/outcome.ts";
+import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Finding, ScanContext } from "../scan/scanner.ts";
@@ -27,8 +27,13 @@ export interface AnswerScanSettings extends StreamOptions {
   context: ScanContext;
   options: RunOptions;
   /** Decides what happens to a text. */
-  decide(report: ScanReport): { isValid: boolean; outcome: Outcome };
+  decide(report: ScanReport): AnswerDecision;
+  /** Whether the scan goes on after a failing check, so that all scanners read all of the answer. The default is false. */
+  judgesOn?: boolean;
 }
+
+/** What happens to an answer. */
+export type AnswerDecision = { isValid: boolean; outcome: Outcome } & MonitoredOutcome;
 
 type Step = StreamStep<StreamReport>;
 
@@ -238,7 +243,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     if (this.#secondLook !== undefined && this.#whole.length < this.#secondLook) return EMPTY_STEP;
     const unread = this.#window.text.length - scan.end;
     const judgement = await this.#judge(scan);
-    if (judgement === "blocked") return this.#block(unread);
+    if (judgement === "blocked" && !this.#settings.judgesOn) return this.#block(unread);
     if (judgement === "unsure") {
       this.#secondLook = this.#whole.length + SECOND_LOOK_CHARS;
       return EMPTY_STEP;
@@ -288,8 +293,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const { released } = this.#window;
     const ofSpans = withNewOmitted(scan.result, base.result, (check) => this.#newFindings(check, released));
     const adding = [() => this.#tally.add(ofSpans, (check) => this.#newFindings(check, released))];
+    const { judgesOn = false } = this.#settings;
     let isBlocked = this.#outcome(scan.result) === "blocked";
-    for (const part of isBlocked ? [] : this.#scanners.parts) {
+    for (const part of isBlocked && !judgesOn ? [] : this.#scanners.parts) {
       const { text } = textAfter(scan, part.after);
       const judged = textAfter(base, part.after).text.length;
       const from = await partStart(text, judged, part, this.#abortable);
@@ -305,7 +311,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       if (this.#outcome(result) !== "blocked") continue;
       if (this.#secondLook === undefined && failsByContext(result, part)) return "unsure";
       isBlocked = true;
-      break;
+      if (!judgesOn) break;
     }
     for (const add of adding) add();
     return isBlocked ? "blocked" : "passed";
@@ -429,8 +435,8 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     this.#whole.clear();
     this.#scans = [];
     const report = reportOf(result, engineTiming);
-    const { isValid, outcome } = this.#settings.decide(report);
-    return Object.assign(report, {
+    const { isValid, outcome, ...would } = this.#settings.decide(report);
+    return Object.assign(report, would, {
       isValid: isValid && !isBlocked,
       outcome: isBlocked ? ("blocked" as const) : outcome,
       atEnd: this.#scanners.atEnd.map(({ name }) => name),

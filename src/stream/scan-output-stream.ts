@@ -2,14 +2,15 @@ import { checkSides } from "../conversation/scanner-sides.ts";
 import { conversationContext } from "../conversation/single-text.ts";
 import { checkSuppressed } from "../conversation/suppressed.ts";
 import { type NamedScanner, nameScanners, suppressedNames } from "../scan/named-scanners.ts";
-import { outcomeOf } from "../scan/outcome.ts";
+import { monitoredOutcome, outcomeOf } from "../scan/outcome.ts";
 import { checkStreamOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
 import { type ItemReader, isItemSource, openItems, toReadableStream } from "../support/items.ts";
 import { callSignal } from "../support/lazy-abort-controller.ts";
-import { AnswerScan } from "./answer-scan.ts";
 import { answerSteps } from "./answer-steps.ts";
+import type { AnswerStream } from "./answer-stream.ts";
+import { createAnswerScan } from "./monitored-answer-scan.ts";
 import type { StreamOptions, StreamReport } from "./stream-options.ts";
 
 export type { StreamOptions, StreamReport } from "./stream-options.ts";
@@ -75,11 +76,11 @@ function answerScan(
   prompt: string,
   options: StreamScanOptions,
   signal: AbortSignal,
-): AnswerScan {
+): AnswerStream<StreamReport> {
   const { holdbackChars, holdbackMs, wholeChars, masking: names = [], source = "assistant", ...run } = options;
   const { failFast = false, conversation } = run;
   const masking = new Set(names);
-  return new AnswerScan({
+  return createAnswerScan({
     ...{ holdbackChars, holdbackMs, wholeChars, named },
     context: { prompt, source, ...conversationContext(conversation) },
     options: Object.assign({}, run, { suppress: suppressedNames(run.suppress), signal }),
@@ -87,6 +88,7 @@ function answerScan(
       isValid: report.isValid,
       // With failFast the checks after the failing one have not read the text.
       outcome: failFast && !report.isValid ? "blocked" : outcomeOf(report, { scanners: named, masking }),
+      ...monitoredOutcome(report.checks, { scanners: named, masking }),
     }),
   });
 }
@@ -99,7 +101,7 @@ class ScannedOutput implements ScannedStream {
   #resolve: (report: StreamReport) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
-  constructor(pieces: ItemReader<unknown>, scan: AnswerScan, signal: AbortSignal, endCall: () => void) {
+  constructor(pieces: ItemReader<unknown>, scan: AnswerStream<StreamReport>, signal: AbortSignal, endCall: () => void) {
     this.report = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -126,7 +128,7 @@ class ScannedOutput implements ScannedStream {
 
   async *#read(
     pieces: ItemReader<unknown>,
-    scan: AnswerScan,
+    scan: AnswerStream<StreamReport>,
     signal: AbortSignal,
   ): AsyncGenerator<string, void, undefined> {
     try {

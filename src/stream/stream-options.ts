@@ -1,4 +1,4 @@
-import type { Outcome } from "../scan/outcome.ts";
+import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 
 /** Options for releasing text while an answer arrives. */
@@ -21,7 +21,7 @@ export interface StreamOptions {
 }
 
 /** The report on a streamed answer. */
-export interface StreamReport extends ScanReport {
+export interface StreamReport extends ScanReport, MonitoredOutcome {
   /** The decision about the answer. With `blocked`, held text is never released. */
   outcome: Outcome;
   /** The scanners that ran at the end only, because they need the whole answer. */

@@ -37,6 +37,21 @@ input_scanners:
 `;
 
 describe("fileReport", () => {
+  it("names the scanners that only monitor, and those that are off", async () => {
+    const notes = await report(`app: { mode: { output: monitor } }
+input_scanners:
+  - { type: Regex, params: { patterns: ["x"], mode: { tool: monitor } } }
+  - { type: Secrets, mode: off }
+output_scanners:
+  - type: Secrets
+`);
+    expect(notes.filter(({ kind }) => kind === "mode").map(({ line, text }) => `${line} ${text}`)).toEqual([
+      "3 Regex (tool) only monitors: failing texts go on unchanged",
+      "4 Secrets is off",
+      "6 Secrets only monitors: failing texts go on unchanged",
+    ]);
+  });
+
   it("explains a file line by line", async () => {
     const notes = await report(FILE);
     expect(notes.map(({ line, kind }) => `${line} ${kind}`)).toEqual([

@@ -304,6 +304,18 @@ input_scanners:
     ]);
   });
 
+  it("accepts a mode for all scanners and for one, also by source and from the environment", () => {
+    const file = `app: { mode: "\${MODE:enforce}" }
+input_scanners:
+  - { type: Secrets, mode: { tool_call: monitor } }
+  - { type: Secrets, name: Other, params: { mode: "\${MODE:enforce}" } }
+`;
+    const { app, inputScanners } = parseConfig(file, { env: { MODE: "monitor" } });
+    expect(app.mode).toBe("monitor");
+    expect(inputScanners.map(({ params }) => params.mode)).toEqual([{ tool_call: "monitor" }, "monitor"]);
+    expect(() => parseConfig("app: { mode: on }", { env: {} })).toThrow("app.mode");
+  });
+
   it("rejects two names from a program too", () => {
     const entry = { type: "InvisibleText", name: "A", params: { name: "B" } };
     expect(() => buildScanners(checkConfig({ inputScanners: [entry] }))).toThrow(/^input_scanners\.0\.params\.name: /);

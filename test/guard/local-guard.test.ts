@@ -173,7 +173,11 @@ describe("LocalGuard", () => {
 describe("GuardBlockedError", () => {
   it("has findings in its report, and shows them to no logger", () => {
     const findings = { Secrets: [{ type: "secret", text: "hunter2", start: 0, end: 7, score: 1 }] };
-    const error = new GuardBlockedError("answer", { resultsScore: { Secrets: 1 }, findings } as unknown as GuardReport);
+    const error = new GuardBlockedError("answer", {
+      resultsScore: { Secrets: 1 },
+      checks: [],
+      findings,
+    } as unknown as GuardReport);
     expect(error.report.findings).toBe(findings);
     const logged = [inspect(error, { depth: 9 }), JSON.stringify(error), JSON.stringify({ ...error })];
     expect(logged.join()).not.toContain("hunter2");
@@ -186,7 +190,7 @@ describe("GuardBlockedError", () => {
     const error = new GuardBlockedError("answer", report);
     expect(error).toMatchObject({ code: "GUARD_BLOCKED", part: "answer", report });
     expect(error.message).toBe("The answer was blocked by guard: BanSubstrings.");
-    expect(blockedMessage("request", { resultsScore: {} })).toBe(
+    expect(blockedMessage("request", { resultsScore: {}, checks: [] })).toBe(
       "The request was blocked by guard: incomplete coverage.",
     );
   });

@@ -37,11 +37,16 @@ export function guardWith(
 }
 
 /** An SDK client that is connected to a server through guard. */
-export async function openSession(server: Transport, lists: ScannersBySource, options: McpGuardOptions = {}) {
+export async function openSession(
+  server: Transport,
+  lists: ScannersBySource,
+  options: McpGuardOptions = {},
+  limits: Partial<ScanServiceOptions> = {},
+) {
   const lines: string[] = [];
   const log = (line: string) => void lines.push(line);
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const proxy = new McpProxy({ client: theirs, server, guard: guardWith(lists, { log, ...options }), log });
+  const proxy = new McpProxy({ client: theirs, server, guard: guardWith(lists, { log, ...options }, limits), log });
   await proxy.start();
   const client = new Client({ name: "test", version: "1" });
   await client.connect(ours);

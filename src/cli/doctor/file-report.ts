@@ -14,6 +14,8 @@ import { LISTS } from "../../config/profiles.ts";
 import { parseYaml } from "../../config/source.ts";
 import { Engine } from "../../models/engine.ts";
 import { describeModel, type ModelDescription } from "../../models/model-description.ts";
+import { describeMode } from "../../scan/describe-mode.ts";
+import type { Mode } from "../../scan/mode.ts";
 import type { Scanner, Side } from "../../scan/scanner.ts";
 import { scannerClasses } from "../../scanners/catalog.ts";
 import { differencesOf } from "../../scanners/difference.ts";
@@ -31,10 +33,10 @@ export interface Note {
   /** The path of the value, such as `input_scanners.0`. */
   path: string;
   /**
-   * `runs`: a scanner that runs; `slow`: a scanner that was measured to be slow; `alarms`: a scanner that fails ordinary texts; `differs`: a difference from llm-guard; `download`: a
+   * `runs`: a scanner that runs; `mode`: a scanner that only monitors or is off; `slow`: a scanner that was measured to be slow; `alarms`: a scanner that fails ordinary texts; `differs`: a difference from llm-guard; `download`: a
    * model that has to be downloaded; `ignored`: a key without effect; `fails`: an error that prevents the start.
    */
-  kind: "runs" | "slow" | "alarms" | "differs" | "download" | "ignored" | "fails";
+  kind: "runs" | "mode" | "slow" | "alarms" | "differs" | "download" | "ignored" | "fails";
   text: string;
 }
 
@@ -163,12 +165,23 @@ async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]
   }
   return [
     ...timeNotes(listed, models, milliseconds),
+    ...modeNotes(listed),
     ...(alarms === undefined ? [] : [{ kind: "alarms", text: alarms } as const]),
     ...missing.map(({ model }) => downloadNote(model, config.app.lazyLoad)),
     ...differencesOf(type?.definition.differences, entry.params).map(
       (text) => ({ kind: "differs", text: text.replaceAll("`", "") }) as const,
     ),
   ];
+}
+
+/** Notes on a scanner that has no effect on texts, or not on all of them. */
+function modeNotes({ side, scanner, config: { app } }: ListedScanner): Omit<Note, "path">[] {
+  const describe = (mode: Mode) => describeMode({ name: scanner.name, scanner, side, mode: app.mode }, mode);
+  const [monitoring, off] = [describe("monitor"), describe("off")];
+  return [
+    ...(monitoring ? [`${monitoring} only monitors: failing texts go on unchanged`] : []),
+    ...(off ? [`${off} is off`] : []),
+  ].map((text) => ({ kind: "mode", text }));
 }
 
 function falseAlarms({ side, entry, scanner, engine, config }: ListedScanner): Promise<string | undefined> {

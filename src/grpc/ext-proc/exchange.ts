@@ -213,8 +213,8 @@ export class Exchange {
 
   /** The verdict so far, for the access log and for filters behind this one. */
   #metadata(): Struct | undefined {
-    const { outcome, flagged } = this.#context.record.fields;
-    return outcome === undefined ? undefined : toStruct({ [NAMESPACE]: { outcome, flagged } });
+    const { content: _, ...verdict } = this.#context.record.fields;
+    return verdict.outcome === undefined ? undefined : toStruct({ [NAMESPACE]: verdict });
   }
 
   get #requests(): Replies {

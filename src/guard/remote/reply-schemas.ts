@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { CHECK_OUTCOMES, type CheckResult, emptyResult, mergeResults, type Scope } from "../../scan/check-result.ts";
-import { OUTCOMES } from "../../scan/outcome.ts";
+import { type MonitoredOutcome, OUTCOMES } from "../../scan/outcome.ts";
 import type { ScanCoverage } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import type { GuardReport } from "../guard.ts";
@@ -51,7 +51,12 @@ const finding = z
   .looseObject({ start: count, end: count, type: z.string(), score: z.number() })
   .transform((given) => given as unknown as Finding);
 
-const outcome = { is_valid: z.boolean(), outcome: z.enum(OUTCOMES) };
+const outcome = {
+  is_valid: z.boolean(),
+  outcome: z.enum(OUTCOMES),
+  would_block: names.optional(),
+  would_mask: names.optional(),
+};
 
 const check = z.object({
   name: z.string(),
@@ -59,6 +64,7 @@ const check = z.object({
   type: z.string(),
   scope: z.string(),
   is_valid: z.boolean(),
+  mode: z.literal("monitor").optional(),
   outcome: z.enum(CHECK_OUTCOMES),
   score: z.number(),
   probability: z.number().optional(),
@@ -151,6 +157,7 @@ export function toReport(reply: z.output<z.ZodObject<typeof report>> & { at_end?
   return {
     outcome: reply.outcome,
     isValid: reply.is_valid,
+    ...toMonitored(reply),
     checks: reply.checks.map((given) => toCheckResult(given, reply.findings[given.name] ?? [])),
     resultsScore: reply.scanners,
     findings: reply.findings,
@@ -160,13 +167,14 @@ export function toReport(reply: z.output<z.ZodObject<typeof report>> & { at_end?
 }
 
 function toCheckResult(
-  { name: _, is_valid: isValid, scope, probability, coverage, ...given }: z.output<typeof check>,
+  { name: _, is_valid: isValid, scope, mode, probability, coverage, ...given }: z.output<typeof check>,
   findings: Finding[],
 ): CheckResult {
   const { scanned_chars: scannedChars, untrained_languages, findings_omitted, ...covered } = coverage;
   return Object.assign(
     { isValid, scope: scope as Scope, findings },
     given,
+    mode && { mode },
     probability === undefined ? {} : { probability },
     {
       coverage: Object.assign(
@@ -179,13 +187,16 @@ function toCheckResult(
   );
 }
 
+function toMonitored({
+  would_block,
+  would_mask,
+}: Pick<z.output<typeof documentsReply>, "would_block" | "would_mask">): MonitoredOutcome {
+  return { ...(would_block && { wouldBlock: would_block }), ...(would_mask && { wouldMask: would_mask }) };
+}
+
 /** Converts a reply about several documents to a report with the worst score of each check. */
-export function toDocumentsReport({
-  outcome,
-  is_valid,
-  documents,
-  coverage,
-}: z.output<typeof documentsReply>): GuardReport {
+export function toDocumentsReport(reply: z.output<typeof documentsReply>): GuardReport {
+  const { outcome, is_valid, documents, coverage } = reply;
   const resultsScore: Record<string, number> = {};
   const { checks } = mergeResults(
     documents.map((document) => ({
@@ -199,7 +210,7 @@ export function toDocumentsReport({
       resultsScore[name] = Math.max(resultsScore[name] ?? score, score);
     }
   }
-  return { outcome, isValid: is_valid, checks, resultsScore, findings: {}, coverage };
+  return { outcome, isValid: is_valid, ...toMonitored(reply), checks, resultsScore, findings: {}, coverage };
 }
 
 /** Whether `is_valid` and `outcome` agree. */

@@ -26,6 +26,8 @@ export class ScanMetrics {
   readonly #scannerSeconds: Histogram;
   readonly #verdicts: Counter;
   readonly #exceptions: Counter;
+  readonly #wouldBlock: Counter;
+  readonly #wouldMask: Counter;
   readonly #unscanned: Counter;
   readonly #failedSelfTests: Counter;
 
@@ -49,6 +51,17 @@ export class ScanMetrics {
       help: "Checks from which an exception removed findings or the failure, by exception.",
       labelNames: ["source", "scanner", "exception", "valid"],
       registers,
+    });
+    const monitored = { labelNames: ["source", "scanner", "profile"], registers };
+    this.#wouldBlock = new Counter({
+      name: "guard_would_block_total",
+      help: "Failing checks that only monitor and would have blocked the texts of a scan.",
+      ...monitored,
+    });
+    this.#wouldMask = new Counter({
+      name: "guard_would_mask_total",
+      help: "Failing checks that only monitor and would have masked the texts of a scan.",
+      ...monitored,
     });
     this.#unscanned = new Counter({
       name: "guard_unscanned_total",
@@ -82,9 +95,10 @@ export class ScanMetrics {
   /**
    * Counts the results of a scan. Each document of a scan of documents counts as one text.
    *
+   * @param profile whose scanners made the report.
    * @param isFromCache whether the report was made for another request, so that its scanner times are counted already.
    */
-  countScan(source: Side, report: ServiceReport, isFromCache = false): void {
+  countScan(source: Side, report: ServiceReport, profile: string, isFromCache = false): void {
     for (const { resultsValid, timing, checks } of report.documents ?? [report]) {
       for (const { scanner: name, scope, isValid, excepted = [] } of checks) {
         const scanner = resultName({ scanner: name, scope });
@@ -98,6 +112,8 @@ export class ScanMetrics {
         this.#scannerSeconds.observe({ source, scanner }, (timing[scanner] ?? 0) / 1000);
       }
     }
+    for (const scanner of report.wouldBlock ?? []) this.#wouldBlock.inc({ source, scanner, profile });
+    for (const scanner of report.wouldMask ?? []) this.#wouldMask.inc({ source, scanner, profile });
     for (const reason of unscannedReasons(report)) this.#unscanned.inc({ reason });
   }
 }

@@ -102,7 +102,8 @@ What llm-guard 0.3.16 does differently:
         await Promise.all([detector.load(signal), loadFakes()]);
       },
       async check(text, context) {
-        const vault = options.vault ?? context.vault ?? new Vault();
+        const own = context.monitors ? options.vault?.monitored() : options.vault;
+        const vault = own ?? context.vault ?? new Vault();
         const scan = await detector.find(text, vault, context, request.adHoc);
         if (scan.findings.length === 0) return passed(text);
         const edits = await anonymize(text, scan, vault, { operators, fakes: await loadFakes() }, context);

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { resultName } from "../../scan/report.ts";
+import { monitoredFields } from "../../service/json-report.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import type { Decision } from "./decisions.ts";
 
@@ -56,6 +57,7 @@ export function recordOf(
     rewrite: options.rewrite,
     valid: report.isValid,
     outcome: report.outcome,
+    ...monitoredFields(report),
     scores: report.resultsScore,
     ...(cache ? { cache } : {}),
     ...(excepted.length > 0 ? { excepted: excepted.slice(0, MAX_FINDINGS) } : {}),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { LocalCall, LocalGuardReport } from "../../guard/local-guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";
+import { failingChecks } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
@@ -180,11 +181,13 @@ function breakdownOf(reports: readonly MessageReport[], { project_id, messages }
   });
   const entries = reports.flatMap((report) => {
     const { resultsScore, probabilities, findings, message } = report;
-    const ofChecks = Object.entries(resultsScore).flatMap(([check, score]) => {
-      const level = levelOf(probabilities[check], score > 0);
-      const found = score > 0 ? (findings[check] ?? []) : [];
+    const failing = new Set(failingChecks(report));
+    const ofChecks = Object.keys(resultsScore).flatMap((check) => {
+      const isFailed = failing.has(check);
+      const level = levelOf(probabilities[check], isFailed);
+      const found = isFailed ? (findings[check] ?? []) : [];
       if (found.length === 0) {
-        return [entry(check, detectorType(check, findingTypeOf(check)), score > 0, level, message)];
+        return [entry(check, detectorType(check, findingTypeOf(check)), isFailed, level, message)];
       }
       return found.map((finding) => {
         const { type, label } = finding;
@@ -218,9 +221,9 @@ const MATCHES = new Set(["personal_data", "secret", "substring", "pattern", "com
 /** Returns matches in code points of their messages. Overlapping ones are merged, because clients replace them one after the other. */
 function payloadOf(reports: readonly MessageReport[], { messages }: Body): Record<string, unknown>[] {
   const matches = reports
-    .flatMap(({ findings, resultsScore, message }) =>
-      Object.entries(findings).flatMap(([check, found]) => {
-        if ((resultsScore[check] ?? 0) <= 0) return [];
+    .flatMap(({ message, ...report }) =>
+      failingChecks(report).flatMap((check) => {
+        const found = report.findings[check] ?? [];
         const isMatch = (finding: Finding): finding is PlacedFinding =>
           MATCHES.has(finding.type) && isPlaced(finding, message, messages as Message[]);
         return found.filter(isMatch).map((finding) => ({ ...finding, check, message: finding.message ?? message }));

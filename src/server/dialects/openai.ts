@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { LocalGuardReport } from "../../guard/local-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
 import type { Problem } from "../../http-server/problem.ts";
-import { findCheck } from "../../scan/check-result.ts";
+import { fails, findCheck } from "../../scan/check-result.ts";
 import { resultName } from "../../scan/report.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
@@ -106,7 +106,7 @@ function resultOf({ isValid, checks }: LocalGuardReport): Record<string, unknown
   const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
   const found = new Map<string, number>();
   for (const check of checks) {
-    if (check.isValid) continue;
+    if (!fails(check)) continue;
     for (const { type, label = "", score } of check.findings) {
       if (type === "toxicity") found.set(label, Math.max(found.get(label) ?? 0, score));
     }
@@ -118,7 +118,7 @@ function resultOf({ isValid, checks }: LocalGuardReport): Record<string, unknown
   for (const check of checks) {
     // The window of a single message repeats the results of the message.
     if (check.scope === "window" && findCheck({ checks }, { scanner: check.scanner, scope: "latest" })) continue;
-    flags.set(`guard/${resultName(check)}`, !check.isValid);
+    flags.set(`guard/${resultName(check)}`, fails(check));
     scores.set(`guard/${resultName(check)}`, check.probability ?? (check.isValid ? 0 : 1));
   }
   if (!isValid && ![...flags.values()].includes(true)) {

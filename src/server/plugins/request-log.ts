@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import { failingChecks } from "../../scan/report.ts";
 import type { Decisions } from "../decisions/decisions.ts";
 
 declare module "fastify" {
@@ -15,15 +16,27 @@ export interface RequestLogOptions {
   logContent: boolean;
 }
 
+/** The names in a log line about scans. */
+export interface LoggedScans {
+  valid?: boolean;
+  flagged?: string[];
+  would_block?: string[];
+  would_mask?: string[];
+}
+
 /** Writes one log line for each request, and adds the header `X-Request-Id` to the response. */
 export const requestLog = fp(async (app: FastifyInstance, { decisions, logContent }: RequestLogOptions) => {
   decisions.listen(({ request, report, cache, content }) => {
-    const { valid = true, flagged = [] } = (request.scanLog ?? {}) as { valid?: boolean; flagged?: string[] };
-    const failing = Object.keys(report.resultsValid).filter((name) => !report.resultsValid[name]);
+    const { valid = true, flagged = [], ...logged } = (request.scanLog ?? {}) as LoggedScans;
     // Some dialects scan several texts of a request.
+    const joined = (one: readonly string[] = [], other: readonly string[] = []) => [...new Set([...one, ...other])];
+    const wouldBlock = joined(logged.would_block, report.wouldBlock);
+    const wouldMask = joined(logged.would_mask, report.wouldMask);
     request.scanLog = {
       valid: valid && report.isValid,
-      flagged: [...new Set([...flagged, ...failing])],
+      flagged: joined(flagged, failingChecks(report)),
+      ...(wouldBlock.length > 0 ? { would_block: wouldBlock } : {}),
+      ...(wouldMask.length > 0 ? { would_mask: wouldMask } : {}),
       ...(cache ? { cache } : {}),
       ...(logContent ? { content: { ...(request.scanLog?.content as object), ...content() } } : {}),
     };

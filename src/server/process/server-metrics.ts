@@ -88,9 +88,9 @@ export class ServerMetrics {
     this.#reloadedAt.setToCurrentTime();
   }
 
-  countDecision({ side, report, cache }: Pick<Decision, "side" | "report" | "cache">): void {
+  countDecision({ side, report, profile, cache }: Pick<Decision, "side" | "report" | "profile" | "cache">): void {
     if (cache) this.#cached.inc({ result: cache });
-    this.scans.countScan(side, report, cache === "hit" || cache === "shared");
+    this.scans.countScan(side, report, profile.name, cache === "hit" || cache === "shared");
   }
 
   /** @param count the number of spans, or of exports of all metrics. */

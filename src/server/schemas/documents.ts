@@ -27,7 +27,7 @@ export const documentsRequest = z
   })
   .describe("Documents to check.");
 
-const { engine_timing, cache, outcome, ...documentFields } = resultFields;
+const { engine_timing, cache, outcome, would_block, would_mask, ...documentFields } = resultFields;
 
 export const documentResult = z
   .object({
@@ -54,6 +54,8 @@ export const documentResult = z
 export const documentsResult = z
   .object({
     is_valid: z.boolean().describe("Whether all given documents passed every check."),
+    would_block,
+    would_mask,
     documents: z.array(documentResult).describe("The results of the documents, in order."),
     ...sanitizedFields,
     outcome,

@@ -155,6 +155,10 @@ export const check = z
       .string()
       .describe("The texts: latest, output, window, history, or the source of the texts, such as tool or system."),
     is_valid: z.boolean(),
+    mode: z
+      .literal("monitor")
+      .optional()
+      .describe("Present if the check only monitors: the text goes on unchanged, and is valid whatever this verdict."),
     outcome: z
       .enum(["passed", "rewritten", "flagged", "error"])
       .describe("rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed unchanged."),
@@ -180,10 +184,23 @@ export const check = z
   })
   .describe("The result of one scanner for the texts of one scope.");
 
+/** What checks that only monitor would have done. */
+export const monitoredFields = {
+  would_block: z
+    .array(z.string())
+    .optional()
+    .describe("Checks that only monitor (mode: monitor) and would have blocked the text. Absent if there are none."),
+  would_mask: z
+    .array(z.string())
+    .optional()
+    .describe("Checks that only monitor and would have masked the text. Absent if there are none."),
+};
+
 /** Fields of every result. Offsets and lengths are in Unicode code points, or in the unit of `offsets`. */
 export const resultFields = {
-  is_valid: z.boolean().describe("Whether the text passed every check."),
+  is_valid: z.boolean().describe("Whether the text passed every check. Checks that only monitor do not count."),
   scanners: z.record(z.string(), z.number()).describe("Risk score by scanner: below 0 passes, above 0 fails."),
+  ...monitoredFields,
   checks: z.array(check).optional().describe("With details: all checks. Their findings are under their names."),
   findings: z.record(z.string(), z.array(finding)).optional().describe("With details: findings by scanner."),
   edits: z

@@ -19,6 +19,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import type { Config } from "../../config/index.ts";
+import type { LoggedScans } from "../plugins/request-log.ts";
 import type { ServerMetrics } from "../process/server-metrics.ts";
 import { resourceOf } from "./collector.ts";
 import { LossCounter } from "./loss-counter.ts";
@@ -126,10 +127,12 @@ function endWithReply(span: Span, clock: AnchoredClock, request: FastifyRequest,
     raw.off("finish", onFinish).off("close", onClose);
     const { scanLog } = request;
     if (scanLog) {
-      const { valid, flagged, cache } = scanLog as { valid: boolean; flagged: string[]; cache?: string };
+      const { valid, flagged, would_block, would_mask, cache } = scanLog as LoggedScans & { cache?: string };
       span.setAttributes({
-        "guard.valid": valid,
-        "guard.flagged": flagged,
+        ...(valid === undefined ? {} : { "guard.valid": valid }),
+        ...(flagged ? { "guard.flagged": flagged } : {}),
+        ...(would_block ? { "guard.would_block": would_block } : {}),
+        ...(would_mask ? { "guard.would_mask": would_mask } : {}),
         ...(cache ? { "guard.cache": cache } : {}),
       });
     }

@@ -13,8 +13,11 @@ import type { ScannerEnd, ScanObserver } from "../../scan/observer.ts";
 export function scanSpans(tracer: Tracer, request: Span, clock: AnchoredClock): ScanObserver {
   const ofRequest = trace.setSpan(ROOT_CONTEXT, request);
   return {
-    scannerStarted({ name, type, chars }) {
-      const attributes = { "guard.scanner.name": name, "guard.scanner.type": type, "guard.text.length": chars };
+    scannerStarted({ name, type, chars, mode }) {
+      const attributes = {
+        ...{ "guard.scanner.name": name, "guard.scanner.type": type, "guard.text.length": chars },
+        ...(mode && { "guard.scanner.mode": mode }),
+      };
       const span = tracer.startSpan(`scanner ${name}`, { attributes, startTime: clock.now() }, ofRequest);
       return {
         modelAsked(model) {

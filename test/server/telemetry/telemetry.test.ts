@@ -44,6 +44,20 @@ describe("a server without an exporter", () => {
 });
 
 describe("traces", () => {
+  it("tell which scanners only monitor, and what would have happened", async () => {
+    const { url, spans } = await collector();
+    const scanners = [wordScanner("bird", { name: "First", mode: "monitor" }), wordScanner("bird")];
+    const { app, post } = await testServer({ input: scanners }, traced(url));
+    await post("/scan/prompt", { prompt: "a bird" });
+    await app.close();
+    expect(named(spans(), "POST /scan/prompt").attributes).toMatchObject({
+      "guard.flagged": ["Word"],
+      "guard.would_block": ["First"],
+    });
+    expect(named(spans(), "scanner First").attributes).toMatchObject({ "guard.scanner.mode": "monitor" });
+    expect(named(spans(), "scanner Word").attributes).not.toHaveProperty("guard.scanner.mode");
+  });
+
   it("have a span for the request in the caller's trace, and a child span for each scanner", async () => {
     const { url, spans, resources, requests, bytes } = await collector();
     const scanners = [wordScanner("CANARY", { name: "First" }), wordScanner("bird")];

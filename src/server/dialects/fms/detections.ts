@@ -91,16 +91,15 @@ export function aboveThreshold<Of extends Detection>(
   return detections.filter(({ score }) => score >= (threshold ?? 0));
 }
 
-function failedChecks({ resultsScore, findings }: TextReport, { includes }: Detector) {
-  return failingChecks(resultsScore)
+function failedChecks(report: TextReport, { includes }: Detector) {
+  return failingChecks(report)
     .filter(includes)
-    .map((check) => ({ check, findings: findings[check] ?? [] }));
+    .map((check) => ({ check, findings: report.findings[check] ?? [] }));
 }
 
 /** Returns whether a text failed without a failed check, because a part of it was not scanned. Suppressed scanners do not count. */
-function isIncomplete({ isValid, resultsScore, coverage }: TextReport): boolean {
-  const noneFailed = Object.values(resultsScore).every((score) => score <= 0);
-  return !isValid && noneFailed && reasons({ coverage }).length > 0;
+function isIncomplete(report: TextReport): boolean {
+  return !report.isValid && failingChecks(report).length === 0 && reasons(report).length > 0;
 }
 
 function incomplete(report: TextReport): Detection {

@@ -3,6 +3,7 @@ import type { TextReport } from "../../../guard/local-guard.ts";
 import { Problem } from "../../../http-server/problem.ts";
 import { MAX_FINDINGS } from "../../../scan/findings.ts";
 import type { NamedScanner } from "../../../scan/named-scanners.ts";
+import { resultName } from "../../../scan/report.ts";
 import type { Finding, Side } from "../../../scan/scanner.ts";
 import { NO_TAKER, takesRecognizers } from "../../../scanners/add-recognizers.ts";
 import type { BuiltInScanner, PersonalDataTypes } from "../../../scanners/definition.ts";
@@ -144,10 +145,13 @@ function checkOf(
     const reports: TextReport[] =
       side === "input" ? await guard.textReports(texts) : (await guard.answers(texts)).map(({ report }) => report);
     const results: Finding[][] = [];
-    for (const [index, { findings, coverage }] of reports.entries()) {
+    for (const [index, { checks, findings, coverage }] of reports.entries()) {
       if (coverage.failed.length > 0) throw new Problem(500, `The scanner ${coverage.failed[0]} failed.`);
       const isComplete = Object.keys(coverage.findingsOmitted).length === 0;
-      const listed = withoutOverlaps(names.flatMap((name) => findings[name] ?? []));
+      // Clients mask what is listed, so findings of scanners that only monitor are not.
+      const monitored = checks.filter(({ mode }) => mode === "monitor").map(resultName);
+      const listing = names.filter((name) => !monitored.includes(name));
+      const listed = withoutOverlaps(listing.flatMap((name) => findings[name] ?? []));
       results.push(isComplete ? listed : await findInHalves(texts[index] as string, check));
     }
     return results;
