@@ -2,7 +2,7 @@ import type { AnswerCache } from "../models/call-context.ts";
 import { type CheckResult, emptyResult, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { CompiledException } from "../scan/exceptions/exceptions.ts";
-import { modeOf } from "../scan/mode.ts";
+import { type Mode, modeOf } from "../scan/mode.ts";
 import { summarize } from "../scan/observer.ts";
 import { CONVERSATION_RISK } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
@@ -44,8 +44,7 @@ export async function checkRisk(
   const { signal, observer, onWork } = options;
   const start = performance.now();
   const chars = texts.userMessages.reduce((sum, { text }) => sum + text.length, 0);
-  const monitored =
-    modeOf("user", [options.mode, risk.mode]) === "monitor" ? ({ mode: "monitor" } as const) : undefined;
+  const monitored = monitoredField(modeOf("user", [options.mode, risk.mode]));
   const observed = observer?.scannerStarted({ name: CONVERSATION_RISK, type: CONVERSATION_RISK, chars, ...monitored });
   const coverage = { chars: 0, scannedChars: 0, truncated: false, windows: texts.userMessages.length };
   result.coverage.windows = coverage.windows;
@@ -89,6 +88,10 @@ export async function checkRisk(
     if (options.onScannerError !== "block" && !monitored) throw new ScannerError(CONVERSATION_RISK, error);
     return check({ isValid: false, outcome: "error", score: FAILED, findings: [] });
   }
+}
+
+function monitoredField(mode: Mode): Pick<CheckResult, "mode"> | undefined {
+  return mode === "monitor" ? { mode } : undefined;
 }
 
 /** Blanks the texts that exceptions remove from the risk. Undefined if there are none. */

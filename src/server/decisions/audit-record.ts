@@ -16,6 +16,15 @@ export interface RecordOptions {
   credentialOf(request: Decision["request"]): string | null;
 }
 
+function findingsOf(report: Decision["report"]): Record<string, unknown>[] {
+  return Object.entries(report.findings).flatMap(([scanner, found]) =>
+    found.map(({ type, label, score, start, end, view, message }) => ({
+      ...{ scanner, type, label, score },
+      ...{ start, end, view, message },
+    })),
+  );
+}
+
 /**
  * Returns the audit record of a decision: caller, result and reasons, without the scanned texts. `text` is a keyed hash (HMAC-SHA-256) of
  * the texts, so that the owner of the key can verify which text was scanned; so is the hash of the request's recognizers.
@@ -25,18 +34,7 @@ export function recordOf(
   { config, textKey, credentialOf }: RecordOptions,
 ): Record<string, unknown> {
   const { coverage } = report;
-  const findings = Object.entries(report.findings).flatMap(([scanner, found]) =>
-    found.map(({ type, label, score, start, end, view, message }) => ({
-      scanner,
-      type,
-      label,
-      score,
-      start,
-      end,
-      view,
-      message,
-    })),
-  );
+  const findings = findingsOf(report);
   const documents = report.documents?.map(({ isValid, resultsScore }) => ({ valid: isValid, scores: resultsScore }));
   const excepted = (report.documents ?? [report]).flatMap(({ checks }) =>
     checks.flatMap((check) =>

@@ -1,5 +1,5 @@
 import type { Scope } from "../../scan/check-result.ts";
-import { resultName } from "../../scan/report.ts";
+import { failingChecks } from "../../scan/report.ts";
 import type { Source } from "../../scan/source.ts";
 import type { Decision } from "../decisions/decisions.ts";
 import { add, addCounts, type Counts, countsIn, emptyCounts } from "./counts.ts";
@@ -130,7 +130,7 @@ export class Traffic {
       profile: profile.name,
       side,
       outcome: report.outcome,
-      failed: report.checks.filter(({ isValid }) => !isValid).map(resultName),
+      failed: failingChecks(report),
       ...(keepsTexts ? { content: shortened(content()) } : {}),
     };
     this.#decisions.push({ credentialId: request.credential?.id, listed });
