@@ -58,16 +58,18 @@ describe.skipIf(skipsRedis)("Redis of several processes", () => {
     });
 
     it("logs why the sentinels do not help", async () => {
-      for (const [wrong, reason] of [
+      const cases = [
         [{ name: "another" }, "the sentinels do not know the name"],
         [{ password: "wrong" }, "WRONGPASS of a sentinel"],
         [{ nodes: ["127.0.0.1:1"] }, "no sentinel responds"],
-      ] as const) {
-        const of = await server({ ...settings(wrong), timeout: 0.5 });
+      ] as const;
+      const check = async ([wrong, reason]: (typeof cases)[number]) => {
+        const of = await server({ ...settings(wrong), timeout: 1.5 });
         expect(await call(of)).toBeUndefined();
         expect(lines(of, `"reason":"${reason}"`), reason).toHaveLength(1);
         expect(await redisState(of)).toEqual({ status: "ready", redis: "down" });
-      }
+      };
+      await Promise.all(cases.map(check));
     });
 
     it("survives a failover", async () => {
