@@ -25,6 +25,7 @@ CONFIG = """
 model_list:
   - {{model_name: gpt-fake, litellm_params: {{model: openai/gpt-fake, api_base: "{upstream}/v1", api_key: x}}}}
   - {{model_name: claude-fake, litellm_params: {{model: anthropic/claude-3-5-haiku-20241022, api_base: "{upstream}", api_key: x}}}}
+  - {{model_name: gemini-fake, litellm_params: {{model: gemini/gemini-fake, api_base: "{upstream}", api_key: x}}}}
   - model_name: text-fake
     litellm_params: {{model: text-completion-openai/gpt-3.5-turbo-instruct, api_base: "{upstream}/v1", api_key: x}}
   - {{model_name: embed-fake, litellm_params: {{model: openai/embed-fake, api_base: "{upstream}/v1", api_key: x}}}}
@@ -44,6 +45,7 @@ mcp_servers:
 litellm_settings:
   callbacks: ["{callback}"]
   guard_mode: {mode}
+  guard_unknown_calls: {unknown_calls}
 general_settings:
   master_key: {master_key}
   custom_auth: keys.auth
@@ -82,7 +84,9 @@ def running_proxies(folder: Path, guard_url: str, upstream_url: str) -> Iterator
         if is_short:
             (home / ".py").write_text("from guard_litellm import guard_moderations\n")
         callback = "guard_moderations" if is_short else "guard_litellm.guard_moderations"
-        config = CONFIG.format(upstream=upstream_url, mode=mode, master_key=MASTER_KEY, callback=callback)
+        unknown_calls = "check_request" if mode == "key-specific" else "refuse"
+        names = {"mode": mode, "unknown_calls": unknown_calls, "master_key": MASTER_KEY, "callback": callback}
+        config = CONFIG.format(upstream=upstream_url, **names)
         (home / "config.yaml").write_text(config)
         (home / "keys.py").write_text(KEYS)
         (home / "log.txt").touch()
@@ -93,6 +97,9 @@ def running_proxies(folder: Path, guard_url: str, upstream_url: str) -> Iterator
         "GUARD_API_BASE": guard_url,
         "GUARD_API_KEY": TOKEN,
         "GUARD_TIMEOUT": "5",
+        # The target of LiteLLM's pass-through endpoint `/anthropic`.
+        "ANTHROPIC_API_BASE": upstream_url,
+        "ANTHROPIC_API_KEY": "x",
         # Otherwise LiteLLM downloads a file when it is imported.
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path.endswith("/src")),

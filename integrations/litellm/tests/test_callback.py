@@ -45,29 +45,32 @@ def test_the_callback_requires_the_url_of_guard(monkeypatch: pytest.MonkeyPatch)
         "acreate_batch",
         "avideo_status",
         "adelete_eval",
-        "list_mcp_tools",
     ],
 )
 def test_calls_without_text_pass(name: str) -> None:
-    from guard_litellm.callback import _refuse_unknown
+    from guard_litellm.callback import _is_body_checked
 
-    _refuse_unknown(name)
+    assert not _is_body_checked(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["acreate_interaction", "agenerate_content", "pass_through_endpoint", "anything_new", "_arealtime"]
-)
+@pytest.mark.parametrize("name", ["acreate_interaction", "pass_through_endpoint", "anything_new", "_arealtime"])
 def test_calls_of_unknown_types_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from guard_litellm.callback import _refuse_unknown
+    from guard_litellm.callback import _is_body_checked
 
     with pytest.raises(HTTPException, match=f"guard cannot check calls of type {name}") as raised:
-        _refuse_unknown(name)
+        _is_body_checked(name)
     assert raised.value.status_code == 400
     monkeypatch.setattr(litellm, "guard_unknown_calls", "pass", raising=False)
-    _refuse_unknown(name)
+    assert not _is_body_checked(name)
+    monkeypatch.setattr(litellm, "guard_unknown_calls", "check_request", raising=False)
+    if name == "_arealtime":
+        with pytest.raises(HTTPException, match="guard cannot check calls of type _arealtime"):
+            _is_body_checked(name)
+    else:
+        assert _is_body_checked(name)
     monkeypatch.setattr(litellm, "guard_unknown_calls", "sometimes", raising=False)
-    with pytest.raises(HTTPException, match="guard_unknown_calls: must be refuse or pass"):
-        _refuse_unknown(name)
+    with pytest.raises(HTTPException, match="guard_unknown_calls: must be refuse, check_request or pass"):
+        _is_body_checked(name)
 
 
 def test_an_unknown_mode_passes_no_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from conftest import Outcome, Setup
+from proxies import CHECKED_KEY
 from upstream import ASK_FOR_BLOCKED, ASK_FOR_CALL, ASK_FOR_MAIL, ASK_FOR_MUCH, ASK_FOR_STRIPES, LOOK_UP
+from websockets.sync.client import connect
 
 TEXT = "Write to ann@example.com about lions."
 MASKED = "Write to [REDACTED_EMAIL_ADDRESS_1] about lions."
@@ -66,6 +68,11 @@ def response_items(text: str) -> dict[str, Any]:
     return {"model": "gpt-fake", "input": [{"role": "user", "content": [part]}]}
 
 
+def google(text: str) -> dict[str, Any]:
+    contents = [{"role": "user", "parts": [{"text": text}]}]
+    return {"contents": contents, "systemInstruction": {"parts": [{"text": "Be brief."}]}}
+
+
 def to(model: str, make: Any) -> Any:
     """A call of a model whose provider has another API, to which LiteLLM translates."""
     return lambda text: {**make(text), "model": model}
@@ -81,14 +88,16 @@ CASES = {
     "messages": ("/v1/messages", messages),
     "responses": ("/v1/responses", responses),
     "response items": ("/v1/responses", response_items),
+    "google": ("/v1beta/models/gemini-fake:generateContent", google),
+    "google of gpt": ("/v1beta/models/gpt-fake:generateContent", google),
     "chat of claude": ("/v1/chat/completions", to("claude-fake", chat)),
     "messages of gpt": ("/v1/messages", to("gpt-fake", messages)),
     "responses of claude": ("/v1/responses", to("claude-fake", responses)),
 }
 #: The calls with a text as the answer.
-TRANSLATED = ["chat of claude", "messages of gpt", "responses of claude"]
-SPEAKING = ["chat", "parts", "completions", "messages", "responses", "response items", *TRANSLATED]
-STREAMS = ["chat", "completions", "messages", "responses", *TRANSLATED]
+TRANSLATED = ["google of gpt", "chat of claude", "messages of gpt", "responses of claude"]
+SPEAKING = ["chat", "parts", "completions", "messages", "google", "responses", "response items", *TRANSLATED]
+STREAMS = ["chat", "completions", "messages", "google", "responses", *TRANSLATED]
 
 cases = pytest.mark.parametrize("name", CASES)
 streams = pytest.mark.parametrize("name", STREAMS)
@@ -96,6 +105,8 @@ streams = pytest.mark.parametrize("name", STREAMS)
 
 def call(setup: Setup, mode: str, name: str, text: str, checked: bool = True, **more: Any) -> Outcome:
     path, make = CASES[name]
+    if name.startswith("google") and more.pop("stream", False):
+        path = path.replace(":generateContent", ":streamGenerateContent?alt=sse")
     return setup.call(mode, path, {**make(text), **more}, checked)
 
 
@@ -108,6 +119,8 @@ def said(name: str, outcome: Outcome) -> str:
         return str(body["choices"][0]["text"])
     if name == "messages":
         return str(body["content"][0]["text"])
+    if name == "google":
+        return str(body["candidates"][0]["content"]["parts"][0]["text"])
     return str(body["output"][0]["content"][0]["text"])
 
 
@@ -121,6 +134,9 @@ def streamed(name: str, outcome: Outcome) -> str:
     elif name == "messages":
         deltas = [event["delta"] for event in outcome.events if event["type"] == "content_block_delta"]
         pieces = [delta.get("text") for delta in deltas]
+    elif name == "google":
+        contents = [candidate["content"] for event in outcome.events for candidate in event.get("candidates", [])]
+        pieces = [part.get("text") for content in contents for part in content["parts"] if not part.get("thought")]
     else:
         pieces = [event["delta"] for event in outcome.events if event["type"] == "response.output_text.delta"]
     return "".join(piece or "" for piece in pieces)
@@ -248,8 +264,8 @@ class TestRequests:
     @pytest.mark.parametrize(
         ("path", "body"),
         [
-            ("/v1beta/models/gpt-fake:generateContent", {"contents": [{"parts": [{"text": "Hello."}]}]}),
             ("/v1beta/interactions", {"model": "gpt-fake", "input": "Hello."}),
+            ("/anthropic/v1/messages", messages("Hello.")),
         ],
     )
     def test_unknown_calls_are_refused(self, setup: Setup, path: str, body: dict[str, Any]) -> None:
@@ -257,6 +273,17 @@ class TestRequests:
         assert outcome.status >= 400, outcome.text
         assert outcome.sent == []
         assert "guard cannot check calls of type" in outcome.text
+
+    def test_texts_at_the_provider_are_told(self, setup: Setup) -> None:
+        state = {"previous_response_id": "resp_67ccd2bed1ec8190b14f964abc054267"}
+        line = call(setup, "all", "responses", "Hello.", **state).answers[0]
+        assert json.loads(line.split(" - ", 1)[1])["unread"]["state_elsewhere"] == ["previous_response_id"]
+        line = call(
+            setup, "all", "google", "Hello.", cachedContent="cachedContents/a", tools=[{"googleSearch": {}}]
+        ).answers[0]
+        unread = json.loads(line.split(" - ", 1)[1])["unread"]
+        assert sorted(unread["state_elsewhere"]) == ["cachedContent", "google_search"]
+        assert "unread" not in json.loads(call(setup, "all", "chat", "Hello.").answers[0].split(" - ", 1)[1])
 
     def test_token_ids_are_not_checked(self, setup: Setup) -> None:
         outcome = setup.call("all", "/v1/embeddings", {"model": "embed-fake", "input": [1, 2, 3]})
@@ -317,7 +344,7 @@ class TestAnswers:
         outcome = call(setup, "key-specific", name, ASK_FOR_BLOCKED, checked=False)
         assert "giraffe" in said(name, outcome)
 
-    @pytest.mark.parametrize("name", ["chat", "messages", "responses"])
+    @pytest.mark.parametrize("name", ["chat", "messages", "google", "google of gpt", "responses"])
     def test_tool_calls_are_restored(self, setup: Setup, name: str) -> None:
         outcome = call(setup, "all", name, f"{ASK_FOR_CALL} {TEXT}")
         assert MASKED in outcome.sent[0]
@@ -325,6 +352,8 @@ class TestAnswers:
             arguments = json.loads(outcome.body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"])
         elif name == "messages":
             arguments = outcome.body["content"][0]["input"]
+        elif name.startswith("google"):
+            arguments = outcome.body["candidates"][0]["content"]["parts"][0]["functionCall"]["args"]
         else:
             arguments = json.loads(outcome.body["output"][0]["arguments"])
         assert arguments == {"text": f"{ASK_FOR_CALL} {TEXT}"}
@@ -365,6 +394,12 @@ class TestStreams:
         outcome = call(setup, "all", name, BAD, stream=True)
         assert outcome.status == 400
         assert outcome.sent == []
+
+    def test_function_calls_of_google_are_restored(self, setup: Setup) -> None:
+        outcome = call(setup, "all", "google", f"{ASK_FOR_CALL} {TEXT}", stream=True)
+        parts = [part for event in outcome.events for part in event["candidates"][0]["content"]["parts"]]
+        assert parts == [{"functionCall": {"name": "note", "args": {"text": f"{ASK_FOR_CALL} {TEXT}"}}}]
+        assert outcome.events[-1]["candidates"][0]["finishReason"] == "STOP"
 
     @pytest.mark.parametrize("name", ["chat", "messages", "responses"])
     def test_tool_calls_are_restored(self, setup: Setup, name: str) -> None:
@@ -515,6 +550,103 @@ class TestToolResults:
         for mode in ("key-specific", "request-specific"):
             assert "zebra" in self.use_tool(setup, mode, ASK_FOR_STRIPES, "text", checked=False).text
             assert "zebra" not in self.use_tool(setup, mode, ASK_FOR_STRIPES, "text").text
+
+
+class TestGoogle:
+    """What only Google's format has."""
+
+    def test_the_whole_conversation_is_checked_and_rewritten(self, setup: Setup) -> None:
+        body = {
+            "contents": [
+                {"role": "user", "parts": [{"text": "I am ann@example.com"}]},
+                {"role": "model", "parts": [{"functionCall": {"name": "note", "args": {"to": "ann@example.com"}}}]},
+                {
+                    "role": "user",
+                    "parts": [{"functionResponse": {"name": "note", "response": {"ok": "ann@example.com"}}}],
+                },
+                {"role": "user", "parts": [{"text": "Thank you."}]},
+            ],
+            "system_instruction": {"parts": [{"text": "Mails go to ann@example.com"}]},
+            "generationConfig": {"temperature": 0, "stopSequences": ["\n\n"]},
+            "safetySettings": [{"category": "HARM_CATEGORY_DANGEROUS_CONTENT", "threshold": "BLOCK_NONE"}],
+        }
+        outcome = setup.call("all", "/v1beta/models/gemini-fake:generateContent", body)
+        assert outcome.status == 200, outcome.text
+        assert "ann@example.com" not in outcome.sent[0]
+        assert outcome.sent[0].count("[REDACTED_EMAIL_ADDRESS_1]") == 4
+
+    @pytest.mark.parametrize(
+        ("more", "check"),
+        [
+            ({"tools": [{"functionDeclarations": [{"name": "a", "description": BAD}]}]}, "tool_definition"),
+            ({"generationConfig": {"responseSchema": {"type": "STRING", "description": BAD}}}, "tool_definition"),
+            ({"contents": [{"parts": [{"functionResponse": {"name": "a", "response": {"b": BAD}}}]}]}, "tool"),
+        ],
+    )
+    def test_all_places_are_checked(self, setup: Setup, more: dict[str, Any], check: str) -> None:
+        outcome = setup.call("all", "/v1beta/models/gemini-fake:generateContent", {**google("Hello."), **more})
+        assert (outcome.status, outcome.sent) == (400, []), outcome.text
+        assert f"BanSubstrings[{check}]" in outcome.text
+
+
+class TestOtherApis:
+    """Calls whose answer no hook gets: with `check_request`, which is the setting of the proxy by key, guard judges the request."""
+
+    def use(self, setup: Setup, text: str) -> Outcome:
+        return setup.call("key-specific", "/anthropic/v1/messages", {**messages(text), "model": "claude-fake"})
+
+    def test_a_pass_through_request_is_checked(self, setup: Setup) -> None:
+        plain = self.use(setup, "Hello.")
+        assert (plain.status, len(plain.sent)) == (200, 1), plain.text
+        # No hook gets the answer, so no value is restored in it.
+        masked = self.use(setup, TEXT)
+        assert MASKED in masked.sent[0]
+        assert "ann@example.com" not in masked.sent[0]
+        assert said("messages", masked) == f"You said: {MASKED}"
+        blocked = self.use(setup, BAD)
+        assert (blocked.status, blocked.sent) == (400, []), blocked.text
+        assert "The request was blocked by guard: BanSubstrings" in blocked.text
+
+    def test_a_pass_through_answer_is_not_checked(self, setup: Setup) -> None:
+        assert "giraffe" in said("messages", self.use(setup, ASK_FOR_BLOCKED))
+
+    def test_a_form_is_refused(self, setup: Setup) -> None:
+        outcome = setup.call("key-specific", "/anthropic/v1/forms", {"purpose": "a"}, True, b"Hello.")
+        assert (outcome.status, outcome.sent) == (400, []), outcome.text
+        assert "guard cannot check calls of type pass_through_endpoint" in outcome.text
+
+    def test_an_interaction_is_checked(self, setup: Setup) -> None:
+        for given in (BAD, [{"type": "text", "text": BAD}]):
+            outcome = setup.call("key-specific", "/v1beta/interactions", {"model": "gemini-fake", "input": given})
+            assert (outcome.status, outcome.sent) == (400, []), outcome.text
+            assert "blocked by guard" in outcome.text
+
+    def test_realtime_is_refused(self, setup: Setup) -> None:
+        for mode in ("all", "key-specific"):
+            url = setup.proxies[mode].url.replace("http", "ws", 1)
+            headers = {"authorization": f"Bearer {CHECKED_KEY}"}
+            with connect(f"{url}/v1/realtime?model=gpt-fake", additional_headers=headers, proxy=None) as socket:
+                assert "guard cannot check calls of type _arealtime" in str(socket.recv(10))
+
+
+class TestMcpTools:
+    """The descriptions and schemas of MCP tools are judged when LiteLLM lists them."""
+
+    def listed(self, setup: Setup, mode: str, key: str) -> dict[str, str]:
+        headers = {"authorization": f"Bearer {key}"}
+        reply = setup.client.get(f"{setup.proxies[mode].url}/mcp-rest/tools/list", headers=headers)
+        assert reply.status_code == 200, reply.text
+        return {tool["name"]: tool["description"] for tool in reply.json()["tools"]}
+
+    def test_tools_are_hidden_and_masked(self, setup: Setup) -> None:
+        masked = "Writes to [REDACTED_EMAIL_ADDRESS_1]."
+        for mode in ("all", "key-specific"):
+            assert self.listed(setup, mode, CHECKED_KEY) == {"look": "Looks it up.", "mail": masked}
+        assert set(self.listed(setup, "key-specific", "sk-other")) == {"look", "mail", "bad", "worse"}
+
+    def test_no_tool_is_listed_without_guard(self, setup: Setup) -> None:
+        with setup.front.answering("200 OK", "{}"):
+            assert self.listed(setup, "all", CHECKED_KEY) == {}
 
 
 class TestGuardIsDown:

@@ -188,6 +188,57 @@ class TestMessages:
         ]
 
 
+class TestGoogle:
+    def events(self, made: list[bytes]) -> list[dict[str, Any]]:
+        return [json.loads(frame.decode().removeprefix("data:")) for frame in made]
+
+    def chunk(self, *parts: dict[str, Any], **more: Any) -> bytes:
+        candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0, **more}
+        return f"data: {json.dumps({'candidates': [candidate], 'modelVersion': 'm'})}\r\n\r\n".encode()
+
+    @pytest.mark.parametrize("size", [1, 7, 1000])
+    def test_thoughts_are_not_restored_and_texts_are(self, url: str, size: int) -> None:
+        supports = [{"segment": {"startIndex": 0, "text": MASKED}}]
+        grounding = {"webSearchQueries": ["lions"], "groundingSupports": supports}
+        raw = b"".join(
+            [
+                self.chunk({"text": MASKED, "thought": True}),
+                self.chunk({"text": MASKED[:9]}),
+                self.chunk({"text": MASKED[9:], "thoughtSignature": "c2lnbmVk"}),
+                self.chunk(finishReason="STOP", groundingMetadata=grounding, logprobsResult={"topCandidates": []}),
+            ]
+        )
+        events = self.events(through(url, [raw[at : at + size] for at in range(0, len(raw), size)]))
+        parts = [part for event in events for part in event["candidates"][0]["content"]["parts"]]
+        assert "".join(part["text"] for part in parts if part.get("thought")) == MASKED
+        assert "".join(part["text"] for part in parts if not part.get("thought")) == RESTORED
+        assert parts[-1] == {"text": "", "thoughtSignature": "c2lnbmVk"}
+        last = events[-1]["candidates"][0]
+        assert (last["finishReason"], last["logprobsResult"], last["groundingMetadata"]["webSearchQueries"]) == (
+            "STOP",
+            None,
+            ["lions"],
+        )
+        assert last["groundingMetadata"]["groundingSupports"] == [{"segment": {"startIndex": 0, "text": ""}}]
+
+    def test_function_calls_are_checked_and_restored(self, url: str) -> None:
+        call = {"functionCall": {"name": "note", "args": {"text": MASKED}}, "thoughtSignature": "c2lnbmVk"}
+        events = self.events(through(url, [self.chunk({"text": "Hello."}, call, finishReason="STOP")]))
+        parts = [part for event in events for part in event["candidates"][0]["content"]["parts"]]
+        assert "".join(part["text"] for part in parts[:-1]) == "Hello."
+        assert parts[-1] == {**call, "functionCall": {"name": "note", "args": {"text": RESTORED}}}
+
+    def test_a_blocked_text_is_not_shown(self, url: str) -> None:
+        shown: list[Any] = []
+        with pytest.raises(GuardBlockedError):
+            through(url, [self.chunk({"text": "It is the giraffe."}, finishReason="STOP")], shown)
+        assert b"giraffe" not in b"".join(shown)
+
+    def test_other_chunks_pass(self, url: str) -> None:
+        usage = {"usageMetadata": {"totalTokenCount": 2}, "candidates": []}
+        assert self.events(through(url, [f"data: {json.dumps(usage)}\n\n"])) == [usage]
+
+
 class TestResponses:
     def item(self, text: str) -> dict[str, Any]:
         part = {"type": "output_text", "text": text, "annotations": []}

@@ -1,4 +1,4 @@
-"""A fake of OpenAI's and Anthropic's APIs. The model repeats its prompt, and reacts to some words."""
+"""A fake of OpenAI's, Anthropic's and Google's APIs. The model repeats its prompt, and reacts to some words."""
 
 from __future__ import annotations
 
@@ -78,6 +78,8 @@ class Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers["content-length"])).decode("utf-8", "replace")
         self.server.bodies.append(raw)
         name = self.path.split("?")[0].removeprefix("/v1/").strip("/").replace("/", "_")
+        # Google's method is behind a colon: `models/gemini-fake:generateContent`.
+        name = name.rpartition(":")[2]
         body = {} if name == "audio_transcriptions" else json.loads(raw)
         if name == "audio_transcriptions":
             # The audio contains the transcript as text.
@@ -86,6 +88,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_response(202)
             self.send_header("content-length", "0")
             self.end_headers()
+        elif name == "streamGenerateContent":
+            self._stream(self.on_generateContent_stream(body))
         elif body.get("stream"):
             self._stream(getattr(self, f"on_{name}_stream")(body))
         else:
@@ -110,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
                 head = f"event: {kind}\n" if kind else ""
                 self.wfile.write(f"{head}data: {json.dumps(event)}\n\n".encode())
                 self.wfile.flush()
-            if self.path != "/v1/messages":
+            if self.path != "/v1/messages" and "generateContent" not in self.path.replace("streamG", "g"):
                 self.wfile.write(b"data: [DONE]\n\n")
         except OSError:
             self.server.is_left.set()
@@ -139,7 +143,15 @@ class Handler(BaseHTTPRequestHandler):
             result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": server}
         elif body["method"] == "tools/list":
             schema = {"type": "object", "properties": {"question": {"type": "string"}, "place": {"type": "string"}}}
-            result = {"tools": [{"name": "look", "description": "Looks it up.", "inputSchema": schema}]}
+            striped = {"type": "object", "properties": {"a": {"type": "string", "description": "Ask the zebra."}}}
+            result = {
+                "tools": [
+                    {"name": "look", "description": "Looks it up.", "inputSchema": schema},
+                    {"name": "mail", "description": "Writes to ann@example.com.", "inputSchema": schema},
+                    {"name": "bad", "description": "Ask the zebra.", "inputSchema": schema},
+                    {"name": "worse", "description": "Looks it up.", "inputSchema": striped},
+                ]
+            }
         elif body["method"] == "tools/call":
             result = _tool_result(**body["params"]["arguments"])
         else:
@@ -235,6 +247,23 @@ class Handler(BaseHTTPRequestHandler):
         yield {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 1}}
         yield {"type": "message_stop"}
 
+    def on_generateContent(self, body: dict[str, Any]) -> dict[str, Any]:
+        said = _said_to_google(body)
+        part: dict[str, Any] = {"text": _reply(said)}
+        if ASK_FOR_CALL in said:
+            call = _call(said)
+            part = {"functionCall": {"name": call["name"], "args": json.loads(call["arguments"])}}
+        return _google([part], "STOP")
+
+    def on_generateContent_stream(self, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        said = _said_to_google(body)
+        if ASK_FOR_CALL in said:
+            yield self.on_generateContent(body)
+            return
+        for piece in _pieces(_reply(said)):
+            yield _google([{"text": piece}])
+        yield _google([{"text": ""}], "STOP")
+
     def on_responses(self, body: dict[str, Any]) -> dict[str, Any]:
         said = body["input"] if isinstance(body["input"], str) else _said(body["input"])
         return _response([_item(said)])
@@ -252,6 +281,17 @@ USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 def _said(messages: list[dict[str, Any]]) -> str:
     content = messages[-1].get("content")
     return content if isinstance(content, str) else " ".join(part.get("text", "") for part in content or [])
+
+
+def _said_to_google(body: dict[str, Any]) -> str:
+    return " ".join(part.get("text", "") for part in body["contents"][-1]["parts"])
+
+
+def _google(parts: list[dict[str, Any]], finish: str | None = None) -> dict[str, Any]:
+    candidate = {"content": {"parts": parts, "role": "model"}, "index": 0}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    ended = {"finishReason": finish} if finish else {}
+    return {"candidates": [{**candidate, **ended}], "usageMetadata": usage, "modelVersion": "m", "responseId": "r"}
 
 
 def _reply(said: str) -> str:

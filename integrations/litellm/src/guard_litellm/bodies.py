@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -22,6 +22,9 @@ CONVERSATIONS = {
     "compact_responses": "input",
     "acompact_responses": "input",
 }
+
+#: The call types of Google's `generateContent`, with `contents` as the messages.
+GOOGLE = ("generate_content", "agenerate_content", "generate_content_stream", "agenerate_content_stream")
 
 #: The call types with texts, and their fields: a text, a list of texts, or a list of parts with a ``text``.
 TEXTS = {
@@ -82,12 +85,24 @@ class SentRequest:
         return {"messages": self.messages, "tools": self.tools, "system": self.system}
 
 
-async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) -> tuple[InputReport, SentRequest]:
-    """Checks the conversation in the data of a call, and replaces it by the sanitized one."""
+#: The field of the system prompt, by the field of the messages. Google's is read as one of the other fields, because it is an object.
+SYSTEM_FIELDS = {"input": "instructions", "messages": "system"}
+
+
+async def check_conversation(
+    guard: AsyncGuard, data: dict[str, Any], key: str, names: Iterable[str] | None = None
+) -> tuple[InputReport, SentRequest]:
+    """
+    Checks the conversation in the data of a call, and replaces it by the sanitized one.
+
+    :param names: the fields that the client sent. Default: those in LiteLLM's record of the request.
+    """
     given, tools, functions = data.get(key), data.get("tools") or [], data.get("functions") or []
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else list(given or [])
-    beside = "instructions" if key == "input" else "system"
-    fields = read_fields(data, {key, beside, "tools", "functions"})
+    # Google takes one content in place of a list.
+    listed: list[Any] = [given] if isinstance(given, dict) else list(given or [])
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else listed
+    beside = SYSTEM_FIELDS.get(key, "")
+    fields = read_fields(data, {key, beside, "tools", "functions"}, names)
     report = await guard.scan_conversation(
         # A call of the Responses API may consist of instructions only.
         messages or [{"role": "user", "content": ""}],
@@ -100,7 +115,7 @@ async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) 
     if isinstance(given, str):
         data[key] = sanitized[0]["content"]
     elif messages:
-        data[key] = sanitized
+        data[key] = sanitized[0] if isinstance(given, dict) else sanitized
     if tools:
         data["tools"] = definitions[: len(tools)]
     if functions:
@@ -108,21 +123,66 @@ async def check_conversation(guard: AsyncGuard, data: dict[str, Any], key: str) 
     if data.get(beside):
         data[beside] = report.sanitized_system
     put_fields(data, fields, report.sanitized_fields)
-    sent = SentRequest(
-        report.sanitized_prompt, sanitized, report.sanitized_tools, report.sanitized_system, report.vault
-    )
-    return report, sent
+    system = report.sanitized_system or _google_system(data)
+    return report, SentRequest(report.sanitized_prompt, sanitized, report.sanitized_tools, system, report.vault)
 
 
-def read_fields(data: dict[str, Any], handled: set[str]) -> dict[str, Any]:
-    """Returns the fields that the client sent beside those of the call type, if they may have texts."""
+def _google_system(data: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Returns the system instruction of Google as parts with a type."""
+    instruction = data.get("systemInstruction") or data.get("system_instruction")
+    parts = get(instruction, "parts") if isinstance(instruction, dict) else None
+    texts = [get(part, "text") for part in parts or [] if isinstance(part, dict)]
+    return [{"type": "text", "text": text} for text in texts if isinstance(text, str)] or None
+
+
+async def check_tool_definition(guard: AsyncGuard, data: dict[str, Any]) -> tuple[InputReport, SentRequest]:
+    """Checks the description and the schema of an MCP tool, and replaces them by the sanitized ones."""
+    names = {"name": "mcp_tool_name", "description": "mcp_tool_description", "inputSchema": "mcp_input_schema"}
+    tool = {key: data[name] for key, name in names.items() if data.get(name)}
+    report = await guard.scan_conversation([{"role": "user", "content": ""}], tools=[tool])
+    report.raise_if_blocked()
+    for key, value in (report.sanitized_tools or [{}])[0].items():
+        if key != "name" and value != tool.get(key):
+            data[names[key]] = value
+    return report, SentRequest()
+
+
+#: Fields with texts of requests to any API. All other fields are read if they may have a text.
+ANY_TEXTS = ("prompt", "input", "inputs", "query", "question", "text", "texts", "documents", "instructions")
+#: Fields that LiteLLM adds to the body of a pass-through request, or uses itself.
+PASS_THROUGH_FIELDS = frozenset(("litellm_logging_obj", "metadata", "model", "stream"))
+
+
+async def check_body(
+    guard: AsyncGuard, data: dict[str, Any], call_type: str
+) -> tuple[InputReport | None, SentRequest] | None:
+    """Checks the body of a request to an API that guard does not know. None if LiteLLM does not show the body."""
+    is_pass_through = call_type == "pass_through_endpoint"
+    names = [name for name in data if name not in PASS_THROUGH_FIELDS] if is_pass_through else None
+    sent = sent_names(data) if names is None else names
+    # A connection of a WebSocket has no body, and the parts of a form are not shown.
+    if not sent or "litellm_logging_obj" not in data:
+        return None
+    for key in ("messages", "contents", "input"):
+        value = data.get(key)
+        if key in sent and isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            return await check_conversation(guard, data, key, names)
+    return await check_texts(guard, data, ANY_TEXTS, names)
+
+
+def sent_names(data: dict[str, Any]) -> list[str]:
+    """Returns the names of the fields that the client sent."""
     body = get(data.get("proxy_server_request") or {}, "body")
-    names = [name for name in body if name in data] if isinstance(body, dict) else []
+    return [name for name in body if name in data] if isinstance(body, dict) else []
+
+
+def read_fields(data: dict[str, Any], handled: set[str], names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Returns the fields that the client sent beside those of the call type, if they may have texts."""
     return {
         name: data[name]
-        for name in names
+        for name in (sent_names(data) if names is None else names)
         if name not in handled
-        and name not in LITELLM_FIELDS
+        and (name not in LITELLM_FIELDS or names is not None)
         and isinstance(data[name], (str, list, dict))
         and data[name]
     }
@@ -144,9 +204,11 @@ def may_have_text(value: Any) -> bool:
     return isinstance(value, list) and any(map(may_have_text, value))
 
 
-async def check_fields(guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]) -> None:
+async def check_fields(
+    guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...], names: Iterable[str] | None = None
+) -> None:
     """Checks the fields beside texts that are checked one by one."""
-    fields = read_fields(data, set(keys))
+    fields = read_fields(data, set(keys), names)
     if not any(map(may_have_text, [*fields, *fields.values()])):
         return
     report = await guard.scan_conversation([], fields=fields)
@@ -155,12 +217,12 @@ async def check_fields(guard: AsyncGuard, data: dict[str, Any], keys: tuple[str,
 
 
 async def check_texts(
-    guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...]
+    guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...], names: Iterable[str] | None = None
 ) -> tuple[InputReport | None, SentRequest]:
     """Checks the texts in the data of a call one by one, and replaces them by the sanitized ones."""
     # LiteLLM's record of the request shares these lists and must not change.
     data.update({key: copy.deepcopy(data[key]) for key in keys if isinstance(data.get(key), list)})
-    await check_fields(guard, data, keys)
+    await check_fields(guard, data, keys, names)
     places = [place for key in keys for place in _find_texts(data, key)]
     if not places:
         return None, SentRequest()
@@ -221,10 +283,13 @@ class Part:
 
 
 def read_parts(response: Any) -> list[Part]:
-    """Returns the texts and tool calls of an answer in any format: chat, completions, Anthropic's messages or responses."""
+    """Returns the texts and tool calls of an answer in any format: chat, completions, Anthropic's messages, responses or Google's."""
     choices = get(response, "choices")
     if isinstance(choices, list):
         return [part for choice in choices for part in _read_choice(choice)]
+    candidates = get(response, "candidates")
+    if isinstance(candidates, list):
+        return [part for candidate in candidates for part in _attach_calls(*_read_candidate(candidate))]
     if isinstance(get(response, "output"), list):
         return _attach_calls(*_read_items(get(response, "output")))
     if isinstance(response, dict) and isinstance(response.get("content"), list):
@@ -329,6 +394,37 @@ def _read_items(items: list[Any]) -> tuple[list[Part], list[Call]]:
     return texts, calls
 
 
+def _read_candidate(candidate: Any) -> tuple[list[Part], list[Call]]:
+    """Reads a candidate of Google's generateContent."""
+    texts: list[Part] = []
+    calls = []
+
+    def writer(part: Any) -> Callable[[str], None]:
+        def write(changed: str) -> None:
+            put(part, "text", changed)
+            drop_copies(candidate)
+
+        return write
+
+    for part in get(get(candidate, "content") or {}, "parts") or []:
+        text = get(part, "text")
+        if isinstance(text, str) and text:
+            texts.append(Part(text, writer(part), bool(get(part, "thought"))))
+        if get(part, "functionCall"):
+            calls.append(read_function_call(get(part, "functionCall")))
+    return texts, calls
+
+
+def drop_copies(candidate: Any) -> None:
+    """Removes what spells the text of a candidate: log probabilities, and the passages of its sources."""
+    if get(candidate, "logprobsResult") is not None:
+        put(candidate, "logprobsResult", None)
+    for support in get(get(candidate, "groundingMetadata") or {}, "groundingSupports") or []:
+        segment = get(support, "segment")
+        if segment is not None and get(segment, "text") is not None:
+            put(segment, "text", "")
+
+
 def _read_text(holder: Any, key: str, is_reasoning: bool = False) -> list[Part]:
     text = get(holder, key)
 
@@ -348,6 +444,11 @@ def read_tool_call(call: Any) -> Call:
         if custom
         else _make_call(get(call, "function"), "arguments", holder=call)
     )
+
+
+def read_function_call(call: Any) -> Call:
+    """Reads a function call of Google's generateContent."""
+    return _make_call(call, "args")
 
 
 def _make_call(function: Any, key: str, id_key: str = "id", holder: Any = None) -> Call:

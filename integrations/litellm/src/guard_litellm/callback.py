@@ -20,12 +20,15 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from .bodies import (
     CONVERSATIONS,
+    GOOGLE,
     TEXTS,
     WITHOUT_TEXT,
     Part,
     SentRequest,
+    check_body,
     check_conversation,
     check_texts,
+    check_tool_definition,
     get,
     put,
     read_parts,
@@ -37,6 +40,9 @@ NAME = "guard_moderations"
 FLAG = "enable_guard_check"
 #: The metadata field that tells the hook for transcripts, which does not receive the key, whether the call is checked.
 MARK = "guard_check"
+
+#: What the log says about texts that the model reads and no scanner has read.
+UNREAD = ("parts_skipped", "state_elsewhere", "unscanned_sources")
 
 logger = logging.getLogger("guard_litellm")
 
@@ -83,10 +89,18 @@ class GuardModerations(CustomLogger):
                 shown = {"messages": copy.deepcopy(data.get("messages") or [])}
                 report, _ = await check_conversation(self._guard, shown, "messages")
                 sent = SentRequest()
+            elif call_type == "list_mcp_tools":
+                report, sent = await check_tool_definition(self._guard, data)
+            elif call_type in GOOGLE:
+                report, sent = await check_conversation(self._guard, data, "contents")
             elif call_type in TEXTS:
                 report, sent = await check_texts(self._guard, data, TEXTS[call_type])
+            elif _is_body_checked(call_type):
+                checked = await check_body(self._guard, data, call_type)
+                if checked is None:
+                    raise _unknown_error(call_type)
+                report, sent = checked
             else:
-                _refuse_unknown(call_type)
                 report, sent = None, SentRequest()
         except GuardBlockedError as error:
             _log(error.report.raw)
@@ -222,19 +236,28 @@ class GuardModerations(CustomLogger):
         return (self._sent.get(call) if call is not None else None) or SentRequest()
 
 
-def _refuse_unknown(call_type: str) -> None:
-    """Refuses a call whose texts guard cannot find, unless the configuration passes such calls on."""
+def _is_body_checked(call_type: str) -> bool:
+    """
+    Returns whether the body of a call is checked whose texts guard cannot find by its type. The configuration decides it: such a call is
+    refused by default.
+    """
     if WITHOUT_TEXT.search(call_type):
-        return
+        return False
     setting = getattr(litellm, "guard_unknown_calls", None) or "refuse"
     if setting == "pass":
-        return
-    message = (
-        f"guard cannot check calls of type {call_type}, so the call was not sent."
-        if setting == "refuse"
-        else f"litellm_settings.guard_unknown_calls: must be refuse or pass, got {setting!r}"
-    )
-    raise HTTPException(400 if setting == "refuse" else 500, {"error": message})
+        logger.warning("A call of type %s is passed on unchecked", call_type)
+        return False
+    # The messages of a WebSocket follow after this hook, and no other hook of a callback gets them.
+    if setting == "check_request" and not call_type.startswith("_"):
+        return True
+    if setting in ("refuse", "check_request"):
+        raise _unknown_error(call_type)
+    message = f"litellm_settings.guard_unknown_calls: must be refuse, check_request or pass, got {setting!r}"
+    raise HTTPException(500, {"error": message})
+
+
+def _unknown_error(call_type: str) -> HTTPException:
+    return HTTPException(400, {"error": f"guard cannot check calls of type {call_type}, so the call was not sent."})
 
 
 def _read_timeout() -> float:
@@ -311,6 +334,10 @@ def _log(answer: Any, with_texts: bool = True) -> None:
         "outcome": answer.get("outcome"),
         "scanners": scanners,
     }
+    coverage = answer.get("coverage") or {}
+    unread = {name: coverage[name] for name in UNREAD if coverage.get(name)}
+    if unread:
+        line["unread"] = unread
     logger.info("Received response - %s", json.dumps(line, ensure_ascii=False))
 
 

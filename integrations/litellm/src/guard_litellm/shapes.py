@@ -8,7 +8,18 @@ from typing import Any, ClassVar
 
 from litellm.types.utils import Delta, StreamingChoices
 
-from .bodies import SIGNED, Call, drop_thinking, get, is_checked_copy, put, read_parts, read_tool_call
+from .bodies import (
+    SIGNED,
+    Call,
+    drop_copies,
+    drop_thinking,
+    get,
+    is_checked_copy,
+    put,
+    read_function_call,
+    read_parts,
+    read_tool_call,
+)
 from .streams import Close, Emit, Make, Shape, Step, Text, Whole, whole_calls
 
 Shown = Mapping[Hashable, str]
@@ -169,10 +180,11 @@ class ChatShape:
 
 
 class MessagesShape:
-    """Server-sent events of Anthropic's messages, in bytes that may be cut anywhere."""
+    """Server-sent events of Anthropic's messages and of Google's generateContent, in bytes that may be cut anywhere."""
 
     def __init__(self) -> None:
         self._held = b""
+        self._google = GoogleShape()
         #: The open tool blocks: the event that started each, and its JSON so far.
         self._inputs: dict[int, tuple[dict[str, Any], str]] = {}
 
@@ -197,6 +209,8 @@ class MessagesShape:
             event = None
         if not isinstance(event, dict):
             return [emit(frame)]
+        if "candidates" in event:
+            return self._google.read(event)
         index = event.get("index", 0)
         kind = event.get("type")
         if kind == "content_block_start" and _type_of(event, "content_block") in ("tool_use", "server_tool_use"):
@@ -237,6 +251,51 @@ class MessagesShape:
             return _sse({"type": "content_block_delta", "index": index, "delta": changed})
 
         return [whole_calls([call]), emit(_sse(start)), Emit(delta)]
+
+
+class GoogleShape:
+    """Chunks of Google's generateContent. A function call is never split."""
+
+    def read(self, event: dict[str, Any]) -> list[Step]:
+        steps: list[Step] = []
+        ends: list[dict[str, Any]] = []
+        about = {name: value for name, value in event.items() if name not in ("candidates", "usageMetadata")}
+        for place, candidate in enumerate(event["candidates"]):
+            index = candidate.get("index", place)
+            content = candidate.get("content") or {}
+
+            def chunk(part: Any, index: int = index, content: Any = content) -> bytes:
+                return _data({**about, "candidates": [{"content": {**content, "parts": [part]}, "index": index}]})
+
+            for part in content.get("parts") or []:
+                steps += self._read_part(part, index, chunk)
+            # A chunk of a text alone repeats what the last one says.
+            if candidate.get("finishReason"):
+                steps += [Close((index, True)), Close((index, False))]
+                drop_copies(candidate)
+                ends.append({**candidate, "content": {**content, "parts": []}})
+        if ends or not event["candidates"]:
+            end = {**event, "candidates": ends} if ends else event
+            steps.append(emit(_data(end)))
+        return steps
+
+    def _read_part(self, part: dict[str, Any], index: int, chunk: Any) -> list[Step]:
+        is_thought = bool(part.get("thought"))
+        text, rest = part.get("text"), {name: value for name, value in part.items() if name != "text"}
+        steps: list[Step] = [Close((index, not is_thought))]
+        if isinstance(text, str):
+            mark = {"thought": True} if is_thought else {}
+            steps.append(Text((index, is_thought), text, lambda piece: chunk({**mark, "text": piece}), is_thought))
+            rest.pop("thought", None)
+            if "thoughtSignature" in rest:
+                # The signature of a text is in a part with an empty one.
+                rest = {**mark, "text": "", **rest}
+        if not rest:
+            return steps
+        steps.append(Close((index, is_thought)))
+        if isinstance(rest.get("functionCall"), dict):
+            steps.append(whole_calls([read_function_call(rest["functionCall"])]))
+        return [*steps, Emit(lambda _: chunk(rest))]
 
 
 class ResponsesShape:
@@ -363,6 +422,10 @@ def _frame_end(held: bytes) -> int | None:
     """Returns the end of the first complete event, which is after an empty line."""
     ends = [found + len(mark) for mark in (b"\n\n", b"\r\n\r\n") if (found := held.find(mark)) >= 0]
     return min(ends, default=None)
+
+
+def _data(event: dict[str, Any]) -> bytes:
+    return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
 
 
 def _sse(event: dict[str, Any]) -> bytes:
