@@ -59,7 +59,7 @@ describe("the commands of the page", () => {
     onTestFinished(() => app.close());
     const authorization = `Basic ${Buffer.from("litellm:replace-this-password").toString("base64")}`;
     const headers = { authorization, "content-type": "application/json" };
-    expect(commands.map(({ path }) => path)).toEqual(["/analyze", "/anonymize"]);
+    expect(commands.map(({ path }) => path)).toEqual(["/analyze", "/anonymize", "/deanonymize"]);
     for (const { path, body, shown } of commands) {
       const reply = await app.inject({ method: "POST", url: path, headers, payload: body });
       expect([reply.statusCode, reply.json()]).toEqual([200, shown]);

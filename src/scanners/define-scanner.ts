@@ -133,6 +133,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly detect?: NonNullable<Scanner["detect"]>;
   readonly withRecognizers?: NonNullable<BuiltInScanner["withRecognizers"]>;
   readonly withExplanations?: NonNullable<BuiltInScanner["withExplanations"]>;
+  readonly withTypes?: NonNullable<BuiltInScanner["withTypes"]>;
   readonly personalDataTypes?: NonNullable<BuiltInScanner["personalDataTypes"]>;
   readonly options: Readonly<Record<string, unknown>>;
   readonly #body: ScannerBody;
@@ -151,13 +152,14 @@ abstract class BodyScanner implements BuiltInScanner {
     if (definition.volatile) this.volatile = true;
     if (body.streaming) this.streaming = body.streaming;
     if (body.detect) this.detect = body.detect;
-    const { withRecognizers, withExplanations, personalDataTypes } = body;
+    const { withRecognizers, withExplanations, withTypes, personalDataTypes } = body;
     if (withRecognizers) {
       this.withRecognizers = (recognizers) => new ScannerVariant(definition, options, withRecognizers(recognizers));
     }
     if (withExplanations) {
       this.withExplanations = lazy(() => new ScannerVariant(definition, options, withExplanations()));
     }
+    if (withTypes) this.withTypes = (types) => new ScannerVariant(definition, options, withTypes(types));
     if (personalDataTypes) this.personalDataTypes = personalDataTypes;
     this.#body = body;
   }

@@ -62,6 +62,8 @@ export interface ScannerBody {
   withRecognizers?(recognizers: AdHocRecognizers): ScannerBody;
   /** Returns the scanner with an explanation of each finding; see {@link BuiltInScanner.withExplanations}. */
   withExplanations?(): ScannerBody;
+  /** Returns the scanner for these types only; see {@link BuiltInScanner.withTypes}. */
+  withTypes?(types: readonly string[]): ScannerBody;
   /** Returns the types of personal data that the scanner looks for; see {@link BuiltInScanner.personalDataTypes}. */
   personalDataTypes?(): PersonalDataTypes;
   /** Checks a text. The text is empty only with `checksEmpty`. */
@@ -170,6 +172,14 @@ export type AnyScannerDefinition = ScannerDefinition<any, any, any>;
 export interface PersonalDataTypes {
   /** The known types, in alphabetical order. */
   readonly known: readonly string[];
+  /** What looks for them. */
+  readonly recognizers: readonly {
+    /** The name, as in explanations of findings. */
+    readonly id: string;
+    readonly types: readonly string[];
+    /** Empty for all. */
+    readonly languages: readonly string[];
+  }[];
   /** Whether there may be others: those of functions of the options, and of a model that is not on this machine yet. */
   readonly hasOthers: boolean;
 }
@@ -189,6 +199,11 @@ export interface BuiltInScanner extends Scanner {
   withRecognizers?(recognizers: AdHocRecognizers): BuiltInScanner;
   /** Returns this scanner with the option `explain`, always the same one. Only scanners that look for personal data have this method. */
   withExplanations?(): BuiltInScanner;
+  /**
+   * Returns this scanner for a call that wants only these types, among those that it looks for. Values of other types hide none of them. Only
+   * scanners that look for personal data have this method.
+   */
+  withTypes?(types: readonly string[]): BuiltInScanner;
   /** Returns the types of personal data that this scanner looks for. Only scanners that look for personal data have this method. */
   personalDataTypes?(): PersonalDataTypes;
 }

@@ -47,7 +47,7 @@ export const Sensitive = defineScanner({
   create({ options, engine }) {
     checkOperators(options);
     const detector = new PersonalDataDetector(options, engine);
-    const bodyFor = ({ adHoc, explain }: PersonalDataRequest): ScannerBody => ({
+    const bodyFor = ({ adHoc, explain, types }: PersonalDataRequest): ScannerBody => ({
       sanitizes: options.redact,
       streaming: {
         ...{ reads: "spans", span: Math.max(SPAN, adHoc?.longestText ?? 0), across: adHoc?.longestText ?? 0 },
@@ -56,7 +56,7 @@ export const Sensitive = defineScanner({
       },
       load: (signal) => detector.load(signal),
       async check(text, context) {
-        const scan = await detector.find(text, context.vault, context, adHoc);
+        const scan = await detector.find(text, context.vault, context, { adHoc, types });
         if (scan.findings.length === 0) return passed(text);
         return {
           isValid: false,

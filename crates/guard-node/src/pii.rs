@@ -1,5 +1,6 @@
 //! Finds personal data in texts.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use guard_core::pii::{self, Checksum, CustomPattern, Detector, Evidence, Finding, Lookalikes, Options, PatternLimits};
@@ -125,16 +126,19 @@ impl PersonalData {
         })
     }
 
-    /// Finds personal data, merged with the findings of other sources, but nothing in `placeholders`.
+    /// Finds personal data, merged with the findings of other sources, but nothing in `placeholders`. With `only`, findings
+    /// of other types are ignored before they are merged.
     #[napi]
     pub fn find<'env>(
         &self,
         text: JsString<'env>,
         others: Vec<PiiFinding>,
         placeholders: Vec<String>,
+        only: Option<Vec<String>>,
     ) -> Result<Answer<'env, PiiScan>> {
+        let only = only.map(|types| types.into_iter().collect());
         on_text_with(&self.detector, Cost(300), text, move |detector, text| {
-            find(detector, text, others, &placeholders)
+            find(detector, text, others, &placeholders, only.as_ref())
         })
     }
 
@@ -143,7 +147,9 @@ impl PersonalData {
     pub fn finds(&self, env: &Env, example: JsString<'_>) -> Result<bool> {
         with_text(&example, |example| {
             at_once(env, || {
-                Ok(has_rows(&find(&self.detector, example, Vec::new(), &[])?.findings))
+                Ok(has_rows(
+                    &find(&self.detector, example, Vec::new(), &[], None)?.findings,
+                ))
             })
         })?
     }
@@ -169,11 +175,12 @@ fn find(
     text: &str,
     others: Vec<PiiFinding>,
     vault: &[String],
+    only: Option<&HashSet<String>>,
 ) -> std::result::Result<PiiScan, Failure> {
     let known = placeholders::find(text, vault, Matching::Exact)?.found;
     let ranges: Vec<_> = known.iter().map(|found| found.range.clone()).collect();
     let detection = detector
-        .find(text, in_bytes(text, others), &ranges)
+        .find_only(text, in_bytes(text, others), &ranges, only)
         .map_err(Failure::in_search)?;
     let mut names = Names::default();
     let findings = rows(
@@ -232,6 +239,32 @@ pub fn pii_entities(env: &Env) -> Result<Vec<String>> {
         entities.sort_unstable();
         entities.dedup();
         Ok(entities)
+    })
+}
+
+/// An embedded recognizer.
+#[napi(object)]
+pub struct PiiRecognizer {
+    pub id: String,
+    /// The type of its findings.
+    pub entity: String,
+    /// Empty for all.
+    pub languages: Vec<String>,
+    /// Whether it runs only if its type is requested by name.
+    pub is_on_demand: bool,
+}
+
+/// The embedded recognizers, in their order.
+#[napi]
+pub fn pii_recognizers(env: &Env) -> Result<Vec<PiiRecognizer>> {
+    at_once(env, || {
+        let recognizer = |source: &Arc<pii::Source>| PiiRecognizer {
+            id: source.id.clone(),
+            entity: source.entity.clone(),
+            languages: source.languages.clone(),
+            is_on_demand: source.opt_in,
+        };
+        Ok(pii::sources()?.iter().map(recognizer).collect())
     })
 }
 

@@ -104,7 +104,7 @@ What llm-guard 0.3.16 does differently:
       async check(text, context) {
         const own = context.monitors ? options.vault?.monitored() : options.vault;
         const vault = own ?? context.vault ?? new Vault();
-        const scan = await detector.find(text, vault, context, request.adHoc);
+        const scan = await detector.find(text, vault, context, request);
         if (scan.findings.length === 0) return passed(text);
         const edits = await anonymize(text, scan, vault, { operators, fakes: await loadFakes() }, context);
         return {

@@ -144,6 +144,8 @@ export interface PersonalDataRequest {
   adHoc?: AdHocRecognizers | undefined;
   /** Whether each finding is explained. Those of ad-hoc recognizers are explained in any case. */
   explain: boolean;
+  /** The only types that the call looks for. Undefined: those of the options. */
+  types?: readonly string[] | undefined;
 }
 
 /** Returns the methods of a scanner of personal data that return its variants for single calls, and the types that it looks for. */
@@ -151,17 +153,22 @@ export function callVariants(
   detector: PersonalDataDetector,
   explain: boolean,
   bodyFor: (request: PersonalDataRequest) => ScannerBody,
-): Required<Pick<ScannerBody, "withRecognizers" | "withExplanations" | "personalDataTypes" | "close">> {
-  return {
-    withRecognizers: (adHoc) => bodyFor({ adHoc, explain }),
-    withExplanations: () => ({
-      ...bodyFor({ explain: true }),
-      withRecognizers: (adHoc) => bodyFor({ adHoc, explain: true }),
-    }),
-    personalDataTypes: () => detector.types,
-    close: () => detector.close(),
+): CallVariants & Required<Pick<ScannerBody, "personalDataTypes" | "close">> {
+  const variantsOf = (request: PersonalDataRequest): CallVariants => {
+    const variant = (more: Partial<PersonalDataRequest>) => {
+      const changed = { ...request, ...more };
+      return { ...bodyFor(changed), ...variantsOf(changed) };
+    };
+    return {
+      withRecognizers: (adHoc) => variant({ adHoc }),
+      withExplanations: () => variant({ explain: true }),
+      withTypes: (types) => variant({ types }),
+    };
   };
+  return { ...variantsOf({ explain }), personalDataTypes: () => detector.types, close: () => detector.close() };
 }
+
+type CallVariants = Required<Pick<ScannerBody, "withRecognizers" | "withExplanations" | "withTypes">>;
 
 /** Finds personal data by embedded recognizers, models, patterns and functions of the user, and given names. */
 export class PersonalDataDetector {
@@ -207,25 +214,39 @@ export class PersonalDataDetector {
     checkExamples(options);
   }
 
-  /** The types that are looked for. */
+  /** The types that are looked for, and what finds them. */
   get types(): PersonalDataTypes {
+    const { regexPatterns, recognizers: functions, language } = this.#options;
+    const isSpoken = (languages: readonly string[]) =>
+      language === undefined || languages.length === 0 || languages.includes(language);
     const onDemand = new Set(addon.piiEntitiesOnDemand());
-    const ofModels = this.#models.flatMap((model) =>
-      [...(model.types ?? [])].filter((type) => this.#wants(type, model.offers(type))),
-    );
-    const ofTable = this.#table.filter((type) => this.#wants(type, !onDemand.has(type)));
-    const { regexPatterns, recognizers } = this.#options;
-    const known = new Set([...ofTable, ...ofModels, ...regexPatterns.map(({ name }) => name)]);
-    const hasOthers = recognizers.length > 0 || this.#models.some(({ types }) => types === undefined);
-    return { known: [...known].sort(), hasOthers };
+    const embedded = addon
+      .piiRecognizers()
+      .filter(({ entity, isOnDemand }) => this.#wants(entity, !isOnDemand && !onDemand.has(entity)))
+      .map(({ id, entity, languages }) => ({ id, types: [entity], languages }));
+    const ofModels = this.#models.map((model) => ({
+      id: model.name,
+      types: [...(model.types ?? [])].filter((type) => this.#wants(type, model.offers(type))),
+      languages: [],
+    }));
+    const own = regexPatterns.map(({ name, languages }) => ({ id: name, types: [name], languages }));
+    const recognizers = [...embedded, ...ofModels, ...own].filter(({ languages }) => isSpoken(languages));
+    const known = new Set(recognizers.flatMap(({ types }) => types));
+    const hasOthers = functions.length > 0 || this.#models.some(({ types }) => types === undefined);
+    return { known: [...known].sort(), recognizers, hasOthers };
   }
 
   /**
    * Finds personal data in a text, but not inside placeholders of the vault and results of operators.
    *
-   * @param adHoc finds more in this text.
+   * @param request what the call adds.
    */
-  async find(text: string, vault: Vault | undefined, context: ScanContext, adHoc?: AdHocRecognizers): Promise<PiiScan> {
+  async find(
+    text: string,
+    vault: Vault | undefined,
+    context: ScanContext,
+    { adHoc, types }: Pick<PersonalDataRequest, "adHoc" | "types"> = {},
+  ): Promise<PiiScan> {
     const { signal } = context;
     const { recognizers, language } = this.#options;
     const stored = vault?.entriesIn(text).map(([placeholder]) => placeholder) ?? [];
@@ -240,7 +261,7 @@ export class PersonalDataDetector {
     const wanted = [...others.filter(({ entity }) => this.#wants(entity)), ...named.flat(), ...added];
     try {
       return await piiScanOf(
-        await native(() => this.#native.find(text, wanted, placeholders), { signal }),
+        await native(() => this.#native.find(text, wanted, placeholders, types && [...types]), { signal }),
         new TimeSlice(signal),
       );
     } catch (error) {

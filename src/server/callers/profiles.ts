@@ -37,6 +37,8 @@ export interface RequestedOptions {
   ad_hoc_recognizers?: readonly AdHocRecognizer[] | null | undefined;
   /** Whether findings of personal data are explained, whatever the options of their scanners. */
   explain?: boolean;
+  /** The only types of personal data that are looked for. */
+  types?: readonly string[] | undefined;
 }
 
 export interface GrantedOptions {
@@ -116,7 +118,8 @@ export class Profiles {
       throw new Problem(403, "Requests may not set thresholds in this profile (thresholds).");
     }
     const variants = thresholds.length > 0 ? profile.variants?.with(thresholds, side) : undefined;
-    const explained = requested.explain ? withExplanations(profile, side, variants) : variants;
+    const typed = requested.types ? withTypes(profile, side, requested.types, variants) : variants;
+    const explained = requested.explain ? withExplanations(profile, side, typed) : typed;
     const set = this.#setOf(request, requested.ad_hoc_recognizers ?? []);
     const replacements = set ? withRecognizers(profile, side, set, explained) : explained;
     return { profile, suppress, replacements, recognizers: set?.recognizers };
@@ -137,6 +140,21 @@ function isAllowed(name: string, { profile, mayChoose }: Rights): boolean {
 
 /** The field with the recognizers of a request. */
 const RECOGNIZERS = "ad_hoc_recognizers";
+
+/** Returns the replacements of a request and, for scanners that look for personal data, replacements that look for some types only. */
+function withTypes(
+  { service }: Profile,
+  side: Side,
+  types: readonly string[],
+  variants: ReadonlyMap<Scanner, Scanner> | undefined,
+): ReadonlyMap<Scanner, Scanner> {
+  const replacements = new Map(variants);
+  for (const { scanner } of service.scanners[side]) {
+    const { withTypes } = (variants?.get(scanner) ?? scanner) as Partial<BuiltInScanner>;
+    if (withTypes) replacements.set(scanner, withTypes(types));
+  }
+  return replacements;
+}
 
 /** Returns the replacements of a request and, for scanners that look for personal data, replacements that explain their findings. */
 function withExplanations(

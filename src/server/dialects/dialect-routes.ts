@@ -23,6 +23,7 @@ export interface DialectRoutesOptions {
 /** Adds the endpoints of the configured dialects. */
 export async function dialectRoutes(app: FastifyInstance, { names, ...options }: DialectRoutesOptions): Promise<void> {
   const owners = new Map<string, DialectName>();
+  const healths = new Map<string, Dialect & Required<Pick<Dialect, "health">> & { name: DialectName }>();
   for (const name of new Set(names)) {
     const dialect = await DIALECTS[name]();
     const refusal = (message: string) =>
@@ -38,12 +39,17 @@ export async function dialectRoutes(app: FastifyInstance, { names, ...options }:
     }
     for (const endpoint of dialect.endpoints) addEndpoint(app, name, dialect, endpoint, options);
     for (const list of dialect.lists ?? []) addList(app, name, dialect, list);
-    if (dialect.health) addHealth(app, name, dialect, dialect.health);
+    const { health } = dialect;
+    // Programs read a body of JSON. Of a text they read only the status.
+    if (health && typeof (healths.get(health.path)?.health.body ?? "") === "string") {
+      healths.set(health.path, { ...dialect, health, name });
+    }
   }
+  for (const { name, health, ...dialect } of healths.values()) addHealth(app, name, dialect, health);
 }
 
-function pathsOf({ endpoints, lists = [], health }: Dialect): string[] {
-  return [...endpoints, ...lists, ...(health ? [health] : [])].map(({ path }) => path);
+function pathsOf({ endpoints, lists = [] }: Dialect): string[] {
+  return [...endpoints, ...lists].map(({ path }) => path);
 }
 
 function addList(
@@ -57,10 +63,11 @@ function addList(
       tags: [tag],
       operationId: operationIdOf(name, path),
       summary,
+      querystring: { type: "object", properties: { language: { type: "string" } } },
       response: { 200: { description: "OK", content: { "application/json": { schema: {}, example } } } },
     },
     config: { problems: authProblems, ...(bodyOf ? { problemBody: bodyOf } : {}) },
-    handler: async ({ profile: { service } }) => list(service.scanners),
+    handler: async ({ profile: { service }, query }) => list(service.scanners, query as { language?: string }),
   });
 }
 
@@ -71,7 +78,7 @@ function operationIdOf(name: string, path: string): string {
 function addHealth(
   app: FastifyInstance,
   name: string,
-  { summary, problem: bodyOf }: Dialect,
+  { summary, problem: bodyOf }: Pick<Dialect, "summary" | "problem">,
   { path, body }: NonNullable<Dialect["health"]>,
 ): void {
   const type = typeof body === "string" ? "text/plain" : "application/json";
@@ -119,8 +126,8 @@ function addEndpoint(
       };
       const begin = ({ personalData, ...options }: DialectCallOptions = {}) => {
         const { suppress = [], rewrite = true } = options;
-        const { side = "input", recognizers: given, explain = false } = personalData ?? {};
-        const { replacements, recognizers } = profiles.grant(request, { ad_hoc_recognizers: given, explain }, side);
+        const { side = "input", recognizers: given, ...wanted } = personalData ?? {};
+        const { replacements, recognizers } = profiles.grant(request, { ad_hoc_recognizers: given, ...wanted }, side);
         const offsets = "codePoint" as const;
         const requested = { suppress, offsets, rewrite };
         const onScanned = ({ content, rescan, ...scan }: ScanRecord) =>

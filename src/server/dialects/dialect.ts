@@ -44,13 +44,22 @@ export interface ListEndpoint {
   readonly summary: string;
   /** A reply, for the API description. */
   readonly example: readonly string[];
-  list(scanners: DialectCall["scanners"]): readonly string[];
+  /** @param query the parameters of the URL. */
+  list(scanners: DialectCall["scanners"], query: { readonly language?: string }): readonly string[];
 }
 
 /** The options of the checks of a request. */
 export interface DialectCallOptions extends Pick<LocalCallOptions, "suppress" | "rewrite" | "sent" | "vault"> {
-  /** The scanners that look for personal data get these options, and all of them run. Recognizers need the right `may_add_recognizers`. */
-  personalData?: { side: Side; recognizers: readonly AdHocRecognizer[]; explain: boolean };
+  /**
+   * The scanners that look for personal data get these options, and all of them run. Recognizers need the right `may_add_recognizers`.
+   * `types` are the only types that are looked for; undefined means those of the scanners.
+   */
+  personalData?: {
+    side: Side;
+    recognizers: readonly AdHocRecognizer[];
+    explain: boolean;
+    types?: readonly string[] | undefined;
+  };
 }
 
 /** The context of a request to an endpoint. */

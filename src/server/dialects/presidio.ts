@@ -1,6 +1,7 @@
 import { type Dialect, endpoint } from "./dialect.ts";
-import { analyze, analyzeRequest, personalDataScanners } from "./presidio/analyze.ts";
+import { analyze, analyzeRequest, personalDataScanners, recognizersOf } from "./presidio/analyze.ts";
 import { anonymize, anonymizeRequest, OPERATORS } from "./presidio/anonymize.ts";
+import { DEANONYMIZERS, deanonymize, deanonymizeRequest } from "./presidio/deanonymize.ts";
 import { entitiesOf } from "./presidio/entities.ts";
 
 /**
@@ -22,21 +23,28 @@ export const presidio: Dialect = {
   lists: [
     {
       path: "/recognizers",
-      summary: "List the scanners that look for personal data",
-      example: ["names", "numbers"],
-      list: (scanners) => personalDataScanners(scanners)?.names ?? [],
+      summary: "List the recognizers, models and patterns that look for personal data",
+      example: ["email", "embedded:ner"],
+      list: (scanners, { language }) => recognizersOf(scanners, language).map(({ id }) => id),
     },
     {
       path: "/supportedentities",
       summary: "List the entities that the scanners look for",
       example: ["EMAIL_ADDRESS", "PERSON"],
-      list: (scanners) => entitiesOf(personalDataScanners(scanners)?.types.known ?? []),
+      list: (scanners, { language }) =>
+        entitiesOf(recognizersOf(scanners, language).flatMap(({ types }) => [...types])),
     },
     {
       path: "/anonymizers",
       summary: "List the operators of the anonymizer",
       example: OPERATORS,
       list: () => OPERATORS,
+    },
+    {
+      path: "/deanonymizers",
+      summary: "List the operators that restore values",
+      example: DEANONYMIZERS,
+      list: () => DEANONYMIZERS,
     },
   ],
   endpoints: [
@@ -74,6 +82,23 @@ export const presidio: Dialect = {
         },
       },
       answer: async (request) => ({ body: anonymize(request) }),
+    }),
+    endpoint({
+      path: "/deanonymize",
+      summary: "Restore encrypted values, as Presidio's anonymizer does",
+      body: deanonymizeRequest,
+      example: {
+        request: {
+          text: "I am iD-KtHguOYhQCcLdLKU6KJccdjt4GRPAeP4BltPrHw4=.",
+          anonymizer_results: [{ entity_type: "PERSON", start: 5, end: 49 }],
+          deanonymizers: { PERSON: { type: "decrypt", key: "1111111111111111" } },
+        },
+        reply: {
+          text: "I am Ann.",
+          items: [{ start: 5, end: 8, entity_type: "PERSON", text: "Ann", operator: "decrypt" }],
+        },
+      },
+      answer: async (request) => ({ body: deanonymize(request) }),
     }),
   ],
 };

@@ -95,6 +95,22 @@ impl Detector {
     ///
     /// A user's pattern is too slow. Treat the text as not scanned.
     pub fn find(&self, text: &str, others: Vec<Finding>, known: &[Range<usize>]) -> Result<Detection, RuleError> {
+        self.find_only(text, others, known, None)
+    }
+
+    /// Does what [`Detector::find`] does, for findings of the types in `only`. Findings of other types hide nothing: a mail
+    /// address inside of a link is found if `only` has no links.
+    ///
+    /// # Errors
+    ///
+    /// A user's pattern is too slow. Treat the text as not scanned.
+    pub fn find_only(
+        &self,
+        text: &str,
+        others: Vec<Finding>,
+        known: &[Range<usize>],
+        only: Option<&HashSet<String>>,
+    ) -> Result<Detection, RuleError> {
         let known = &with_sure_placeholders(text, known);
         let read = blank_known(text, known);
         let read = read.as_deref().unwrap_or(text);
@@ -113,9 +129,13 @@ impl Detector {
         if self.names {
             findings.extend(people::behind_closings(read));
         }
+        let is_wanted = |finding: &Finding| only.is_none_or(|only| only.contains(&*finding.entity));
         let is_personal = |finding: &Finding| {
             let value = text.get(finding.range.clone()).unwrap_or_default().trim();
-            finding.score >= self.threshold && !value.is_empty() && !self.allowed.contains(&canonical_form(value))
+            is_wanted(finding)
+                && finding.score >= self.threshold
+                && !value.is_empty()
+                && !self.allowed.contains(&canonical_form(value))
         };
         let findings: Vec<Finding> = findings
             .into_iter()
@@ -267,6 +287,26 @@ mod tests {
         let detection = detector.find(text, others, &[17..20]).unwrap();
         assert_eq!(detection.highest, 1.0);
         assert_eq!(values(text, detection.findings), ["Ann Lee"]);
+    }
+
+    #[test]
+    fn types_that_are_not_wanted_hide_nothing() {
+        let options = Options {
+            entities: Some(vec!["URL".to_owned(), "EMAIL_ADDRESS".to_owned()]),
+            ..Options::default()
+        };
+        let detector = Detector::new(&options, &[]).unwrap();
+        let text = "See https://example.org/?to=ann@example.org and ask bob@example.org.";
+        let found = |only: Option<&[&str]>| {
+            let only = only.map(|types| types.iter().map(|&entity| entity.to_owned()).collect());
+            let detection = detector.find_only(text, Vec::new(), &[], only.as_ref()).unwrap();
+            values(text, detection.findings)
+        };
+        let link = "https://example.org/?to=ann@example.org";
+        assert_eq!(found(None), [link, "bob@example.org"]);
+        assert_eq!(found(Some(&["URL"])), [link]);
+        assert_eq!(found(Some(&["EMAIL_ADDRESS"])), ["ann@example.org", "bob@example.org"]);
+        assert_eq!(found(Some(&[])), [""; 0]);
     }
 
     #[test]

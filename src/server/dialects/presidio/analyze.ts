@@ -88,9 +88,25 @@ export function personalDataScanners(
     others: scanners[side].filter((item) => !isTaker(item)).map(({ name }) => name),
     types: {
       known: [...new Set(types.flatMap((type) => type?.known ?? []))].sort(),
+      recognizers: types.flatMap((type) => type?.recognizers ?? []),
       hasOthers: types.some((type) => type?.hasOthers ?? true),
     },
   };
+}
+
+/**
+ * Returns what looks for personal data: recognizers, models and patterns, each once.
+ *
+ * @param language leaves out those for other languages.
+ */
+export function recognizersOf(
+  scanners: Readonly<Record<Side, readonly NamedScanner[]>>,
+  language: string | undefined,
+): PersonalDataTypes["recognizers"] {
+  const all = personalDataScanners(scanners)?.types.recognizers ?? [];
+  const speaks = ({ languages }: (typeof all)[number]) =>
+    !language || languages.length === 0 || languages.some((known) => baseOf(known) === baseOf(language));
+  return [...new Map(all.filter(speaks).map((recognizer) => [recognizer.id, recognizer])).values()];
 }
 
 /**
@@ -115,7 +131,7 @@ export async function analyze(request: AnalyzeRequest, call: DialectCall): Promi
   const allowed = AllowList.of(request);
   const texts = typeof text === "string" ? [text] : text;
   const results: Result[][] = [];
-  for (const findings of await checkOf(found, recognizers, call)(texts)) {
+  for (const findings of await checkOf(found, recognizers, requested.types, call)(texts)) {
     const kept: Result[] = [];
     for (const finding of findings) {
       const name = requested.nameOf(finding.label ?? "");
@@ -137,9 +153,10 @@ type Check = (texts: readonly string[]) => Promise<Finding[][]>;
 function checkOf(
   { side, names, others }: PersonalDataScanners,
   recognizers: readonly AdHocRecognizer[],
+  types: readonly string[] | undefined,
   { begin }: DialectCall,
 ): Check {
-  const personalData = { side, recognizers, explain: true };
+  const personalData = { side, recognizers, explain: true, types };
   const guard = begin({ suppress: others, rewrite: false, personalData });
   const check: Check = async (texts) => {
     const reports: TextReport[] =

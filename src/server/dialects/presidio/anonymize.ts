@@ -2,11 +2,17 @@ import { createCipheriv, createHash, randomBytes } from "node:crypto";
 import { z } from "zod";
 import { GuardValidationError, type ValidationIssue } from "../../../support/errors.ts";
 import { parseOptions } from "../../../support/options.ts";
+import { replacePlaces } from "./replacements.ts";
 
 /** The entity whose operator applies to all entities without their own. */
-const DEFAULT = "DEFAULT";
+export const DEFAULT = "DEFAULT";
 /** The names of the operators. */
 export const OPERATORS = ["encrypt", "hash", "keep", "mask", "redact", "replace"] as const;
+
+export const encryptionKey = z
+  .string()
+  .refine((key) => [16, 24, 32].includes(Buffer.byteLength(key)), "must have 16, 24 or 32 bytes")
+  .describe("The key of AES-CBC.");
 
 const operator = z.discriminatedUnion(
   "type",
@@ -31,31 +37,26 @@ const operator = z.discriminatedUnion(
         .nullish()
         .describe("Follows the value in the hash. Default: random bytes for each value."),
     }),
-    z.looseObject({
-      type: z.literal("encrypt"),
-      key: z
-        .string()
-        .refine((key) => [16, 24, 32].includes(Buffer.byteLength(key)), "must have 16, 24 or 32 bytes")
-        .describe("The key of AES-CBC."),
-    }),
+    z.looseObject({ type: z.literal("encrypt"), key: encryptionKey }),
     z.looseObject({ type: z.literal("keep") }),
   ],
   `expected the type ${OPERATORS.join(", ")}; custom operators are functions of a program`,
 );
 type Operator = z.output<typeof operator>;
 
+/** Pieces of a text with their entities. */
+export const results = z.array(
+  z.looseObject({
+    entity_type: z.string().min(1),
+    start: z.int().min(0).describe("Start in the text, in code points."),
+    end: z.int().min(0).describe("Exclusive end in the text, in code points."),
+    score: z.number().nullish(),
+  }),
+);
+
 export const anonymizeRequest = z.looseObject({
   text: z.string().min(1).describe("The text that was analyzed."),
-  analyzer_results: z
-    .array(
-      z.looseObject({
-        entity_type: z.string().min(1),
-        start: z.int().min(0).describe("Start in the text, in code points."),
-        end: z.int().min(0).describe("Exclusive end in the text, in code points."),
-        score: z.number().nullish(),
-      }),
-    )
-    .describe("The results of /analyze."),
+  analyzer_results: results.describe("The results of /analyze."),
   anonymizers: z
     .record(z.string(), operator)
     .nullish()
@@ -94,47 +95,39 @@ export function anonymize(request: AnonymizeRequest) {
     given.map(({ entity_type, start, end, score }) => ({ entity_type, start, end, score: score ?? 0 })),
     characters,
   );
-  const pieces: string[] = [];
-  const items: { start: number; end: number; entity_type: string; text: string; operator: string }[] = [];
-  let [read, written] = [0, 0];
-  for (const { entity_type, start, end } of entities) {
+  return replacePlaces(characters, entities, ({ entity_type, start, end }) => {
     const { [entity_type]: own, [DEFAULT]: fallback } = anonymizers ?? {};
     const chosen = own ?? fallback ?? { type: "replace" };
-    const replacement = operate(chosen, entity_type, characters.slice(start, end));
-    pieces.push(characters.slice(read, start).join(""), replacement);
-    const from = written + (start - read);
-    written = from + Array.from(replacement).length;
-    read = end;
-    items.push({ start: from, end: written, entity_type, text: replacement, operator: chosen.type });
-  }
-  // Presidio lists the last item first.
-  return { text: [...pieces, characters.slice(read).join("")].join(""), items: items.reverse() };
+    return { text: operate(chosen, entity_type, characters.slice(start, end)), operator: chosen.type };
+  });
 }
 
 /**
- * Returns entities in order, without overlaps. As in Presidio, overlapping entities of one type are joined, entities inside of others are
- * dropped, and of two in the same place the one with the higher score is kept; entities of one type with spaces between them are joined.
+ * Returns entities in order. As in Presidio, overlapping entities of one type are joined, entities inside of others are dropped, and of two in
+ * the same place the one with the higher score is kept, or else the later one; entities of one type with spaces between them are joined.
  */
 function resolve(given: readonly Entity[], characters: readonly string[]): Entity[] {
-  const joined: Entity[] = [];
-  const lastOfType = new Map<string, Entity>();
-  for (const entity of given.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+  const joined: (Entity & { position: number })[] = [];
+  const lastOfType = new Map<string, Entity & { position: number }>();
+  const positioned = given.map((entity, position) => ({ ...entity, position }));
+  for (const entity of positioned.sort((a, b) => a.start - b.start || a.end - b.end)) {
     const last = lastOfType.get(entity.entity_type);
     if (last && entity.start < last.end) {
       last.end = Math.max(last.end, entity.end);
       last.score = Math.max(last.score, entity.score);
+      last.position = Math.max(last.position, entity.position);
     } else {
-      const added = { ...entity };
-      joined.push(added);
-      lastOfType.set(entity.entity_type, added);
+      joined.push(entity);
+      lastOfType.set(entity.entity_type, entity);
     }
   }
   const resolved: Entity[] = [];
   // The longest one of those with the same start comes first.
-  for (const entity of joined.sort((a, b) => a.start - b.start || b.end - a.end || b.score - a.score)) {
+  for (const entity of joined.sort(
+    (a, b) => a.start - b.start || b.end - a.end || b.score - a.score || b.position - a.position,
+  )) {
     const last = resolved.at(-1);
-    if (last && entity.end <= last.end && entity.start < last.end) continue;
-    if (last && entity.start < last.end) last.end = entity.start;
+    if (last && entity.end <= last.end) continue;
     if (last?.entity_type === entity.entity_type && isSpaces(characters.slice(last.end, entity.start))) {
       last.end = entity.end;
     } else resolved.push(entity);

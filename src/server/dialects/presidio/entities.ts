@@ -98,6 +98,11 @@ export class RequestedEntities {
     this.#names = names;
   }
 
+  /** The types of guard that the request wants. Undefined if it wants everything. */
+  get types(): string[] | undefined {
+    return this.#names && [...this.#names.keys()];
+  }
+
   /** Whether the request names none of the entities of scanners with these types, and of its own recognizers. */
   isUnknownTo(types: PersonalDataTypes): boolean {
     if (!this.#requested || types.hasOthers) return false;
