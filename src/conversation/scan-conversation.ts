@@ -73,7 +73,7 @@ export interface ConversationReport extends ScanReport {
  * All texts of a call share the `vault`, oldest first, so that a value has the same placeholder everywhere. Pass the vault of the earlier
  * turns, so that their values keep their placeholders.
  *
- * @param messages the messages in the format of OpenAI, Anthropic or MCP, oldest first.
+ * @param messages the messages in the format of OpenAI, Anthropic, Google or MCP, oldest first.
  * @throws GuardValidationError for invalid scanners, messages or options, and ScannerError if a scanner throws.
  */
 export async function scanConversation(

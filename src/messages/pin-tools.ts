@@ -6,7 +6,7 @@ import { readConversation } from "./read-conversation.ts";
  * Returns the pins of tool definitions by the names of the tools, for the option `toolPins` of ToolDefinitions, which fails a definition
  * that differs from its pin in anything but the order of keys. Read the definitions before you pin them.
  *
- * @param tools the definitions, in the format of OpenAI, Anthropic or MCP. Pins of one format do not fit another.
+ * @param tools the definitions, in the format of OpenAI, Anthropic, Google or MCP. Pins of one format do not fit another.
  * @param key the secret key of the hashes, of at least 16 characters: the option `pinKey`.
  * @throws GuardValidationError for a short key, for a value that is no definition, and for two tools with one name.
  */

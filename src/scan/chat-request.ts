@@ -2,7 +2,7 @@
 export interface ChatRequest {
   /** The messages, oldest first. */
   messages: readonly Message[];
-  /** The definitions of tools, in the format of OpenAI (chat or Responses), Anthropic or MCP. */
+  /** The definitions of tools, in the format of OpenAI (chat or Responses), Anthropic, Google or MCP. */
   tools?: readonly Record<string, unknown>[] | null | undefined;
   /** Anthropic's `system` or the `instructions` of OpenAI's Responses API. */
   system?: string | readonly ContentPart[] | null | undefined;

@@ -253,6 +253,7 @@ class TestRequests:
             ("/v1/vector_stores/vs_1/search", {"query": BAD}),
             ("/v1/images/generations", {"model": "gpt-fake", "prompt": BAD}),
             ("/v1/audio/speech", {"model": "gpt-fake", "input": BAD, "voice": "alloy"}),
+            ("/v1/rerank", {"model": "gpt-fake", "query": "Hello.", "documents": [{"text": "Hello.", "title": BAD}]}),
         ],
     )
     def test_rare_calls_are_blocked(self, setup: Setup, path: str, body: dict[str, Any]) -> None:
@@ -606,6 +607,21 @@ class TestOtherApis:
         blocked = self.use(setup, BAD)
         assert (blocked.status, blocked.sent) == (400, []), blocked.text
         assert "The request was blocked by guard: BanSubstrings" in blocked.text
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"contents": [{"role": "user", "parts": [{"text": BAD}]}]},
+            {"prompt": [BAD, "Hello."]},
+            {"input": {"text": BAD}},
+            {"query": "Hello.", "documents": [{"title": BAD}]},
+            {"settings": {"examples": [{"note": BAD}]}},
+        ],
+    )
+    def test_all_places_of_any_body_are_checked(self, setup: Setup, body: dict[str, Any]) -> None:
+        outcome = setup.call("key-specific", "/anthropic/v1/anything", body)
+        assert (outcome.status, outcome.sent) == (400, []), outcome.text
+        assert "blocked by guard: BanSubstrings" in outcome.text
 
     def test_a_pass_through_answer_is_not_checked(self, setup: Setup) -> None:
         assert "giraffe" in said("messages", self.use(setup, ASK_FOR_BLOCKED))

@@ -122,6 +122,5 @@ function rejecting(what: "request" | "answer", report: GuardReport) {
 /** Gateways use the roles of providers, such as `User` or `model`. An unknown author counts as a user, whom all scanners check. */
 function roleOf(role: string): string {
   const lowercase = role.toLowerCase();
-  if (lowercase === "model") return "assistant";
   return (ROLES as readonly string[]).includes(lowercase) ? lowercase : "user";
 }

@@ -27,7 +27,7 @@ const requestFields = {
   tools: z
     .array(z.looseObject({}))
     .nullish()
-    .describe("The definitions of tools, in the format of OpenAI, Anthropic or MCP."),
+    .describe("The definitions of tools, in the format of OpenAI, Anthropic, Google or MCP."),
   system: z
     .union([z.string(), z.array(messagePart)])
     .nullish()

@@ -167,7 +167,12 @@ async def check_body(
         value = data.get(key)
         if key in sent and isinstance(value, list) and all(isinstance(item, dict) for item in value):
             return await check_conversation(guard, data, key, names)
-    return await check_texts(guard, data, ANY_TEXTS, names)
+    texts = tuple(key for key in ANY_TEXTS if key in sent and _is_texts(data[key]))
+    return await check_texts(guard, data, texts, names)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def sent_names(data: dict[str, Any]) -> list[str]:
@@ -207,8 +212,8 @@ def may_have_text(value: Any) -> bool:
 async def check_fields(
     guard: AsyncGuard, data: dict[str, Any], keys: tuple[str, ...], names: Iterable[str] | None = None
 ) -> None:
-    """Checks the fields beside texts that are checked one by one."""
-    fields = read_fields(data, set(keys), names)
+    """Checks the fields beside texts that are checked one by one, and texts with fields of their own, such as a title."""
+    fields = read_fields(data, {key for key in keys if not _has_fields(data.get(key))}, names)
     if not any(map(may_have_text, [*fields, *fields.values()])):
         return
     report = await guard.scan_conversation([], fields=fields)
@@ -232,6 +237,10 @@ async def check_texts(
     for (holder, key), text in zip(places, texts):
         holder[key] = text
     return report, SentRequest(prompt="\n".join(texts), vault=report.vault)
+
+
+def _has_fields(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) and not {"type", "text"} >= {*item} for item in value)
 
 
 def _find_texts(holder: Any, key: Any) -> Iterator[tuple[Any, Any]]:

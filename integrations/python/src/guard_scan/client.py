@@ -117,7 +117,7 @@ class AsyncGuard:
         rewrite: bool = True,
     ) -> ConversationReport:
         """
-        Checks everything that a model is about to read: messages (OpenAI, Anthropic or MCP), tools and the system prompt.
+        Checks everything that a model is about to read: messages (OpenAI, Anthropic, Google or MCP), tools and the system prompt.
 
         :param fields: the other fields of the request to the model, such as ``response_format``. Their texts are read too.
         """

@@ -12,7 +12,7 @@ from .errors import GuardBlockedError, invalid_reply
 Outcome = Literal["passed", "masked", "blocked"]
 OUTCOMES = ("passed", "masked", "blocked")
 
-#: A message, a content part or a tool definition, in the format of OpenAI, Anthropic or MCP.
+#: A message, a content part or a tool definition, in the format of OpenAI, Anthropic, Google or MCP.
 Item = dict[str, Any]
 Content = Union[str, list[Any]]
 #: The return values of llm-guard's ``scan_prompt`` and ``scan_output``: the text, and by check whether it passed and its score.
