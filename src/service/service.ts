@@ -488,7 +488,8 @@ export class ScanService {
 
   #runOptions(request: ScanRequest, { onWork }: Pick<ScanSlot, "onWork">): CallRunOptions {
     const { suppress, offsets, rewrite, vault, observer, credential, runAll = false } = request;
-    const { onScannerError, exceptions, mode } = this.#options;
+    const { onScannerError, mode } = this.#options;
+    const exceptions = this.exceptions?.isEmpty ? undefined : this.exceptions;
     const failFast = this.#options.failFast && !runAll;
     const own = { failFast, onScannerError, exceptions, mode };
     const options = { suppress, rewrite, vault, offsets, onWork, credential, ...own };

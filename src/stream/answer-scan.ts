@@ -98,6 +98,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     this.#scanners = streamScanners(named, {
       suppress: options.suppress ?? [],
       rewrite: options.rewrite ?? true,
+      exceptions: options.exceptions,
       context: Object.assign({}, context, options.vault && { vault: options.vault }),
     });
     this.#limits = {

@@ -1,6 +1,8 @@
 import type { CheckId } from "../scan/check-result.ts";
+import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import { isSuppressed, type NamedScanner, suppressedNames } from "../scan/named-scanners.ts";
 import type { PartStreaming, ScanContext, Scanner, SpanStreaming, Streaming } from "../scan/scanner.ts";
+import { longestMatch } from "../scanners/parts/open-spans.ts";
 
 /** Scanners that judge the parts of the same text. */
 export interface PartScanners {
@@ -51,7 +53,13 @@ export function streamScanners(
     suppress,
     rewrite,
     context,
-  }: { suppress: readonly string[] | ReadonlySet<string>; rewrite: boolean; context: ScanContext },
+    exceptions,
+  }: {
+    suppress: readonly string[] | ReadonlySet<string>;
+    rewrite: boolean;
+    context: ScanContext;
+    exceptions?: Exceptions | undefined;
+  },
 ): StreamScanners {
   const suppressedSet = suppressedNames(suppress);
   const isLeftOut = (item: NamedScanner) => isSuppressed(item, suppressedSet, "output");
@@ -68,6 +76,8 @@ export function streamScanners(
       const length = of(streaming);
       return Math.max(most, typeof length === "number" ? length : length(context));
     }, 0);
+  // Text that belongs to an excepted passage must not be judged before all of the passage has arrived.
+  const passage = spans.length > 0 ? longestPassage(exceptions) : 0;
   return {
     ...{ all, suppressed, spans, byModel, atEnd },
     repeating: spans.filter((_, index) => streamings[index]?.repeats),
@@ -75,10 +85,26 @@ export function streamScanners(
     holdsAll: rewrite && atEnd.some(({ scanner }) => scanner.sanitizes),
     waitsForSentences: byModel.length > 0 || partStreamings.some(({ reads }) => reads === "sentences"),
     openSpans: [...streamings, ...partStreamings].filter(({ openFrom }) => openFrom !== undefined),
-    span: longest(({ span }) => span),
-    across: longest(({ across = 0 }) => across),
-    before: streamings.reduce((most, { before = BEFORE }) => Math.max(most, before), 0),
+    span: Math.max(
+      passage,
+      longest(({ span }) => span),
+    ),
+    across: Math.max(
+      passage,
+      longest(({ across = 0 }) => across),
+    ),
+    before: streamings.reduce((most, { before = BEFORE }) => Math.max(most, before), passage),
   };
+}
+
+/** The length of the longest passage that exceptions may have in an answer. */
+function longestPassage(exceptions: Exceptions | undefined): number {
+  const lengths = exceptions?.ofAnswers().map(({ substring, pattern = "" }) => {
+    if (substring === undefined) return longestMatch(pattern);
+    // A word is held until it is complete.
+    return /\s/.test(substring) ? substring.length : 0;
+  });
+  return Math.max(0, ...(lengths ?? []));
 }
 
 function readsSpans({ streaming }: Scanner): boolean {

@@ -121,6 +121,11 @@ export class Exceptions {
     this.#changes++;
   }
 
+  /** Whether there are none, not even expired ones. */
+  get isEmpty(): boolean {
+    return [...this.#lists.values()].every(({ length }) => length === 0);
+  }
+
   /** All exceptions, also expired ones. */
   list(now = Date.now()): ListedException[] {
     return [...this.#lists].flatMap(([origin, list]) =>
@@ -138,6 +143,11 @@ export class Exceptions {
         (exception.credentials === undefined ||
           (credential !== undefined && exception.credentials.includes(credential))),
     );
+  }
+
+  /** Returns the exceptions of passages that may apply to answers. */
+  ofAnswers(now = Date.now()): Pick<Exception, "substring" | "pattern">[] {
+    return this.#active(now).filter(({ passagesIn, side }) => passagesIn && side !== "input");
   }
 
   /** Returns the exception of a scan that covers a whole text: an exact text, or a source or credential. */
