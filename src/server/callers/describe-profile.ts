@@ -1,3 +1,4 @@
+import { type Mode, type ModeGroup, modeOf } from "../../scan/mode.ts";
 import type { NamedScanner } from "../../scan/named-scanners.ts";
 import type { Side } from "../../scan/scanner.ts";
 import { SOURCES } from "../../scan/source.ts";
@@ -16,22 +17,29 @@ export interface DescribedScanner {
   threshold?: number;
   minimum?: number;
   sources: string[];
+  /** The sources for which it only monitors. */
+  monitors: string[];
 }
 
-/** Describes the scanners of each side, in order. */
+/** Describes the scanners of each side, in order. A scanner that is off has no sources. */
 export function describeScanners(service: ScanService): Record<Side, DescribedScanner[]> {
   const { input, output } = service.scanners;
-  const sourcesOf = (item: NamedScanner) =>
+  const inputSources = (item: NamedScanner) =>
     SOURCES.filter((source) => service.scannersOf(source).some(({ name }) => name === item.name));
-  return {
-    input: input.map((item) => describe(item, service.masks(item), sourcesOf(item))),
-    output: output.map((item) => describe(item, service.masks(item), ["output"])),
+  const describe = (item: NamedScanner, sources: readonly ModeGroup[]): DescribedScanner => {
+    const { type, sanitizes, mode } = item.scanner;
+    const isIn = (wanted: Mode) => (source: ModeGroup) => modeOf(source, [service.mode, mode]) === wanted;
+    return {
+      ...{ name: item.name, type, models: modelNames(item.scanner), rewrites: sanitizes, masks: service.masks(item) },
+      ...limitOf(item.scanner),
+      sources: sources.filter((source) => !isIn("off")(source)),
+      monitors: sources.filter(isIn("monitor")),
+    };
   };
-}
-
-function describe({ name, scanner }: NamedScanner, masks: boolean, sources: string[]): DescribedScanner {
-  const { type, sanitizes } = scanner;
-  return { name, type, models: modelNames(scanner), rewrites: sanitizes, masks, ...limitOf(scanner), sources };
+  return {
+    input: input.map((item) => describe(item, inputSources(item))),
+    output: output.map((item) => describe(item, ["output"])),
+  };
 }
 
 /** Returns the number that probabilities are compared with, if the options have one. */

@@ -22,7 +22,7 @@ export function plannedChecks(scanners) {
       element(
         "li",
         { class: "check" },
-        element("span", { class: "check-name" }, scanner.name, modeBadge(scanner.mode)),
+        element("span", { class: "check-name" }, scanner.name, scannerBadge(scanner)),
         element("span", { class: "check-about hint" }, aboutOf(scanner)),
       ),
     ),
@@ -40,9 +40,13 @@ function aboutOf({ name, type, models, threshold, minimum }) {
   return parts.join(" · ");
 }
 
-/** @param {string | undefined} mode */
-function modeBadge(mode) {
-  return mode === "monitor" && element("span", { class: "badge" }, "monitors");
+/** Says where a scanner does not block: it is off, or only monitors. @param {Scanner} scanner */
+export function scannerBadge({ sources, monitors }) {
+  if (sources.length === 0) return badge("off");
+  if (monitors.length === 0) return null;
+  return badge(
+    monitors.length === sources.length ? "monitors" : `monitors ${monitors.join(", ").replaceAll("_", " ")}`,
+  );
 }
 
 /**
@@ -93,7 +97,13 @@ function checkRow(profile, check, onMove) {
   const root = element(
     "li",
     { class: "check" },
-    element("span", { class: "check-name" }, check.scanner, scope && badge(scope), modeBadge(check.mode)),
+    element(
+      "span",
+      { class: "check-name" },
+      check.scanner,
+      scope && badge(scope),
+      check.mode === "monitor" && badge("monitors"),
+    ),
     verdict,
     ...limit.cells,
     element("span", { class: "check-time hint" }, milliseconds(check.timing)),
@@ -102,7 +112,8 @@ function checkRow(profile, check, onMove) {
   return {
     root,
     show(judged) {
-      const name = judged.is_valid ? "passes" : judged.outcome === "rewritten" && scanner?.masks ? "masks" : "fails";
+      const isMild = judged.mode === "monitor" || (judged.outcome === "rewritten" && scanner?.masks);
+      const name = judged.is_valid ? "passes" : isMild ? "masks" : "fails";
       verdict.className = `check-verdict ${name}`;
       verdict.textContent = verdictOf(judged);
       limit.show(judged, name);

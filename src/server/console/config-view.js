@@ -1,4 +1,5 @@
 // The view of the configuration: what runs, and from where.
+import { scannerBadge } from "./checks.js";
 import { card, element, emptyState, problem, table } from "./dom.js";
 import { age, bytes, count, dateTime } from "./format.js";
 import { CallError, call } from "./session.js";
@@ -112,17 +113,17 @@ function warningsCard(warnings) {
 
 /** @param {string} title @param {string} label @param {readonly Scanner[]} scanners */
 function scannerList(title, label, scanners) {
-  const rows = scanners.map(({ name, type, mode, models, threshold, minimum, sources }) => [
+  const rows = scanners.map((scanner) => [
     element(
       "span",
       {},
-      name,
-      name !== type && element("span", { class: "hint" }, ` ${type}`),
-      mode === "monitor" && element("span", { class: "badge" }, "monitors"),
+      scanner.name,
+      scanner.name !== scanner.type && element("span", { class: "hint" }, ` ${scanner.type}`),
+      scannerBadge(scanner),
     ),
-    limitOf(threshold, minimum),
-    models.join(", ") || "rules",
-    ...(label.endsWith("input") ? [sources.map((source) => source.replaceAll("_", " ")).join(", ")] : []),
+    limitOf(scanner),
+    scanner.models.join(", ") || "rules",
+    ...(label.endsWith("input") ? [scanner.sources.map((source) => source.replaceAll("_", " ")).join(", ")] : []),
   ]);
   const heads = ["Scanner", "#Threshold", "Model", ...(label.endsWith("input") ? ["Sources"] : [])];
   return element(
@@ -133,8 +134,8 @@ function scannerList(title, label, scanners) {
   );
 }
 
-/** @param {number | undefined} threshold @param {number | undefined} minimum */
-function limitOf(threshold, minimum) {
+/** @param {Scanner} scanner */
+function limitOf({ threshold, minimum }) {
   if (minimum !== undefined) return `at least ${minimum}`;
   return threshold === undefined ? "–" : String(threshold);
 }
@@ -142,7 +143,7 @@ function limitOf(threshold, minimum) {
 /** @param {ServerConfig["models"]} models */
 function modelsCard(models) {
   const rows = models.map(({ model, here, size, license }) => [
-    element("span", { class: "wrap" }, model),
+    model,
     size === undefined ? "–" : bytes(size),
     license ?? "–",
     here ? "yes" : element("span", { class: "badge warned" }, "to download"),

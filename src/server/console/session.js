@@ -4,7 +4,7 @@
  * @typedef {{ type: "http_bearer" } | { type: "http_basic" } | { type: "api_key", header: string }} Scheme A kind of
  *   credential that the server accepts.
  * @typedef {{ name: string, type: string, models: string[], rewrites: boolean, masks: boolean, threshold?: number,
- *   minimum?: number, mode?: string, sources: string[] }} Scanner
+ *   minimum?: number, sources: string[], monitors: string[] }} Scanner
  * @typedef {{ name: string, is_default: boolean, may_set_thresholds: boolean,
  *   scanners: { input: Scanner[], output: Scanner[] } }} Profile
  * @typedef {{ credential: string | null, may_administer: boolean, profiles: Profile[] }} Access What the credential may do.

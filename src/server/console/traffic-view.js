@@ -7,7 +7,7 @@ import { CallError, call } from "./session.js";
 /**
  * @typedef {Record<string, number>} Counts
  * @typedef {{ time: string, request: string, route: string, credential: string, profile: string, side: string, outcome: string,
- *   failed: string[], would_block?: string[], content?: Record<string, unknown> }} Decision
+ *   failed: string[], would_fail?: string[], content?: Record<string, unknown> }} Decision
  * @typedef {{ since: string, has_texts: boolean, minutes: import("./chart.js").Minute[],
  *   scanners: Record<string, Record<string, Counts>>, sources: Record<string, Counts>, credentials: Record<string, Counts>,
  *   profiles: Record<string, Counts>, errors: Counts, decisions: Decision[] }} Traffic
@@ -173,7 +173,7 @@ function tiles({ minutes, errors }, total) {
   /** @param {string} outcome */
   const sum = (outcome) => minutes.reduce((all, { outcomes }) => all + (outcomes[outcome] ?? 0), 0);
   const failed = Object.values(errors).reduce((all, amount) => all + amount, 0);
-  const would = sum("would_block");
+  const would = sum("would_block") + sum("would_mask");
   /** @type {[name: string, value: number, detail: string, kind: string][]} */
   const values = [
     ["Scans", total, "texts, conversations, answers", ""],
@@ -187,14 +187,7 @@ function tiles({ minutes, errors }, total) {
         ]),
     ),
     ...(would > 0
-      ? [
-          /** @type {[string, number, string, string]} */ ([
-            "Would block",
-            would,
-            "by checks that monitor",
-            "monitored",
-          ]),
-        ]
+      ? [/** @type {[string, number, string, string]} */ (["Would stop", would, "by checks that monitor", "monitored"])]
       : []),
     ["Errors", failed, failed > 0 ? "requests without a decision" : "none", failed > 0 ? "failed" : ""],
   ];
@@ -305,13 +298,13 @@ function errorCard(errors) {
 /** @param {Traffic} traffic */
 function decisionCard({ decisions, has_texts: hasTexts }) {
   const rows = decisions.map(
-    ({ time, request, route, credential, profile, outcome, failed, would_block: would = [], content }) => [
+    ({ time, request, route, credential, profile, outcome, failed, would_fail: would = [], content }) => [
       clockWithSeconds(time),
       element("span", { class: `badge ${outcome}` }, outcome),
       element(
         "span",
         { class: "wide" },
-        failed.map(checkTitle).join(", ") || (would.length > 0 ? `would: ${would.map(checkTitle).join(", ")}` : "–"),
+        [...failed.map(checkTitle), ...would.map((name) => `${checkTitle(name)} (monitors)`)].join(", ") || "–",
       ),
       route,
       profile === "default" ? credential : `${credential} (${profile})`,

@@ -19,6 +19,7 @@ export async function profilesRoute(app: FastifyInstance, { profiles }: { profil
       credential: credential?.name ?? null,
       may_suppress: rights.maySuppress,
       may_add_recognizers: rights.mayAddRecognizers,
+      may_add_exceptions: rights.mayAddExceptions,
       may_administer: rights.mayAdminister,
       profiles: profiles.allowed(rights).map(({ name, service, variants }) => ({
         name,

@@ -15,6 +15,7 @@ const scanner = z
       .describe("A probability above it fails. Absent for rules and for false positive rates."),
     minimum: z.number().optional().describe("In place of a threshold: 1 minus the probability must reach it."),
     sources: z.array(z.string()).describe("The sources of texts that it checks: user, tool, system, ... or output."),
+    monitors: z.array(z.string()).describe("The sources among them for which it only monitors (mode: monitor)."),
   })
   .describe("A scanner of a profile.");
 
@@ -32,6 +33,7 @@ export const profileList = z
     credential: z.string().nullable().describe("The name of the credential; null on a server without credentials."),
     may_suppress: z.boolean().describe("Whether the caller may suppress scanners (scanners_suppress)."),
     may_add_recognizers: z.boolean().describe("Whether the caller may add recognizers (ad_hoc_recognizers)."),
+    may_add_exceptions: z.boolean().describe("Whether the caller may list, add and remove exceptions."),
     may_administer: z.boolean().describe("Whether the caller may use the routes for operators (/admin/...)."),
     profiles: z.array(profile).describe("The profiles that the caller may use."),
   })
@@ -45,23 +47,30 @@ const injection = {
   masks: false,
   threshold: 0.92,
   sources: ["user", "tool"],
+  monitors: [],
 };
 
 export const profileListExample = {
   credential: "shop",
   may_suppress: false,
   may_add_recognizers: false,
+  may_add_exceptions: false,
   may_administer: false,
   profiles: [
     { name: "default", is_default: true, may_set_thresholds: true, scanners: { input: [injection], output: [] } },
   ],
 };
 
-const outcomes = z.record(z.string(), count).describe("Number of scans by outcome: passed, masked, blocked.");
+const outcomes = z
+  .record(z.string(), count)
+  .describe(
+    "Number of scans by outcome: passed, masked, blocked. would_block and would_mask count scans among them that checks in monitor mode would have stopped.",
+  );
 const verdicts = z.object({ passed: count.optional(), failed: count.optional() });
 const scannerCounts = z.record(
   z.string(),
   verdicts.extend({
+    would_fail: count.optional().describe("Checks that only monitor, and failed."),
     excepted: count.optional().describe("Checks from which an exception removed findings."),
     ms: z.number().optional().describe("Milliseconds of all its checks together."),
   }),
@@ -94,6 +103,10 @@ export const traffic = z
           side: z.string(),
           outcome: z.string(),
           failed: z.array(z.string()).describe("The checks that failed."),
+          would_fail: z
+            .array(z.string())
+            .optional()
+            .describe("The checks that only monitor, and would have blocked or masked."),
           content: z
             .record(z.string(), z.unknown())
             .optional()
@@ -153,7 +166,7 @@ export const serverConfig = z
         name: z.string(),
         type: z.string(),
         profile: z.string(),
-        may: z.array(z.string()).describe("Its rights: suppress, add_recognizers, administer, choose."),
+        may: z.array(z.string()).describe("Its rights: suppress, add_recognizers, add_exceptions, administer, choose."),
       }),
     ),
     exceptions: z

@@ -1,4 +1,4 @@
-import type { Scope } from "../../scan/check-result.ts";
+import { fails, type Scope } from "../../scan/check-result.ts";
 import { failingChecks } from "../../scan/report.ts";
 import type { Source } from "../../scan/source.ts";
 import type { Decision } from "../decisions/decisions.ts";
@@ -27,6 +27,8 @@ export interface ListedDecision {
   outcome: string;
   /** The checks that failed. */
   failed: string[];
+  /** The checks that only monitor, and would have blocked or masked. */
+  would_fail?: string[];
   /** The scanned texts, if they are logged too. */
   content?: Record<string, unknown>;
 }
@@ -65,21 +67,27 @@ export class Traffic {
     const { request, profile, report, side, cache, textSource } = decision;
     const { outcomes, sums } = this.#current();
     const credential = request.credential?.name ?? ANYBODY;
-    add(outcomes, report.outcome);
-    add(countsIn(countsIn(sums, "credentials"), credential), report.outcome);
-    add(countsIn(countsIn(sums, "profiles"), profile.name), report.outcome);
+    const ofCredential = countsIn(countsIn(sums, "credentials"), credential);
+    const ofProfile = countsIn(countsIn(sums, "profiles"), profile.name);
+    for (const counts of [outcomes, ofCredential, ofProfile]) {
+      add(counts, report.outcome);
+      // These scans have an outcome too, so they must not be added to the sum.
+      if (report.wouldBlock) add(counts, "would_block");
+      else if (report.wouldMask) add(counts, "would_mask");
+    }
     const scanners = countsIn(countsIn(sums, "scanners"), side);
     // A cached result was computed, and its time counted, for another request.
     const isComputed = cache !== "hit" && cache !== "shared";
     /** Whether all checks of a source passed. */
     const sources = new Map<string, boolean>();
-    for (const { scanner, scope, isValid, timing, excepted } of report.checks) {
-      const counts = countsIn(scanners, scanner);
-      if (excepted) add(counts, "excepted");
-      add(counts, verdictName(isValid));
-      if (isComputed) add(counts, "ms", timing);
-      const source = sourceOf(scope, textSource);
-      sources.set(source, isValid && (sources.get(source) ?? true));
+    for (const check of report.checks) {
+      const counts = countsIn(scanners, check.scanner);
+      if (check.excepted) add(counts, "excepted");
+      const isFailed = fails(check);
+      add(counts, check.isValid || isFailed ? verdictName(!isFailed) : "would_fail");
+      if (isComputed) add(counts, "ms", check.timing);
+      const source = sourceOf(check.scope, textSource);
+      sources.set(source, !isFailed && (sources.get(source) ?? true));
     }
     for (const [source, isValid] of sources) add(countsIn(countsIn(sums, "sources"), source), verdictName(isValid));
     this.#list(decision, credential, keepsTexts);
@@ -122,6 +130,7 @@ export class Traffic {
   }
 
   #list({ request, profile, side, report, content }: Decision, credential: string, keepsTexts: boolean): void {
+    const would = [...(report.wouldBlock ?? []), ...(report.wouldMask ?? [])];
     const listed: ListedDecision = {
       request: request.id,
       time: Date.now(),
@@ -131,6 +140,7 @@ export class Traffic {
       side,
       outcome: report.outcome,
       failed: failingChecks(report),
+      ...(would.length > 0 ? { would_fail: would } : {}),
       ...(keepsTexts ? { content: shortened(content()) } : {}),
     };
     this.#decisions.push({ credentialId: request.credential?.id, listed });

@@ -235,6 +235,18 @@ describe.skipIf(skipsBrowser)("the console", () => {
     expect(await check()).toContain("Blocked.");
   });
 
+  it("says what checks that only monitor would do", async () => {
+    const { page, check } = await open({ input: [zebra(), wordScanner("lion", { name: "Lion", mode: "monitor" })] });
+    expect(await page.locator(".check").allTextContents()).toEqual(["ZebraWord · rules", "LionmonitorsWord · rules"]);
+    await field(page, "Prompt").fill("A lion");
+    expect(await check()).toMatch(/^Passed\. None of 2 checks failed\. Would fail if it were enforced: Lion\./);
+    expect(await marks(page)).toEqual(["lion"]);
+    expect(await checks(page)).toContain("Lionmonitors would fail");
+    await view(page, "Traffic");
+    await page.getByText("by checks that monitor").waitFor();
+    expect((await rows(page, "Latest decisions"))[0]?.[2]).toBe("Lion (monitors)");
+  });
+
   it("restores an answer from the vault of the latest prompt", async () => {
     const output = buildScanners(parseConfig("output_scanners: [{type: Deanonymize}]")).output;
     const { page, check } = await open({ input: [maskingScanner()], output: [...output, zebra()] });

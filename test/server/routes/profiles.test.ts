@@ -19,10 +19,14 @@ const config = {
   rateLimit: { enabled: true, redis: "" },
   inputScanners: [
     { type: "Language", params: { validLanguages: ["en"], threshold: 0.65 } },
-    { type: "BanSubstrings", name: "Words", params: { substrings: ["zebra"] } },
+    { type: "BanSubstrings", name: "Words", mode: { tool: "monitor" as const }, params: { substrings: ["zebra"] } },
   ],
   outputScanners: [{ type: "Relevance", params: { threshold: 0.4 } }],
-  profiles: { strict: { inputScanners: [] }, other: { inputScanners: [] } },
+  conversation: { scan: { tool: ["Words"] } },
+  profiles: {
+    strict: { inputScanners: [], conversation: { scan: {} } },
+    other: { inputScanners: [], conversation: { scan: {} } },
+  },
 };
 const ops = { authorization: "Bearer ops-CANARY" };
 
@@ -30,13 +34,16 @@ describe("GET /profiles", () => {
   it("returns the rights of a credential, and the scanners of the profiles that it may use", async () => {
     const { get } = await testServer({}, config);
     const { profiles, ...rights } = (await get("/profiles", ops)).json();
-    expect(rights).toEqual({ credential: "ops", may_suppress: true, may_add_recognizers: false, may_administer: true });
+    expect(rights).toEqual({
+      ...{ credential: "ops", may_suppress: true, may_add_recognizers: false },
+      ...{ may_add_exceptions: false, may_administer: true },
+    });
     expect(profiles.map(({ name }: { name: string }) => name)).toEqual(["default", "strict"]);
     const [{ scanners, ...main }] = profiles;
     expect(main).toEqual({ name: "default", is_default: true, may_set_thresholds: true });
     expect(scanners.input).toMatchObject([
       { name: "Language", type: "Language", rewrites: false, threshold: 0.65 },
-      { name: "Words", type: "BanSubstrings", models: [], sources: expect.arrayContaining(["user"]) },
+      { name: "Words", type: "BanSubstrings", models: [], sources: ["user", "tool"], monitors: ["tool"] },
     ]);
     expect(scanners.output).toMatchObject([{ name: "Relevance", minimum: 0.4, sources: ["output"] }]);
     const shop = (await get("/profiles", { "x-key": "key-CANARY" })).json();

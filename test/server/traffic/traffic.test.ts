@@ -62,6 +62,22 @@ describe("GET /admin/traffic", () => {
     expect(reply.body).not.toContain("zebra");
   });
 
+  it("counts what checks that only monitor would have stopped", async () => {
+    const { post, get } = await testServer({
+      input: [wordScanner("zebra", { name: "Zebra" }), wordScanner("lion", { name: "Lion", mode: "monitor" })],
+    });
+    await post("/scan/prompt", { prompt: "A lion" });
+    await post("/scan/prompt", { prompt: "A lion and a zebra" });
+    const { minutes, scanners, sources, decisions } = (await get("/admin/traffic")).json();
+    expect(minutes.at(-1).outcomes).toEqual({ passed: 1, blocked: 1, would_block: 2 });
+    expect(scanners.input.Lion).toMatchObject({ would_fail: 2 });
+    expect(sources).toEqual({ user: { passed: 1, failed: 1 } });
+    expect(decisions).toMatchObject([
+      { failed: ["Zebra"], would_fail: ["Lion"] },
+      { failed: [], would_fail: ["Lion"] },
+    ]);
+  });
+
   it("forgets minutes that are older than the range", async () => {
     setTime("2026-05-04T10:00:00Z");
     const { post, get } = await testServer({ input: [wordScanner("zebra", { name: "Zebra" })] });
