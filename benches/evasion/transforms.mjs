@@ -1,4 +1,5 @@
 // Transforms that disguise a text so that filters can't read it.
+import { gzipSync } from "node:zlib";
 
 /**
  * Disguises a text. The result is null if that is impossible, such as for Chinese in Morse code. A list contains the turns of a user.
@@ -39,6 +40,10 @@ const MORSE = new Map(
   }),
 );
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+/** The digits of Python's base85 (RFC 1924), and of Ascii85. */
+const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+const ASCII85 = String.fromCharCode(...Array.from({ length: 85 }, (_, index) => 33 + index));
 /** Combining marks above, below and through letters. */
 const MARKS = [...Array.from({ length: 21 }, (_, index) => 0x300 + index), 0x316, 0x317, 0x323, 0x334, 0x335, 0x336];
 
@@ -79,6 +84,42 @@ function base32(text) {
   const bits = [...bytes(text)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const digits = bits.match(/.{1,5}/g).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]);
   return digits.join("").padEnd(Math.ceil(digits.length / 8) * 8, "=");
+}
+
+function base58(bytes) {
+  let number = BigInt(`0x${bytes.toString("hex")}`);
+  let text = "";
+  for (; number > 0n; number /= 58n) text = BASE58[Number(number % 58n)] + text;
+  return text;
+}
+
+function base85(bytes, digits) {
+  const group = (at) => {
+    const part = bytes.subarray(at, at + 4);
+    let number = Buffer.concat([part, Buffer.alloc(4 - part.length)]).readUInt32BE();
+    const text = Array.from({ length: 5 }, () => {
+      const digit = digits[number % 85];
+      number = Math.floor(number / 85);
+      return digit;
+    });
+    return text
+      .reverse()
+      .slice(0, part.length + 1)
+      .join("");
+  };
+  return Array.from({ length: Math.ceil(bytes.length / 4) }, (_, index) => group(index * 4)).join("");
+}
+
+function uuencode(bytes) {
+  const digit = (value) => String.fromCharCode(32 + (value & 63));
+  const line = (part) => {
+    const padded = Buffer.concat([part, Buffer.alloc((3 - (part.length % 3)) % 3)]);
+    const groups = Array.from({ length: padded.length / 3 }, (_, index) => padded.readUIntBE(index * 3, 3));
+    return digit(part.length) + groups.map((n) => [18, 12, 6, 0].map((by) => digit(n >> by)).join("")).join("");
+  };
+  return Array.from({ length: Math.ceil(bytes.length / 45) }, (_, index) =>
+    line(bytes.subarray(index * 45, (index + 1) * 45)),
+  ).join("\n");
 }
 
 const base64 = (text) => bytes(text).toString("base64");
@@ -151,6 +192,10 @@ export const TRANSFORMS = {
   reversed: reverse,
   bidi_override: carried((text) => `\u202e${reverse(text)}\u202c`),
   rot13: latin(rot13),
+  rot47: ascii((text) => text.replace(/[!-~]/g, (c) => String.fromCharCode(33 + ((c.charCodeAt(0) - 33 + 47) % 94)))),
+  atbash: ascii((text) =>
+    text.replace(/[a-z]/gi, (c) => String.fromCharCode((c < "a" ? 65 + 90 : 97 + 122) - c.charCodeAt(0))),
+  ),
   morse: ascii((text) =>
     text
       .toLowerCase()
@@ -175,6 +220,11 @@ export const TRANSFORMS = {
   base32: carried(base32),
   hex: carried((text) => bytes(text).toString("hex")),
   binary: carried((text) => [...bytes(text)].map((byte) => byte.toString(2).padStart(8, "0")).join(" ")),
+  base58: carried((text) => base58(bytes(text))),
+  base85: carried((text) => base85(bytes(text), BASE85)),
+  ascii85: carried((text) => `<~${base85(bytes(text), ASCII85)}~>`),
+  uuencode: carried((text) => `\n\n${uuencode(bytes(text))}`),
+  base64_of_gzip: carried((text) => gzipSync(text).toString("base64")),
   percent: carried((text) => [...bytes(text)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")),
   html_entities: carried((text) => [...text].map((c) => `&#${c.codePointAt(0)};`).join("")),
   escapes: carried((text) =>

@@ -26,8 +26,8 @@ export const commonOptions = {
 /** The disguises that views of a text undo, for descriptions of options. */
 export const DISGUISES =
   "look-alike, invisible and upside-down characters, writing direction overrides, leetspeak, spaced-out letters, markup within words, " +
-  "base64, base32, hex, binary, character codes, percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and " +
-  "reversed writing";
+  "base64, base32, base58, base85, hex, binary, character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, " +
+  "the spelling alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing";
 
 /** The option of scanners that explain their findings. */
 export const explainOption = {

@@ -16,6 +16,8 @@ export interface View {
    * only if the view covers the whole text and decoding changed no plain words.
    */
   readonly canReplaceText: boolean;
+  /** The encoded parts of the text that neither a reader nor a model can read, such as base64, in order: start and end of each. */
+  readonly encoded: Uint32Array;
   /** Maps spans of the view to the spans of the text that they were decoded from, in the same order. */
   locate(spans: Span[]): SourceSpan[];
 }
@@ -30,6 +32,7 @@ export async function decodeViews(text: string, abortable: Abortable = {}): Prom
   return views.map((view) => ({
     text: view.text,
     canReplaceText: view.replacesText,
+    encoded: view.encoded,
     locate: (spans) => view.locate(spans),
   }));
 }

@@ -21,10 +21,13 @@ use crate::spans::{Names, Rows, Span, byte_ranges, rows, spans, with_spans};
 #[napi]
 pub fn split_sentences(text: JsString<'_>) -> Result<Answer<'_, Uint32Array>> {
     on_text(Cost(5), text, |text| {
-        let spans = spans(text, sentences::split(text));
-        let offsets: Vec<u32> = spans.iter().flat_map(|&Span { start, end }| [start, end]).collect();
+        let offsets = offsets_of(spans(text, sentences::split(text)));
         Ok(offsets.into())
     })
+}
+
+fn offsets_of(spans: Vec<Span>) -> Vec<u32> {
+    spans.iter().flat_map(|&Span { start, end }| [start, end]).collect()
 }
 
 /// The invisible characters of a text that are not part of correct writing.
@@ -64,6 +67,7 @@ pub struct TextView {
     original: Arc<str>,
     view: View,
     replaces_text: bool,
+    encoded: Vec<u32>,
 }
 
 /// The part of the original text that is the source of a part of a view.
@@ -87,6 +91,12 @@ impl TextView {
     #[napi(getter)]
     pub fn replaces_text(&self) -> bool {
         self.replaces_text
+    }
+
+    /// The start and the end of each encoded part of the original text; see `View::encoded` of guard-core.
+    #[napi(getter)]
+    pub fn encoded(&self) -> Uint32Array {
+        self.encoded.clone().into()
     }
 
     /// Maps spans of the view to the original text, in the same order.
@@ -122,6 +132,7 @@ pub fn revealing_views(text: JsString<'_>) -> Result<Answer<'_, Vec<TextView>>> 
         let original: Arc<str> = text.into();
         let view = |RevealingView { view, replaces_text }| TextView {
             original: Arc::clone(&original),
+            encoded: offsets_of(spans(text, view.encoded())),
             view,
             replaces_text,
         };

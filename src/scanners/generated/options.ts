@@ -203,9 +203,10 @@ interface BanTopicsOptions extends CommonOptions, ModelOptions {
     | undefined;
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -315,9 +316,10 @@ interface ToxicityOptions extends CommonOptions, ModelOptions {
   onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -392,9 +394,9 @@ export interface BanCompetitorsOptions extends CommonOptions, ModelOptions {
   competitors: string[];
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -441,9 +443,9 @@ export interface BanSubstringsOptions extends CommonOptions {
   substrings: string[];
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -901,9 +903,10 @@ export interface PromptInjectionOptions extends CommonOptions, ModelOptions {
   injectionLabels?: string[] | undefined;
   /**
    * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone. The worst part counts. A text without disguises is scored once.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
    * @default true
    */
   deobfuscate?: boolean | undefined;
@@ -937,9 +940,9 @@ export interface RegexOptions extends CommonOptions {
   patterns: string[];
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;
@@ -1001,9 +1004,9 @@ export interface RelevanceOptions extends CommonOptions, ModelOptions {
 export interface SecretsOptions extends CommonOptions {
   /**
    * Also scans the decoded text, in which look-alike, invisible and upside-down characters, writing direction
-   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, hex, binary, character codes,
-   * percent-encoding, quoted-printable, HTML entities, escapes, Morse, the spelling alphabet, Caesar ciphers and
-   * reversed writing are undone.
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone.
    * @default false
    */
   deobfuscate?: boolean | undefined;

@@ -82,25 +82,21 @@ function viewsOf(text: string, { answers = new AnswerCache(), signal }: CallCont
   return answers.share("views", text, () => decodeViews(text, { signal }), signal);
 }
 
-/** The views of encodings that a model cannot read. */
-const UNREADABLE = /^(?:base64|base32|hex|binary)\b/;
-/** A run of encoded characters that is longer than most words. */
-const ENCODED = /[\w+/=-]{16,}/g;
-
 /**
- * Returns a text of the same length, with spaces in place of the encoded runs that a view decodes. Models take such runs for an attack, and
- * the view is scored by itself.
+ * Returns a text of the same length, with spaces in place of the encoded parts that a view decodes. Models take such parts for an attack,
+ * and the view is scored by itself.
  */
 function withoutDecoded(text: string, views: readonly View[]): string {
-  let read = text;
-  for (const view of views) {
-    for (const { start, end, view: name } of view.locate([{ start: 0, end: view.text.length }])) {
-      if (!UNREADABLE.test(name)) continue;
-      const blank = read.slice(start, end).replace(ENCODED, ({ length }) => " ".repeat(length));
-      read = read.slice(0, start) + blank + read.slice(end);
+  return views.reduce((read, { encoded }) => {
+    const pieces: string[] = [];
+    let at = 0;
+    for (let index = 0; index < encoded.length; index += 2) {
+      const [start = 0, end = 0] = encoded.subarray(index, index + 2);
+      pieces.push(read.slice(at, start), " ".repeat(end - start));
+      at = end;
     }
-  }
-  return read;
+    return at === 0 ? read : pieces.join("") + read.slice(at);
+  }, text);
 }
 
 /** Returns how much of a text was read. */

@@ -1,8 +1,6 @@
-//! Decodes Caesar ciphers.
+//! Decodes Caesar ciphers and Atbash.
 
-use std::ops::Range;
-
-use super::letters::{ALPHABET, ROT13, ascii_words, rarity, shifted};
+use super::letters::{ALPHABET, ROT13, ascii_words, mirrored, rarity, shifted};
 use super::view::{Step, View, Writer};
 use crate::stop;
 
@@ -14,67 +12,119 @@ const LEAST_WORDS: usize = 4;
 const SCRAMBLED: f64 = 3.6;
 const PROSE: f64 = 2.75;
 const GAIN: f64 = 1.2;
+/// What may be between the cipher and other text of a line.
+const BOUNDS: [char; 9] = [':', '"', '`', '“', '”', '„', '«', '»', '\n'];
 
-/// Decodes lines in which each letter is replaced by the letter a fixed number of places further in the alphabet.
+/// A way to replace letters.
+#[derive(Debug, Clone, Copy)]
+enum Cipher {
+    /// By the letter a number of places further in the alphabet.
+    Caesar(u8),
+    /// By the letter at the same place from the other end of the alphabet.
+    Atbash,
+}
+
+impl Cipher {
+    fn decode(self, character: char) -> char {
+        match self {
+            Self::Caesar(by) => shifted(character, by),
+            Self::Atbash => mirrored(character),
+        }
+    }
+
+    fn step(self) -> Step {
+        match self {
+            Self::Caesar(_) => Step::Caesar,
+            Self::Atbash => Step::Atbash,
+        }
+    }
+}
+
+/// Decodes lines in a Caesar cipher or in Atbash, or their parts between colons and quotes.
 ///
-/// Any line can be decoded in 25 ways, of which [`super::flips`] decodes rot13. A line is decoded if it does not look
+/// Any line can be decoded in 26 ways, of which [`super::flips`] decodes rot13. A line is decoded if it does not look
 /// like a language, and one of the results looks like English, by the frequency of letter pairs.
-pub(super) fn shift(text: &str) -> Option<View> {
+pub(super) fn decode(text: &str) -> Option<View> {
     let mut writer = Writer::new(text);
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         stop::point();
-        let range = start..start + line.len();
-        start = range.end;
-        if let Some(by) = shift_of(line) {
-            let decoded: String = line.chars().map(|c| shifted(c, by)).collect();
-            writer.exchange(range, &decoded, Step::Caesar);
+        let mut at = start;
+        start += line.len();
+        let parts = || line.split_inclusive(BOUNDS);
+        let Some(cipher) = cipher_of(line).or_else(|| parts().find_map(cipher_of)) else {
+            continue;
+        };
+        for part in parts() {
+            let range = at..at + part.len();
+            at = range.end;
+            if nats(part, cipher) < nats(part, Cipher::Caesar(0)) {
+                let decoded: String = part.chars().map(|c| cipher.decode(c)).collect();
+                writer.exchange(range, &decoded, cipher.step());
+            }
         }
     }
     writer.finish()
 }
 
-/// The number of places by which the letters of a line must be moved, if it is in a cipher.
-fn shift_of(line: &str) -> Option<u8> {
-    let words: Vec<Range<usize>> = ascii_words(line).collect();
-    let letters: usize = words.iter().map(Range::len).sum();
-    if letters < LEAST_LETTERS || words.len() < LEAST_WORDS {
+/// The rarity of the decoded words.
+fn nats(text: &str, cipher: Cipher) -> u32 {
+    ascii_words(text)
+        .map(|word| rarity(text[word].chars().map(|c| cipher.decode(c) as u8)))
+        .sum()
+}
+
+/// The cipher of a line, if it is in one.
+fn cipher_of(line: &str) -> Option<Cipher> {
+    let (words, letters) = ascii_words(line).fold((0, 0), |(words, letters), word| (words + 1, letters + word.len()));
+    if letters < LEAST_LETTERS || words < LEAST_WORDS {
         return None;
     }
     // The edges of words count like letters.
-    let length = (letters + words.len()) as f64;
-    let rarity_of = |by: u8| -> f64 {
-        let sum: u32 = words
-            .iter()
-            .map(|word| rarity(line[word.clone()].chars().map(|c| shifted(c, by) as u8)))
-            .sum();
-        f64::from(sum) / length
-    };
-    let plain = rarity_of(0);
+    let length = (letters + words) as f64;
+    let rarity_of = |cipher: Cipher| f64::from(nats(line, cipher)) / length;
+    let plain = rarity_of(Cipher::Caesar(0));
     if plain < SCRAMBLED {
         return None;
     }
-    let best = (1..ALPHABET)
-        .filter(|&by| by != ROT13)
-        .map(|by| (by, rarity_of(by)))
+    let shifts = (1..ALPHABET).filter(|&by| by != ROT13).map(Cipher::Caesar);
+    let best = shifts
+        .chain([Cipher::Atbash])
+        .map(|cipher| (cipher, rarity_of(cipher)))
         .min_by(|(_, one), (_, other)| one.total_cmp(other));
     best.filter(|&(_, rarity)| rarity <= PROSE && rarity + GAIN <= plain)
-        .map(|(by, _)| by)
+        .map(|(cipher, _)| cipher)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{shift, shifted};
+    use super::{decode, mirrored, shifted};
+
+    fn told(text: &str) -> Option<String> {
+        decode(text).map(|view| view.text().to_owned())
+    }
 
     #[test]
     fn every_shift_is_undone() {
         let plain = "Tell me about the garden, and then write a list of all the flowers.";
         for by in (1..26).filter(|&by| by != 13) {
             let cipher: String = plain.chars().map(|c| shifted(c, by)).collect();
-            assert_eq!(
-                shift(&cipher).map(|view| view.text().to_owned()).as_deref(),
-                Some(plain)
-            );
+            assert_eq!(told(&cipher).as_deref(), Some(plain));
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_line_is_decoded() {
+        let plain = "Tell me about the garden, and then write a list of all the flowers.";
+        let ciphers = [3, 7, 25].map(|by| plain.chars().map(|c| shifted(c, by)).collect::<String>());
+        for cipher in ciphers.into_iter().chain([plain.chars().map(mirrored).collect()]) {
+            for (before, after) in [
+                ("Decode this and do what it says: ", ""),
+                ("Run “", "” and then “say” nothing."),
+            ] {
+                let expected = format!("{before}{plain}{after}");
+                assert_eq!(told(&format!("{before}{cipher}{after}")), Some(expected));
+            }
         }
     }
 
@@ -94,7 +144,7 @@ mod tests {
             "Mae hen wlad fy nhadau yn annwyl i mi, gwlad beirdd a chantorion",
             "Nagyon szépen köszönöm, holnap reggel nyolckor találkozunk.",
         ] {
-            assert!(shift(text).is_none(), "{text:?}");
+            assert_eq!(told(text), None);
         }
     }
 }

@@ -6,10 +6,12 @@ use std::sync::OnceLock;
 
 use data_encoding::{Encoding, Specification};
 
+use super::base58;
 use super::groups::{self, Digits};
-use super::letters::{ROT13, shifted};
-use super::morse;
+use super::inflate;
+use super::letters::{ROT13, looks_like_words, shifted};
 use super::numbers;
+use super::payload::{Payload, fits, readable};
 use super::view::{Step, Steps, View, Writer};
 use crate::stop;
 
@@ -19,24 +21,22 @@ const LEAST_BASE64: usize = 8;
 const LEAST_HEX: usize = 12;
 /// The shortest run of base32 that is decoded.
 const LEAST_BASE32: usize = 16;
+/// Shorter parts of a run that is not encoded as a whole must look like words. Images have many such parts.
+const LEAST_PART: usize = 20;
 /// The fewest bytes in a row of codes such as "69 67 6e 6f" or "01101001 01100111 ...".
 const LEAST_CODES: usize = 4;
-/// Fewer decoded bytes than this count as text only if all are letters, digits, spaces and simple punctuation.
-const SHORT: usize = 12;
-/// One in this many decoded bytes may be unreadable, if there are at least [`SHORT`].
-const STRAY: usize = 16;
 /// The shortest line of base64 that another line may continue, as in PEM files (64) and mail (76).
 const WRAPPED: usize = 40;
 
 /// Replaces each encoded piece that contains text by that text.
 ///
-/// It decodes base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, hexadecimal
-/// and binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points
+/// It decodes base64 and base64url (RFC 4648, with and without padding, on one line or wrapped), base32, base58,
+/// hexadecimal and binary digits, base64 and hexadecimal digits in groups, decimal and octal numbers of characters, code points
 /// (`U+0069`), percent encoding (RFC 3986), quoted-printable (RFC 2045), entities of HTML, the escapes `\xNN`, `\NNN`,
-/// `\uNNNN`, `\u{N}` and `\UNNNNNNNN`, and Morse code. It also recognizes base64 in rot13 and backwards.
+/// `\uNNNN`, `\u{N}` and `\UNNNNNNNN`. It also recognizes base64 in rot13 and backwards.
 ///
 /// Decoded bytes are text if they are UTF-8, or UTF-16 of mostly Latin letters, without control characters. A few stray
-/// bytes are dropped.
+/// bytes are dropped. Text that is compressed with gzip, zlib or deflate is decompressed.
 pub(super) fn decode(text: &str) -> Option<View> {
     let bytes = text.as_bytes();
     let mut writer = Writer::new(text);
@@ -53,12 +53,7 @@ pub(super) fn decode(text: &str) -> Option<View> {
             b'=' => quoted(text, at, &mut writer),
             b'\\' => escapes(text, at, &mut writer),
             b'&' => entity(text, at, &mut writer),
-            byte if morse::starts(byte) && (at == 0 || bytes[at - 1].is_ascii_whitespace()) => {
-                morse::decode(text, at, &mut writer)
-            }
-            byte if is_digit64(byte) => run(text, at, &mut row_ends, &mut writer),
-            // A dot within a word.
-            _ => 1,
+            _ => run(text, at, &mut row_ends, &mut writer),
         };
         at += used.max(1);
     }
@@ -97,7 +92,7 @@ static KINDS: [u8; 256] = {
             b'A'..=b'F' => Kind::HEX_LETTER | Kind::CAPITAL,
             b'G'..=b'Z' => Kind::LETTER | Kind::CAPITAL,
             b'+' | b'/' | b'-' | b'_' => Kind::SIGN,
-            b'%' | b'\\' | b'&' | b'.' | b'=' => Kind::START,
+            b'%' | b'\\' | b'&' | b'=' => Kind::START,
             _ => Kind::OTHER,
         };
         byte += 1;
@@ -107,57 +102,6 @@ static KINDS: [u8; 256] = {
 
 fn is_digit64(byte: u8) -> bool {
     KINDS[usize::from(byte)] & Kind::DIGIT64 != 0
-}
-
-/// Converts decoded bytes to text, if they are text. A few stray bytes are dropped, because a model reads over them and
-/// they must not hide the rest. The limit is so low that binary data passes as text no more often than without it.
-fn readable(bytes: Vec<u8>) -> Option<String> {
-    let bytes = match utf16(&bytes) {
-        Some(text) => text.into_bytes(),
-        None => bytes,
-    };
-    let length = bytes.len();
-    let most = if length < SHORT { 0 } else { (length / STRAY).max(1) };
-    let is_text = |c: char| fits(c) && c != char::REPLACEMENT_CHARACTER;
-    let mut stray = 0;
-    for chunk in bytes.utf8_chunks() {
-        stray += chunk.valid().chars().filter(|&c| !is_text(c)).count() + chunk.invalid().len();
-        if stray > most {
-            return None;
-        }
-    }
-    let text = if stray == 0 {
-        String::from_utf8(bytes).ok()?
-    } else {
-        let written = bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-        // Form feeds and vertical tabs separate words.
-        let spaced = written.map(|c| if !is_text(c) && c.is_whitespace() { ' ' } else { c });
-        spaced.filter(|&c| is_text(c)).collect()
-    };
-    let simple = |c: char| {
-        let punctuation = matches!(c, ' ' | '.' | ',' | '!' | '?' | '\'' | '-' | '_' | ':' | '@' | '$');
-        c.is_alphanumeric() || punctuation || matches!(c, '\t' | '\n' | '\r')
-    };
-    let short = length < SHORT || stray > 0 && length < 2 * SHORT;
-    (!text.is_empty() && (!short || text.chars().all(simple))).then_some(text)
-}
-
-/// Decodes UTF-16, in either byte order, if nearly all characters are among the first 256. Every other byte of such
-/// text is zero; UTF-8 has no zeros.
-fn utf16(bytes: &[u8]) -> Option<String> {
-    if bytes.len() < 2 * LEAST_CODES || !bytes.len().is_multiple_of(2) || !bytes[..2 * LEAST_CODES].contains(&0) {
-        return None;
-    }
-    let zeros = |place: usize| bytes.iter().skip(place).step_by(2).filter(|&&byte| byte == 0).count();
-    let most = bytes.len() / 2 * 3 / 4;
-    let unit: fn([u8; 2]) -> u16 = match (zeros(0), zeros(1)) {
-        (0, little) if little >= most => u16::from_le_bytes,
-        (big, 0) if big >= most => u16::from_be_bytes,
-        _ => return None,
-    };
-    let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-    let text: String = char::decode_utf16(units).collect::<Result<_, _>>().ok()?;
-    Some(text.trim_start_matches('\u{FEFF}').to_owned())
 }
 
 /// The ends of the last rows that were read, so that each row is read once.
@@ -278,8 +222,8 @@ fn decode_lines(text: &str, start: usize, writer: &mut Writer) -> usize {
             .copied()
             .filter(|&byte| is_digit64(byte))
             .collect();
-        if let Some((decoded, steps)) = base64(&joined) {
-            writer.replace(start..whole_end, &decoded, steps);
+        if let Some(payload) = base64(&joined) {
+            payload.write(start..whole_end, writer);
             return whole_end - start;
         }
     }
@@ -342,8 +286,8 @@ fn group(bytes: &[u8], start: usize, row: &groups::Row, writer: &mut Writer) -> 
 /// Decodes the run `range`, or else its parts. `padded` is the end of the run's padding.
 fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
     let bytes = &text.as_bytes()[range.clone()];
-    if let Some((decoded, steps)) = decode_digits(bytes, padded - range.end) {
-        writer.replace(range.start..padded, &decoded, steps);
+    if let Some(payload) = decode_digits(bytes, padded - range.end) {
+        payload.write(range.start..padded, writer);
         return;
     }
     let mut start = range.start;
@@ -352,58 +296,62 @@ fn token(text: &str, range: Range<usize>, padded: usize, writer: &mut Writer) {
         let end = start + part.len();
         if part.len() >= LEAST_BASE64
             && part.len() < bytes.len()
-            && let Some((decoded, steps)) = decode_digits(part, 0)
+            && let Some(payload) = decode_digits(part, 0)
+            && (part.len() >= LEAST_PART || looks_like_words(&payload.text))
         {
             let end = if end == range.end { padded } else { end };
-            writer.replace(start..end, &decoded, steps);
+            payload.write(start..end, writer);
         }
         start = end + 1;
     }
 }
 
 /// Decodes digits that are followed by `padding` padding signs.
-fn decode_digits(digits: &[u8], padding: usize) -> Option<(String, Steps)> {
-    let simple = hex(digits)
+fn decode_digits(digits: &[u8], padding: usize) -> Option<Payload> {
+    hex(digits)
         .or_else(|| binary(digits))
         .or_else(|| base32(digits, padding))
-        .map(|(text, step)| (text, step.into()));
-    simple.or_else(|| base64(digits))
+        .or_else(|| base64(digits))
+        .or_else(|| Payload::read_words(base58::decode(digits)?, Step::Base58))
 }
 
-fn hex(digits: &[u8]) -> Option<(String, Step)> {
+fn hex(digits: &[u8]) -> Option<Payload> {
     let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
     let fits = digits.len() >= LEAST_HEX && digits.len().is_multiple_of(2);
     let bytes = fits.then(|| data_encoding::HEXLOWER_PERMISSIVE.decode(digits).ok())??;
-    Some((readable(bytes)?, Step::Hex))
+    Payload::read(bytes, Step::Hex)
 }
 
-fn binary(digits: &[u8]) -> Option<(String, Step)> {
+fn binary(digits: &[u8]) -> Option<Payload> {
     if digits.len() < 8 * LEAST_CODES
         || !digits.len().is_multiple_of(8)
         || digits.iter().any(|byte| !matches!(byte, b'0' | b'1'))
     {
         return None;
     }
-    Some((readable(digits.chunks(8).map(octet).collect())?, Step::Binary))
+    Payload::read(digits.chunks(8).map(octet).collect(), Step::Binary)
 }
 
 fn octet(bits: &[u8]) -> u8 {
     bits.iter().fold(0, |value, bit| value << 1 | (bit & 1))
 }
 
-fn base32(digits: &[u8], padding: usize) -> Option<(String, Step)> {
+/// Decodes base32, with the usual alphabet or that of base32hex (RFC 4648, sections 6 and 7).
+fn base32(digits: &[u8], padding: usize) -> Option<Payload> {
     // No other encoding has three or more padding signs.
     let least = if padding >= 3 { LEAST_BASE64 } else { LEAST_BASE32 };
-    let case = |alike: fn(&u8) -> bool| digits.iter().all(|byte| alike(byte) || matches!(byte, b'2'..=b'7'));
-    if digits.len() < least || !case(u8::is_ascii_uppercase) && !case(u8::is_ascii_lowercase) {
+    let has = |kind: fn(&u8) -> bool| digits.iter().any(kind);
+    if digits.len() < least || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) {
         return None;
     }
-    let bytes = data_encoding::BASE32_NOPAD.decode(&digits.to_ascii_uppercase()).ok()?;
-    Some((readable(bytes)?, Step::Base32))
+    let digits = digits.to_ascii_uppercase();
+    let usual = || Payload::read(data_encoding::BASE32_NOPAD.decode(&digits).ok()?, Step::Base32);
+    let hex = || Payload::read_words(data_encoding::BASE32HEX_NOPAD.decode(&digits).ok()?, Step::Base32);
+    usual().or_else(hex)
 }
 
 /// Decodes base64, also in rot13 or backwards.
-fn base64(digits: &[u8]) -> Option<(String, Steps)> {
+fn base64(digits: &[u8]) -> Option<Payload> {
     let lower = digits.iter().filter(|byte| byte.is_ascii_lowercase()).count();
     let upper = digits.iter().filter(|byte| byte.is_ascii_uppercase()).count();
     // Base64 of a short text mixes cases. A word has one case, apart from its first letter.
@@ -413,15 +361,21 @@ fn base64(digits: &[u8]) -> Option<(String, Steps)> {
         return None;
     }
     let long = digits.len() >= 16;
-    let plain = || Some((text64(digits.iter().copied())?, Step::Base64.into()));
-    let turned = |text: Option<String>, step: Step| Some((text?, Steps::from(step).then(Step::Base64.into())));
-    let rot13 = || turned(text64(digits.iter().map(|&byte| rot13(byte))), Step::Rot13);
-    let reversed = || turned(text64(digits.iter().rev().copied()), Step::Reversed);
-    plain().or_else(|| long.then(|| rot13().or_else(reversed))?)
+    let plain = || text64(digits.iter().copied(), Step::Base64);
+    let compressed = || {
+        let start = decode64(&digits[..LEAST_BASE64])?;
+        inflate::may_begin(&start).then(|| Payload::inflate(&decode64(digits)?, Step::Base64))?
+    };
+    let turned = |step: Step| Steps::from(step).then(Step::Base64.into());
+    let rot13 = || text64(digits.iter().map(|&byte| rot13(byte)), turned(Step::Rot13));
+    let reversed = || text64(digits.iter().rev().copied(), turned(Step::Reversed));
+    plain()
+        .or_else(compressed)
+        .or_else(|| long.then(|| rot13().or_else(reversed))?)
 }
 
 /// Decodes at least [`LEAST_BASE64`] digits of base64.
-fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
+fn text64(digits: impl Iterator<Item = u8> + Clone, steps: impl Into<Steps>) -> Option<Payload> {
     // The first bytes rule out nearly every run that is not base64.
     let start = digits
         .clone()
@@ -444,7 +398,9 @@ fn text64(digits: impl Iterator<Item = u8> + Clone) -> Option<String> {
     if stray > 1 {
         return None;
     }
-    readable(decode64(&digits.collect::<Vec<u8>>())?)
+    let text = readable(decode64(&digits.collect::<Vec<u8>>())?)?;
+    let steps = steps.into();
+    Some(Payload { text, steps })
 }
 
 fn value64(digit: u8) -> u8 {
@@ -519,11 +475,6 @@ fn codes(text: &str, start: usize, writer: &mut Writer) -> Option<usize> {
         writer.replace(start..end, &decoded, step);
     }
     Some(end - start)
-}
-
-/// Whether a decoded character can be part of text.
-fn fits(character: char) -> bool {
-    !character.is_control() || matches!(character, '\t' | '\n' | '\r')
 }
 
 /// The value of `count` hexadecimal digits at `at`.

@@ -54,6 +54,30 @@ pub(crate) fn rarity(letters: impl Iterator<Item = u8>) -> u32 {
     sum
 }
 
+/// The most nats per letter of a language in Latin letters. Random letters have about 4.5.
+const SCRAMBLED: f64 = 3.4;
+
+/// Whether decoded text looks like words: at least half of its characters are letters and white space, and its ASCII
+/// letters follow each other as in a language.
+pub(super) fn looks_like_words(text: &str) -> bool {
+    let (mut letters, mut ascii, mut others) = (0_u32, 0, 0);
+    for character in text.chars() {
+        letters += u32::from(character.is_alphabetic());
+        ascii += u32::from(character.is_ascii_alphabetic());
+        others += u32::from(!character.is_alphabetic() && !character.is_whitespace());
+    }
+    if letters == 0 || others > letters {
+        return false;
+    }
+    let (mut words, mut nats) = (0, 0);
+    for word in ascii_words(text) {
+        words += 1;
+        nats += rarity(text[word].bytes());
+    }
+    // The edges of words count like letters.
+    f64::from(nats) <= SCRAMBLED * f64::from(ascii + words)
+}
+
 /// The number of letters at the start of `text`, and their [`rarity`] unchanged, in rot13, backwards, and both,
 /// computed in one pass.
 pub(super) fn rarities(text: &[u8]) -> (usize, [u32; 4]) {
@@ -134,6 +158,15 @@ pub(super) fn shifted(character: char, by: u8) -> char {
         _ => return character,
     };
     char::from((character as u8 - first + by) % ALPHABET + first)
+}
+
+/// The letter at the same place from the other end of the alphabet. Other characters stay.
+pub(super) fn mirrored(character: char) -> char {
+    match character {
+        'a'..='z' => char::from(b'a' + b'z' - character as u8),
+        'A'..='Z' => char::from(b'A' + b'Z' - character as u8),
+        _ => character,
+    }
 }
 
 /// The number of each byte: 1 to 26 for the letters in either case, and 0 for all others.

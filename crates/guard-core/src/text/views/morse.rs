@@ -1,12 +1,20 @@
 //! Decodes Morse code.
 
-use super::view::{Step, Writer};
+use std::ops::Range;
+
+use super::letters::looks_like_words;
+use super::view::{Step, View, Writer};
+use crate::stop;
 
 /// The fewest letters. Fewer dots and dashes are ruled lines or lists.
 const LEAST: usize = 4;
+/// The fewest different letters, and the most that are asked for. In words of a language, every second letter is new at
+/// first.
+const LEAST_KINDS: usize = 3;
+const MOST_KINDS: usize = 4;
 
-/// International Morse code (ITU-R M.1677-1), letters and digits.
-const CODES: [(&str, &str); 36] = [
+/// International Morse code (ITU-R M.1677-1): letters, digits, and signs. The exclamation mark is a common addition.
+const CODES: [(&str, &str); 51] = [
     (".-", "a"),
     ("-...", "b"),
     ("-.-.", "c"),
@@ -43,64 +51,188 @@ const CODES: [(&str, &str); 36] = [
     ("--...", "7"),
     ("---..", "8"),
     ("----.", "9"),
+    (".-.-.-", "."),
+    ("--..--", ","),
+    ("---...", ":"),
+    ("..--..", "?"),
+    (".----.", "'"),
+    ("-....-", "-"),
+    ("-..-.", "/"),
+    ("-.--.", "("),
+    ("-.--.-", ")"),
+    (".-..-.", "\""),
+    ("-...-", "="),
+    (".-.-.", "+"),
+    (".--.-.", "@"),
+    ("-.-.--", "!"),
+    ("..-..", "é"),
 ];
 
-/// Whether Morse code may begin with this byte.
-pub(super) fn starts(byte: u8) -> bool {
-    matches!(byte, b'.' | b'-')
+/// Decodes Morse code, in dots and dashes or characters that look like them, with white space between letters. Slashes,
+/// bars, line breaks or three spaces separate words.
+pub(super) fn read(text: &str) -> Option<View> {
+    let mut writer = Writer::new(text);
+    let mut at = 0;
+    while let Some(skipped) = text.as_bytes()[at..].iter().position(|&byte| may_start(byte)) {
+        stop::point();
+        let start = at + skipped;
+        let end = text[start..]
+            .find(|c| sign(c).is_none() && !is_gap(c))
+            .map_or(text.len(), |end| start + end);
+        if end == start {
+            at = start + text[start..].chars().next().map_or(1, char::len_utf8);
+            continue;
+        }
+        let is_bound = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+        // The first or last group of signs may belong to a word.
+        let from = match is_bound(text[..start].chars().next_back()) {
+            true => start,
+            false => text[start..end].find(is_gap).map_or(end, |at| start + at),
+        };
+        let to = match is_bound(text[end..].chars().next()) {
+            true => end,
+            false => text[..end].rfind(is_gap).unwrap_or(from),
+        };
+        if from < to {
+            decode(text, from..to, &mut writer);
+        }
+        at = end;
+    }
+    writer.finish()
 }
 
-/// Decodes Morse code with spaces between letters, and slashes or three spaces between words. Returns the number of
-/// bytes that need no further look.
-pub(super) fn decode(text: &str, start: usize, writer: &mut Writer) -> usize {
-    let bytes = text.as_bytes();
-    let end = start
-        + bytes[start..]
-            .iter()
-            .take_while(|byte| matches!(byte, b'.' | b'-' | b' ' | b'/'))
-            .count();
-    let mut letters: Vec<(usize, usize, &str)> = Vec::new();
-    let mut at = start;
-    for signs in text[start..end].split([' ', '/']) {
-        let range = (at, at + signs.len());
-        at = range.1 + 1;
+/// Whether a byte may start the UTF-8 of a dot or dash.
+fn may_start(byte: u8) -> bool {
+    matches!(byte, b'.' | b'-' | 0xC2 | 0xE2 | 0xE3)
+}
+
+/// The dot or dash that a character stands for.
+fn sign(character: char) -> Option<char> {
+    match character {
+        '.' | '·' | '•' | '‧' | '∙' | '⋅' | '●' | '・' => Some('.'),
+        '-' | '‐' | '‑' | '‒' | '–' | '—' | '―' | '−' => Some('-'),
+        _ => None,
+    }
+}
+
+fn is_gap(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\r' | '\n' | '\u{A0}' | '/' | '|')
+}
+
+fn decode(text: &str, run: Range<usize>, writer: &mut Writer) {
+    let mut letters: Vec<(Range<usize>, &str)> = Vec::new();
+    let mut at = run.start;
+    for signs in text[run].split(is_gap) {
+        let range = at..at + signs.len();
+        at = range.end + text[range.end..].chars().next().map_or(1, char::len_utf8);
         if signs.is_empty() {
             continue;
         }
-        match CODES.iter().find(|(code, _)| *code == signs) {
-            Some((_, letter)) => letters.push((range.0, range.1, letter)),
-            None => {
-                write(text, &letters, writer);
-                letters.clear();
-            }
+        let code: String = signs.chars().take(8).filter_map(sign).collect();
+        match CODES.iter().find(|(known, _)| *known == code) {
+            Some((_, letter)) => letters.push((range, letter)),
+            None => write(text, &std::mem::take(&mut letters), writer),
         }
     }
     write(text, &letters, writer);
-    end - start
 }
 
-fn write(text: &str, letters: &[(usize, usize, &str)], writer: &mut Writer) {
-    let mut kinds: Vec<&str> = letters.iter().map(|&(_, _, letter)| letter).collect();
+fn write(text: &str, letters: &[(Range<usize>, &str)], writer: &mut Writer) {
+    let mut kinds: Vec<&str> = letters.iter().map(|&(_, letter)| letter).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    if letters.len() < LEAST || kinds.len() < 3 {
+    // Words have both dots and dashes, unlike ruled lines and lists.
+    let signs = || {
+        letters
+            .iter()
+            .flat_map(|(range, _)| text[range.clone()].chars().filter_map(sign))
+    };
+    let is_ruled = !signs().any(|sign| sign == '.') || !signs().any(|sign| sign == '-');
+    if is_ruled || letters.len() < LEAST || kinds.len() < (letters.len() / 2).clamp(LEAST_KINDS, MOST_KINDS) {
         return;
     }
-    for (index, &(start, end, letter)) in letters.iter().enumerate() {
-        match letters.get(index + 1) {
-            Some(&(next, ..)) if text[end..next].len() == 1 && !text[end..next].contains('/') => {
-                writer.replace(start..next, letter, Step::Morse);
+    let between = |index: usize| letters.get(index + 1).map(|(next, _)| letters[index].0.end..next.start);
+    let separates = |gap: &str| gap.contains(['/', '|', '\n']) || gap.len() > 2;
+    let words = letters.iter().enumerate().map(|(index, (_, letter))| {
+        let ends = between(index).is_some_and(|gap| separates(&text[gap]));
+        format!("{letter}{}", if ends { " " } else { "" })
+    });
+    if !looks_like_words(&words.collect::<String>()) {
+        return;
+    }
+    for (index, (range, letter)) in letters.iter().enumerate() {
+        match between(index) {
+            Some(gap) if gap.len() == 1 && !separates(&text[gap.clone()]) => {
+                writer.replace(range.start..gap.end, letter, Step::Morse);
             }
-            Some(&(next, ..)) => {
-                writer.replace(start..end, letter, Step::Morse);
-                let gap = &text[end..next];
-                if gap.contains('/') || gap.len() > 2 {
-                    writer.replace(end..next, " ", Step::Morse);
-                } else {
-                    writer.replace(end..next, "", Step::Morse);
+            gap => {
+                writer.replace(range.clone(), letter, Step::Morse);
+                if let Some(gap) = gap {
+                    writer.replace(gap.clone(), if separates(&text[gap]) { " " } else { "" }, Step::Morse);
                 }
             }
-            None => writer.replace(start..end, letter, Step::Morse),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CODES, read};
+    use proptest::prelude::*;
+
+    fn told(text: &str) -> Option<String> {
+        read(text).map(|view| view.text().to_owned())
+    }
+
+    /// Writes words in Morse code.
+    fn morse(words: &str, gap: &str) -> String {
+        let code = |letter: char| {
+            CODES
+                .iter()
+                .find(|(_, known)| known.contains(letter))
+                .map_or("", |(code, _)| code)
+        };
+        let word = |word: &str| word.chars().map(code).collect::<Vec<_>>().join(" ");
+        words.split(' ').map(word).collect::<Vec<_>>().join(gap)
+    }
+
+    #[test]
+    fn all_signs_and_gaps_are_read() {
+        let plain = "water the flowers, not the weeds";
+        for gap in [" / ", "/", " | ", "\n", "   "] {
+            let code = morse(plain, gap);
+            assert_eq!(told(&code).as_deref(), Some(plain), "{gap:?}");
+            for (dot, dash) in [("·", "−"), ("•", "–"), ("・", "—")] {
+                let code = code.replace('.', dot).replace('-', dash);
+                assert_eq!(told(&code).as_deref(), Some(plain), "{code:?}");
+            }
+            assert_eq!(
+                told(&format!("Read \"{code}\" now.")),
+                Some(format!("Read \"{plain}\" now."))
+            );
+        }
+    }
+
+    #[test]
+    fn ordinary_dots_and_dashes_stay() {
+        for text in [
+            "- - -\n. . .\n-- -- --",
+            "| - | -- | --- |\n|---|:--|--:|",
+            "and so on ... -- or not - -- - who knows . . .",
+            "- [ ] one\n- [x] two\n--\n- three",
+            "• one\n• two\n– three – four — five ・ six",
+            "1.-2.-3. ../.. ../../. -.5 .-5 --help -v",
+            "......\n------\n..--..--\n",
+            "2 · 3 · 4 − 5 − 6",
+        ] {
+            assert_eq!(told(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_found_again(words in "(water|the|garden|please|and|tell|me|about|flowers){1}( (water|the|garden|please|and|tell|me|about|flowers)){3,8}") {
+            prop_assert_eq!(told(&morse(&words, " / ")), Some(words));
         }
     }
 }

@@ -3,6 +3,9 @@
 use crate::stop;
 use std::ops::Range;
 
+/// The most bytes of one view, as a multiple of the bytes of the text.
+pub const MAX_GROWTH: usize = 4;
+
 /// A decoding step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -34,10 +37,16 @@ pub(super) enum Step {
     Caesar,
     Spelled,
     Separated,
+    Base58,
+    Base85,
+    Uuencode,
+    Rot47,
+    Atbash,
+    Deflate,
 }
 
 /// The names of the steps, by number.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 34] = [
     "",
     "normalized",
     "hidden",
@@ -66,10 +75,16 @@ const NAMES: [&str; 28] = [
     "caesar",
     "spelled",
     "separated",
+    "base58",
+    "base85",
+    "uuencode",
+    "rot47",
+    "atbash",
+    "deflate",
 ];
 
 /// Bits per step.
-const BITS: u32 = 5;
+const BITS: u32 = 6;
 /// The most steps of a chain.
 const MAX_STEPS: u32 = u64::BITS / BITS;
 const STEP: u64 = (1 << BITS) - 1;
@@ -114,12 +129,30 @@ impl Steps {
         self != longer && longer.0 & ((1 << self.bits()) - 1) == self.0
     }
 
+    /// The numbers of the steps, the first step first.
+    fn numbers(self) -> impl Iterator<Item = u64> {
+        let numbers = (0..MAX_STEPS).map(move |index| self.0 >> (index * BITS) & STEP);
+        numbers.take_while(|&number| number != 0)
+    }
+
+    /// Whether a step decodes what no reader could read.
+    fn is_unreadable(self) -> bool {
+        let unreadable = [
+            Step::Base64,
+            Step::Base32,
+            Step::Hex,
+            Step::Binary,
+            Step::Base58,
+            Step::Base85,
+            Step::Uuencode,
+            Step::Rot47,
+        ];
+        self.numbers()
+            .any(|number| unreadable.iter().any(|&step| step as u64 == number))
+    }
+
     fn name(self) -> String {
-        let numbers = (0..MAX_STEPS).map(|index| (self.0 >> (index * BITS) & STEP) as usize);
-        let names: Vec<_> = numbers
-            .take_while(|&number| number != 0)
-            .map(|number| NAMES[number])
-            .collect();
+        let names: Vec<_> = self.numbers().map(|number| NAMES[number as usize]).collect();
         names.join(">")
     }
 }
@@ -247,6 +280,30 @@ impl View {
         }
     }
 
+    /// The ranges of the original text that are encoded so that no reader or model could read them, such as base64, in
+    /// order. Neighbouring ranges are joined.
+    pub fn encoded(&self) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for (index, segment) in self
+            .segments
+            .iter()
+            .enumerate()
+            .filter(|(_, segment)| segment.steps.is_unreadable())
+        {
+            let end = self.end_of(index);
+            ranges.push(segment.origin(segment.start..end, end));
+        }
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.dedup_by(|next, last| {
+            let joins = next.start <= last.end;
+            if joins {
+                last.end = last.end.max(next.end);
+            }
+            joins
+        });
+        ranges
+    }
+
     /// Whether a part of `range` is a guess. Leetspeak, rot13 and reversed writing as the last step are guesses, because
     /// they apply to any text. Joined words at the ends of lines are guesses, because many documents have them. Decoded
     /// text is not a guess.
@@ -255,6 +312,8 @@ impl View {
             Step::Leetspeak,
             Step::Rot13,
             Step::Caesar,
+            Step::Atbash,
+            Step::Rot47,
             Step::Reversed,
             Step::Hyphenated,
         ]

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 use std::hash::{BuildHasher, RandomState};
 
-use super::view::View;
+use super::view::{MAX_GROWTH, View};
 use super::{
-    bidi, caesar, encodings, flips, hidden_text, leet, letter_spacing, markup, normalization, spelling_alphabet,
-    turned_letters,
+    base85, bidi, caesar, encodings, flips, hidden_text, leet, letter_spacing, markup, morse, normalization, rot47,
+    spelling_alphabet, turned_letters, uuencode,
 };
 use crate::stop;
 
@@ -17,9 +17,6 @@ pub const DEPTH: usize = 3;
 /// The most views of a text.
 pub const MAX_VIEWS: usize = 48;
 
-/// The most bytes of one view, as a multiple of the bytes of the text.
-pub const MAX_GROWTH: usize = 4;
-
 /// Lists the views of a text, the closest to the text first.
 ///
 /// The steps, in order:
@@ -27,11 +24,12 @@ pub const MAX_GROWTH: usize = 4;
 /// 1. Put text with directional overrides into display order.
 /// 2. Turn upside-down letters.
 /// 3. Normalize look-alike and invisible characters.
-/// 4. Join words that are cut by tags, comments, special tokens and breaks of strings or lines.
-/// 5. Join words that are spelled letter by letter, with letters or with words of the spelling alphabet.
-/// 6. Decode base64, hexadecimal digits, numbers of characters, percent encoding and so on.
-/// 7. Decode passages in rot13 or written backwards, or lines in another Caesar cipher, once until another step changes
-///    something.
+/// 4. Decode base85, uuencode and rot47, whose characters include those of markup.
+/// 5. Join words that are cut by tags, comments, special tokens and breaks of strings or lines.
+/// 6. Join words that are spelled letter by letter, with letters, with words of the spelling alphabet or in Morse code.
+/// 7. Decode base64, hexadecimal digits, numbers of characters, percent encoding and so on.
+/// 8. Decode passages in rot13 or written backwards, or lines in another Caesar cipher or in Atbash, once until another
+///    step changes something.
 ///
 /// Then the steps repeat on the result, until nothing changes or [`DEPTH`] is reached. The text after each step is a
 /// view. A text with leetspeak replaced is also a view, from which no step continues. If the text has hidden
@@ -86,13 +84,16 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
                 bidi::order,
                 turned_letters::turn,
                 normalization::normalize,
+                base85::decode,
+                uuencode::decode,
+                rot47::turn,
                 markup::strip,
             ] {
                 let next = self.add(at.as_ref(), step)?;
                 changed |= next.is_some();
                 at = next.or(at);
             }
-            for step in [letter_spacing::join, spelling_alphabet::read] {
+            for step in [letter_spacing::join, spelling_alphabet::read, morse::read] {
                 let next = self.add(at.as_ref(), step)?;
                 changed |= next.is_some();
                 at = next.or(at);
@@ -113,7 +114,7 @@ impl<E, F: FnMut(&View) -> Result<(), E>> Walk<'_, F> {
                     let turned = self.add(from, flips::turn)?;
                     match turned {
                         Some(turned) => Some(turned),
-                        None => self.add(from, caesar::shift)?,
+                        None => self.add(from, caesar::decode)?,
                     }
                 }
                 false => None,
