@@ -67,6 +67,7 @@ const BENCHMARKS: Record<string, { prints: RegExp[]; writes?: string }> = {
     ],
   },
   "eval:dialogues": { prints: [/^\| harmless +\| +all/m, /^\| polite/m], writes: "dialogues" },
+  "eval:envelopes": { prints: [/^\| tool_result/m, /^\| 10 kB/m, /^\| 8 /m], writes: "envelopes" },
   "eval:evasion": { prints: [/^\| padded_base64/m, /^\| mean/m], writes: "evasion" },
   "eval:secrets": { prints: [/^\| found: all/m, /^\| flagged: all/m], writes: "secrets" },
   "eval:languages": { prints: [/^\| Toxicity +\| +\| +ru/m], writes: "languages" },
