@@ -111,9 +111,9 @@ class TextScan {
 
   /** Leaves out the scanners that are off, and notes those that only monitor. */
   #withoutOff(scanners: readonly NamedScanner[]): readonly NamedScanner[] {
-    const { mode, ignoresModes = false } = this.#options;
+    const { mode = "enforce", ignoresModes = false } = this.#options;
     if (ignoresModes) return scanners;
-    if (mode === undefined && scanners.every(({ scanner }) => scanner.mode === undefined)) return scanners;
+    if (mode === "enforce" && scanners.every(({ scanner }) => scanner.mode === undefined)) return scanners;
     // A document is the latest text, whatever its source.
     const group = this.#scope === "latest" ? this.#source : this.#scope;
     return scanners.filter((item) => {

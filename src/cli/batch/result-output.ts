@@ -120,11 +120,13 @@ async function openFile(path: string, written: WrittenResults | undefined): Prom
   }
 }
 
-/** The cells of a result. `failing` lists the scanners that failed. */
+/** The cells of a result. `failing` lists the scanners that fail it, without those that only monitor. */
 function csvCells(result: LineResult): string[] {
   const { line, id = "" } = result;
   if ("error" in result) return [String(line), String(id), "", "", result.error];
   const scores = "scanners" in result ? Object.entries(result.scanners) : [];
-  const failing = scores.filter(([, score]) => Number(score) > 0).map(([name]) => name);
+  const { would_block = [], would_mask = [] } = "scanners" in result ? result : {};
+  const monitored = [...would_block, ...would_mask];
+  const failing = scores.flatMap(([name, score]) => (Number(score) > 0 && !monitored.includes(name) ? [name] : []));
   return [String(line), String(id), String(result.is_valid), failing.join(" "), ""];
 }
