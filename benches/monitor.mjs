@@ -1,4 +1,4 @@
-// npm run bench:monitor [-- --quick] [--requests N]: the same mixed requests to two servers, one of which only monitors. Every verdict must be
+// npm run bench:monitor [-- --quick] [--requests N] [--rules]: the same mixed requests to two servers, one of which only monitors. Every verdict must be
 // equal, the texts of the second must be unchanged, and the table shows the latency of both.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,29 +13,43 @@ import { percentile } from "./stats.mjs";
 import { formatNumber, printTable } from "./table.mjs";
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: "boolean", default: false }, requests: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    requests: { type: "string" },
+    rules: { type: "boolean", default: false },
+  },
 });
 const REQUESTS = Number(flags.requests ?? (flags.quick ? 200 : 10_000));
 const CONNECTIONS = 4;
 const NAMES = ["Ines Duarte", "Tomas Vela", "Ruth Okafor", "Jun Watanabe"];
 
+/** With --rules, no scanner has a neural model. */
+const INJECTION = flags.rules ? [] : [{ type: "PromptInjection" }];
+
 /** The configuration of both servers: scanners that rewrite, block and restore, with rules and with models. */
 const config = (mode) => ({
-  app: { mode, log_level: "warn", masking: ["Secrets", "BanSubstrings"] },
+  app: {
+    ...{ mode, log_level: "warn", masking: ["Secrets", "BanSubstrings"] },
+    // A busy machine must not change what is compared.
+    ...{ max_queue_time: 600, scan_prompt_timeout: 600, scan_output_timeout: 600 },
+  },
   input_scanners: [
     { type: "Anonymize", params: { recognizer_conf: [] } },
     { type: "Secrets" },
     { type: "BanSubstrings", params: { substrings: [BANNED], match_type: "str", redact_all: true } },
-    { type: "PromptInjection" },
-    { type: "Toxicity", params: { threshold: 0.7 } },
+    ...INJECTION,
   ],
   output_scanners: [
     { type: "Deanonymize" },
     { type: "Secrets" },
     { type: "BanSubstrings", params: { substrings: [BANNED], match_type: "str", redact_all: true } },
-    { type: "Toxicity", params: { threshold: 0.7 } },
+    { type: "MaliciousURLs" },
+    { type: "NoRefusalLight" },
   ],
-  conversation: { scan: { tool: ["Anonymize", "PromptInjection"] }, risk: { enabled: true } },
+  conversation: {
+    scan: { tool: ["Anonymize", "Secrets", ...INJECTION.map(({ type }) => type)] },
+    risk: { enabled: !flags.rules },
+  },
 });
 
 const text = (at) => {

@@ -103,6 +103,19 @@ describe("guard-scan scan --jsonl --output", () => {
     }
   });
 
+  it("lists no check that only monitors among the failing ones of CSV", async () => {
+    write("monitored.jsonl", [{ text: "a zebra" }]);
+    const params = (mode: string) => ["--params", JSON.stringify({ substrings: ["zebra"], mode })];
+    for (const [mode, cells] of [
+      ["enforce", "1,,false,BanSubstrings,"],
+      ["monitor", "1,,true,,"],
+    ] as const) {
+      const options = ["--file", "monitored.jsonl", "--csv", "--output", `${mode}.csv`, "--scanner", "BanSubstrings"];
+      await run(...options, ...params(mode));
+      expect(readFileSync(path(`${mode}.csv`), "utf8")).toContain(cells);
+    }
+  });
+
   it("reports records of CSV with another number of fields, and scans the others", async () => {
     writeFileSync(path("rows.csv"), 'id,text\n1,a zebra\n2\n3,"a\nhorse"\n4,a,horse\n5,a horse\n');
     const { code, stderr } = await run("--file", "rows.csv", "--output", "of-csv.jsonl", ...zebra);
