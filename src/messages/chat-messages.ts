@@ -28,8 +28,7 @@ export const ROLES = Object.keys(SOURCES_BY_ROLE) as (keyof typeof SOURCES_BY_RO
 /** Reads a message with a role: of OpenAI's chat completions, Anthropic, Gemini, MCP or the AI SDK, or a `message` of the Responses API. */
 export function readChatMessage(message: Record<string, unknown>, index: number, reader: RequestReader): void {
   const keys: KeyPath = ["messages", index];
-  const { role: given, content, ...others } = message;
-  const { parts, ...rest } = others;
+  const { role: given, content, parts } = message;
   const hasParts = Array.isArray(parts);
   // A request to Gemini may omit the role of its only message.
   const role = given === undefined && hasParts ? "user" : given;
@@ -48,9 +47,11 @@ export function readChatMessage(message: Record<string, unknown>, index: number,
   readBesideContent(message, { ...context, keys });
   readCalls(message, { ...context, keys });
   addName(message.name, [...keys, "name"], own, reader);
-  readUnknownFields(hasParts ? rest : others, KNOWN_MESSAGE_FIELDS, { ...context, keys });
+  readUnknownFields(message, hasParts ? KNOWN_BESIDE_PARTS : KNOWN_MESSAGE_FIELDS, { ...context, keys });
   own.isKept = isKept(message, source);
 }
+
+const KNOWN_BESIDE_PARTS: ReadonlySet<string> = new Set(["parts", ...KNOWN_MESSAGE_FIELDS]);
 
 /** Reads `parts`. Those of UI messages of the AI SDK have a type, and those of Gemini have none. */
 function readParts(parts: readonly unknown[], context: PartContext): void {

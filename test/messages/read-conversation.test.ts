@@ -102,9 +102,13 @@ describe("readConversation", () => {
     [
       [{ role: "robot", content: "x" }],
       "messages.0.role",
-      "expected one of system, developer, user, assistant, tool, function",
+      "expected one of system, developer, user, assistant, model, tool, function",
     ],
-    [[{ content: "x" }], "messages.0.role", "expected one of system, developer, user, assistant, tool, function"],
+    [
+      [{ content: "x" }],
+      "messages.0.role",
+      "expected one of system, developer, user, assistant, model, tool, function",
+    ],
     [[{ role: "user", content: 5 }], "messages.0.content", "expected a string, null, a part or an array of parts"],
     [[{ role: "user", content: {} }], "messages.0.content", "expected a string, null, a part or an array of parts"],
     [[{ role: "user", content: [7] }], "messages.0.content.0", "expected a part with a type"],
