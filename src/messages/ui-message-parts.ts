@@ -87,7 +87,7 @@ const readTool: PartReader = (part, context) => {
   const { reader, message, keys } = context;
   const name = part.type.slice(TOOL_PREFIX.length);
   if (!isPlainName(name) && !reader.tools.has(name)) {
-    const toType = (name: string) => `${TOOL_PREFIX}${name}`.toWellFormed();
+    const toType = (name: string) => `${TOOL_PREFIX}${name}`.replace(/\p{Surrogate}/gu, "\ufffd");
     reader.openBeside(keys, "tool_call", message).add(name, [...keys, "type"], toType);
   }
   readToolPart(part, { name }, context);
