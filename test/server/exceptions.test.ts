@@ -98,6 +98,16 @@ describe("POST /admin/exceptions", () => {
     expect(other.json().is_valid).toBe(false);
   });
 
+  it("applies to checks that only monitor", async () => {
+    const { add, post } = await zebraServer({ app: { mode: "monitor" } });
+    const scan = async () => (await post("/scan/prompt", { prompt: TEXT, details: true })).json();
+    const [check] = (await scan()).checks;
+    expect(check).toMatchObject({ mode: "monitor", is_valid: false });
+    await add(exception());
+    const [excepted] = (await scan()).checks;
+    expect(excepted).toMatchObject({ mode: "monitor", is_valid: true, excepted: [{ reason: "our logo" }] });
+  });
+
   it("renews the exception with the same conditions", async () => {
     const { add, list } = await zebraServer();
     await add(exception({ expires: "2020-01-01" }));
