@@ -207,6 +207,7 @@ OWN = {
     "forty_languages_second_hand": 2,
     "documents_third_hand": 2,
     "agent_files_third_hand": 2,
+    "classic_bare": 6,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
