@@ -125,7 +125,12 @@ describe.skipIf(!PROGRAM)("the real Envoy", () => {
     expect(await ask("This is forbidden.")).toBe("It leaked.");
     expect(await stream("Write to ann@example.org.")).toBe("It leaked.");
     expect(model.sent()[1]?.body.messages[0].content).toBe("Write to ann@example.org.");
-    const line = { observed: true, status: 200, outcome: "blocked" };
+    const line = {
+      observed: true,
+      status: 200,
+      outcome: "passed",
+      would_block: expect.arrayContaining(["BanSubstrings"]),
+    };
     await expect.poll(() => guard.calls(), { timeout: 10_000 }).toMatchObject([line, line]);
   });
 

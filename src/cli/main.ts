@@ -5,6 +5,7 @@ import { calibrate } from "./calibrate.ts";
 import { diff } from "./diff.ts";
 import { doctor } from "./doctor.ts";
 import { evaluate } from "./eval.ts";
+import { extMcp } from "./ext-mcp.ts";
 import { extProc } from "./ext-proc.ts";
 import { hashText } from "./hash-text.ts";
 import { init } from "./init.ts";
@@ -22,6 +23,7 @@ const commands = [
   scan,
   proxy,
   extProc,
+  extMcp,
   mcp,
   init,
   doctor,

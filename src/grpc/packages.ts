@@ -1,11 +1,29 @@
+import type { EventEmitter } from "node:events";
 import type { Duplex, Writable } from "node:stream";
 import { lazyPackage } from "../support/lazy-package.ts";
 
 // The parts of @grpc/grpc-js and @grpc/proto-loader that guard uses. With types of its own, guard compiles where the packages are missing.
 
+/** What a client sends before its messages. */
+interface Metadata {
+  getMap(): Record<string, string | Buffer>;
+}
+
 /** A call whose client sends messages and gets messages. */
 export interface DuplexCall extends Duplex {
-  readonly metadata: { getMap(): Record<string, string | Buffer> };
+  readonly metadata: Metadata;
+}
+
+/** A call with one message. */
+export interface UnaryCall<Message> extends EventEmitter {
+  readonly metadata: Metadata;
+  readonly request: Message;
+}
+
+/** Returns the metadata of a call in the form of HTTP headers. */
+export function metadataHeaders(metadata: Metadata): Record<string, string> {
+  const entries = Object.entries(metadata.getMap());
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 /** A call whose client gets messages. */

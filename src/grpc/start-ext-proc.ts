@@ -1,8 +1,9 @@
+import type { ProxyGuard } from "../proxy/settings.ts";
 import { ExternalProcessor } from "./ext-proc/external-processor.ts";
 import { checkLimits, type ExtProcLimits } from "./ext-proc/settings.ts";
 import { type DoorOptions, type ListenOptions, type RunningGrpcServer, startGrpcServer } from "./start-server.ts";
 
-export interface ExtProcOptions extends ExtProcLimits, ListenOptions, Pick<DoorOptions, "guard"> {}
+export interface ExtProcOptions extends ExtProcLimits, ListenOptions, Pick<DoorOptions<ProxyGuard>, "guard"> {}
 
 /** Bytes of a message besides the body that it carries. */
 const MESSAGE_OVERHEAD = 1_048_576;

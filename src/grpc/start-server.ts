@@ -41,10 +41,13 @@ export interface Door {
   close(): void;
 }
 
-export interface DoorOptions {
+/** Scanners, and what a server says about them. */
+type Scanners = Omit<ProxyGuard, "guard">;
+
+export interface DoorOptions<Guard extends Scanners = Scanners> {
   /** Creates the guard, after the address is checked. The server closes it. */
-  guard: () => ProxyGuard | Promise<ProxyGuard>;
-  createDoor(context: { guard: ProxyGuard; config: ProxyConfig; log: FastifyBaseLogger }): Door;
+  guard: () => Guard | Promise<Guard>;
+  createDoor(context: { guard: Guard; config: ProxyConfig; log: FastifyBaseLogger }): Door;
   /** The bytes of the largest message. */
   maxMessageSize: number;
   /** Calls of one connection at a time. */
@@ -69,7 +72,10 @@ const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, lo
  *
  * @throws GuardValidationError for an address that other machines reach without `auth`, `clientCa` or `isPublic`.
  */
-export async function startGrpcServer(listen: ListenOptions, door: DoorOptions): Promise<RunningGrpcServer> {
+export async function startGrpcServer<Guard extends Scanners>(
+  listen: ListenOptions,
+  door: DoorOptions<Guard>,
+): Promise<RunningGrpcServer> {
   const { config = DEFAULT_CONFIG, host = "127.0.0.1", port = 9002, httpPort = 9003, tls, signal } = listen;
   assertSafe(host, listen);
   const guard = await door.guard();
@@ -118,7 +124,7 @@ function assertSafe(host: string, { config, tls, isPublic = false }: ListenOptio
   throw new GuardValidationError([{ path: "host", message }]);
 }
 
-function loadModels(guard: ProxyGuard, app: FastifyInstance, close: () => Promise<void>): void {
+function loadModels(guard: Scanners, app: FastifyInstance, close: () => Promise<void>): void {
   const start = performance.now();
   guard.load().then(
     () => app.log.info({ ms: Math.round(performance.now() - start) }, "ready"),
@@ -132,7 +138,7 @@ function loadModels(guard: ProxyGuard, app: FastifyInstance, close: () => Promis
 
 /** Creates the server for health checks and metrics over HTTP. */
 async function httpApp(
-  guard: ProxyGuard,
+  guard: Scanners,
   { config = DEFAULT_CONFIG, logger = process.stdout, isPublic = false }: ListenOptions,
   onClosed: () => Promise<void>,
 ): Promise<FastifyInstance> {

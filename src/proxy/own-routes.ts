@@ -12,7 +12,7 @@ export function isOwnRoute({ routeOptions }: FastifyRequest): boolean {
 /** Adds the routes of the proxy itself: liveness, readiness, and metrics for Prometheus. */
 export async function ownRoutes(
   app: FastifyInstance,
-  { guard, paths }: { guard: ProxyGuard; paths: readonly string[] },
+  { guard, paths }: { guard: Pick<ProxyGuard, "ready" | "registry">; paths: readonly string[] },
 ): Promise<void> {
   const { ready, registry } = guard;
   if (paths.includes("/healthz")) {

@@ -296,8 +296,8 @@ describe("a processor that observes", () => {
       {
         observed: true,
         status: 200,
-        outcome: "blocked",
-        flagged: expect.arrayContaining(["Anonymize", "BanSubstrings"]),
+        outcome: "passed",
+        would_block: expect.arrayContaining(["Anonymize", "BanSubstrings"]),
       },
     ]);
   });

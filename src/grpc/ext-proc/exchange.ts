@@ -1,5 +1,5 @@
 import type { Guard } from "../../guard/guard.ts";
-import { observingGuard } from "../../guard/observing-guard.ts";
+import { MonitoringGuard } from "../../guard/monitoring-guard.ts";
 import { upstreamError } from "../../http-formats/errors.ts";
 import { guardedFetch } from "../../http-formats/guarded-fetch.ts";
 import type { BudgetShare } from "../../http-server/byte-budget.ts";
@@ -297,8 +297,8 @@ export class Exchange {
   async #runChecks(body: Buffer<ArrayBuffer> | undefined): Promise<void> {
     const { url, method, headers } = this.#request as GuardedRequest;
     const { guard } = this.#options;
-    const recorded = this.#context.record.observe(guard, this.#context.credential);
-    const guardedSend = guardedFetch(this.#observes ? observingGuard(recorded) : recorded, {
+    const { record, credential } = this.#context;
+    const guardedSend = guardedFetch(record.observe(this.#observes ? new MonitoringGuard(guard) : guard, credential), {
       fetch: this.#forward,
       onBlocked: "respond",
       onBuffered: (size) => this.#shares?.answer.resize(size),

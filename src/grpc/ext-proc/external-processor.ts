@@ -9,7 +9,7 @@ import type { ProxyGuard } from "../../proxy/settings.ts";
 import { closedError, GuardError } from "../../support/errors.ts";
 import { awaitWithin } from "../../support/promises.ts";
 import type { GrpcService } from "../grpc-server.ts";
-import { type DuplexCall, UNAUTHENTICATED } from "../packages.ts";
+import { type DuplexCall, metadataHeaders, UNAUTHENTICATED } from "../packages.ts";
 import type { Struct } from "../struct.ts";
 import { Exchange, type ExchangeContext } from "./exchange.ts";
 import { EXTERNAL_PROCESSOR, type ProcessingRequest, type ProcessingResponse } from "./messages.ts";
@@ -67,7 +67,7 @@ export class ExternalProcessor {
   async #process(call: DuplexCall): Promise<void> {
     // Without a listener, a broken connection would end the process.
     call.on("error", () => {});
-    const credential = this.#authenticate({ headers: headersOf(call.metadata) });
+    const credential = this.#authenticate({ headers: metadataHeaders(call.metadata) });
     if (this.#options.auth.length > 0 && !credential) {
       call.emit("error", { code: UNAUTHENTICATED, details: "guard needs a valid credential in the metadata." });
       return;
@@ -149,10 +149,4 @@ function sender(call: DuplexCall): (reply: ProcessingResponse) => Promise<void> 
     if (call.destroyed || call.writableEnded) return;
     if (!call.write(reply)) await Promise.race([once(call, "drain").catch(() => {}), closed]);
   };
-}
-
-/** Returns the metadata of a call in the form of HTTP headers. */
-function headersOf(metadata: DuplexCall["metadata"]): Record<string, string> {
-  const entries = Object.entries(metadata.getMap());
-  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
