@@ -184,7 +184,7 @@ describe("an invalid parameter", () => {
       { denied: ["Python"] },
       { languages: "is required", denied: "unknown key; llm-guard's denied is languages here" },
     ],
-    ["InvisibleText", { color: "red" }, { color: "unknown key; known are: name, allow" }],
+    ["InvisibleText", { color: "red" }, { color: "unknown key; known are: name, mode, allow" }],
   ])("of %s: %j", async (type, params, issues) => {
     expect(await issuesOf(() => createScanner("input", type, params))).toEqual(issues);
   });

@@ -67,13 +67,11 @@ it("the doctor names the scanners of that list that fail ordinary texts, and the
   );
   const texts = TEXTS.map(({ text }) => text);
   const found = await failing(texts);
-  expect([...found].filter(([, names]) => names.some((name) => !alarms.has(name)))).toEqual([]);
-  expect([...found.values()].flat().filter((name) => name === "Sentiment").length).toBeGreaterThan(4);
-  const changed = LIST.filter(([type]) => type !== "Language").map(([type, params]): (typeof LIST)[number] => [
-    type,
-    type === "Sentiment" ? { threshold: -0.7 } : params,
-  ]);
-  expect([...(await failing(texts, changed))]).toEqual([]);
+  const names = [...found.values()].flat();
+  // The texts are in eleven languages, and the list allows English only.
+  expect(new Set(names)).toEqual(new Set(["Language", "Sentiment"]));
+  expect(names.filter((name) => name === "Sentiment").length).toBeGreaterThan(4);
+  expect([...(await failing(texts, [["Sentiment", { threshold: -0.7 }]]))]).toEqual([]);
 }, 60_000);
 
 it("guard's default list fails none of the doctor's prompts", async () => {

@@ -27,7 +27,7 @@ describe("answers in pieces", () => {
       // All scanners scan every fifth answer.
       const scanners = number % 5 === 0 ? [...rules, ...links] : rules;
       const whole = await scanOutput(scanners, "", text, { vault: new Vault(VAULT) });
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 10; round++) {
         const pieces = randomPieces(text, random, [1, 3, 8, 30, 200][round % 5] as number);
         const { texts, report } = await streamed(scanners, pieces, { vault: new Vault(VAULT), masking });
         expect(texts.join("")).toBe(whole.sanitizedOutput);
@@ -40,7 +40,7 @@ describe("answers in pieces", () => {
         if (texts.length > 1) early++;
       }
     }
-    expect(early).toBeGreaterThan(900);
+    expect(early).toBeGreaterThan(450);
   });
 
   it("hide a value again that was found with its name, at any distance", async () => {

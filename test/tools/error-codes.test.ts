@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Environment variables that begin like codes. */
 const VARIABLES = [
+  "EXCEPTIONS_KEY",
   "AUDIT_KEY",
   "BACKEND",
   "CACHE_KEY",

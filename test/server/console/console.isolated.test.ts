@@ -304,6 +304,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
   it("fills in and checks every example", async () => {
     const { page, judged } = await open({ input: [injectionScanner()], output: [zebra()] });
     const examples = page.getByRole("list", { name: "Examples" }).getByRole("button");
+    await examples.first().waitFor();
     expect(await examples.count()).toBeGreaterThan(8);
     for (const example of await examples.all()) {
       await example.click();
