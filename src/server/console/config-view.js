@@ -1,6 +1,6 @@
 // The view of the configuration: what runs, and from where.
 import { scannerBadge } from "./checks.js";
-import { card, element, emptyState, problem, table } from "./dom.js";
+import { card, element, emptyState, failureCard, table } from "./dom.js";
 import { age, bytes, count, dateTime } from "./format.js";
 import { CallError, call } from "./session.js";
 
@@ -24,8 +24,7 @@ export function configView({ onSignedOut }) {
       if (error instanceof CallError && error.status === 401) return onSignedOut(error.message);
       const again = element("button", { type: "button", class: "primary" }, "Try again");
       again.addEventListener("click", update);
-      const message = error instanceof Error ? error.message : String(error);
-      content.replaceChildren(element("div", { class: "card", role: "alert" }, problem(message, again)));
+      content.replaceChildren(failureCard(error, { action: again }));
     }
   }
   return {

@@ -153,7 +153,14 @@ export function emptyState(title, ...text) {
   return element("div", { class: "empty" }, element("p", { class: "empty-title" }, title), element("p", {}, ...text));
 }
 
-/** Shows an error with what to do. @param {string} message @param {Child} [action] */
-export function problem(message, action) {
-  return element("div", { class: "problem" }, element("p", {}, message), action);
+/**
+ * A card in place of a view that failed.
+ *
+ * @param {unknown} error
+ * @param {{ hint?: string, action?: Child }} [advice] what follows the message, and a button.
+ */
+export function failureCard(error, { hint, action } = {}) {
+  const message = error instanceof Error ? error.message : String(error);
+  const text = element("p", {}, hint ? `${message} ${hint}` : message);
+  return element("div", { class: "card", role: "alert" }, element("div", { class: "problem" }, text, action));
 }

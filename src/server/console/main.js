@@ -1,7 +1,7 @@
 // The console at `/`: signs in, and shows one view at a time.
 import { configView } from "./config-view.js";
-import { byId, element, problem } from "./dom.js";
-import { CallError, call, setCredential } from "./session.js";
+import { byId, element, failureCard } from "./dom.js";
+import { call, setCredential } from "./session.js";
 import { signInForm } from "./sign-in.js";
 import { trafficView } from "./traffic-view.js";
 import { tryView } from "./try-view.js";
@@ -90,8 +90,7 @@ async function start() {
   } catch (error) {
     const again = element("button", { type: "button", class: "primary" }, "Try again");
     again.addEventListener("click", start);
-    const message = error instanceof CallError ? error.message : String(error);
-    main.replaceChildren(element("div", { class: "card", role: "alert" }, problem(message, again)));
+    main.replaceChildren(failureCard(error, { action: again }));
   }
 }
 

@@ -1,6 +1,6 @@
 // The view of live traffic: what the scanners decided in the last minutes.
 import { describeMinutes, minuteChart, SERIES, totalOf } from "./chart.js";
-import { card, element, emptyState, meter, problem, segments, table } from "./dom.js";
+import { card, element, emptyState, failureCard, meter, segments, table } from "./dom.js";
 import { checkTitle, clock, clockWithSeconds, milliseconds, number, percent } from "./format.js";
 import { CallError, call } from "./session.js";
 
@@ -64,10 +64,7 @@ export function trafficView({ onSignedOut }) {
       shown = undefined;
       live.textContent = "";
       live.className = "live";
-      const message = error instanceof Error ? error.message : String(error);
-      content.replaceChildren(
-        element("div", { class: "card", role: "alert" }, problem(`${message} The view tries again.`)),
-      );
+      content.replaceChildren(failureCard(error, { hint: "The view tries again." }));
     }
     if (!state.isPaused) timer = setTimeout(update, INTERVAL_MS);
   }
