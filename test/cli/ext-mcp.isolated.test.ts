@@ -1,22 +1,7 @@
-import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { startCliServer } from "../support/cli-server.ts";
 
-const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
-function run(...args: string[]) {
-  const child = spawn(process.execPath, [cli, "ext-mcp", ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const log: Record<string, unknown>[] = [];
-  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
-  let stderr = "";
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const code = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { child, code, log, stderr: () => stderr };
-}
+const run = (...args: string[]) => startCliServer("ext-mcp", args);
 
 describe("guard-scan ext-mcp", () => {
   it("listens with the scanners of mcp.yml, and exits on SIGTERM", async () => {

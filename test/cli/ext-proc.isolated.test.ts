@@ -1,26 +1,11 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startCliServer } from "../support/cli-server.ts";
 import { ExtProcClient, refusalOf } from "../support/ext-proc-client.ts";
 
-const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
-
-function run(...args: string[]) {
-  const child = spawn(process.execPath, [cli, "ext-proc", ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const log: Record<string, unknown>[] = [];
-  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
-  let stderr = "";
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const code = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { child, code, log, stderr: () => stderr };
-}
+const run = (...args: string[]) => startCliServer("ext-proc", args);
 
 describe("guard-scan ext-proc", () => {
   it("checks calls with the scanners of a file, and exits on SIGTERM", async () => {

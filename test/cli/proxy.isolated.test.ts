@@ -1,13 +1,9 @@
-import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createServer as createGuardServer } from "../../src/server/index.ts";
 import { wordScanner } from "../server/fixtures.ts";
-
-const cli = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+import { startCliServer } from "../support/cli-server.ts";
 
 /** The prompts that the upstream received. */
 let prompts: string[] = [];
@@ -30,21 +26,7 @@ afterAll(() => {
   upstream.close();
 });
 
-function run(args: readonly string[], env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [cli, "proxy", ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const log: Record<string, unknown>[] = [];
-  createInterface(child.stdout).on("line", (line) => log.push(JSON.parse(line)));
-  let stderr = "";
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const code = new Promise<number | null>((resolve) => child.once("close", resolve));
-  return { child, code, log, stderr: () => stderr };
-}
+const run = (args: readonly string[], env: Record<string, string> = {}) => startCliServer("proxy", args, env);
 
 const ask = (url: string, content: string) =>
   fetch(`${url}/v1/chat/completions`, {
