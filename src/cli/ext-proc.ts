@@ -1,6 +1,6 @@
 import { GRPC, requirePackages } from "../support/optional-packages.ts";
 import { type Command, parse, UsageError } from "./command.ts";
-import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf } from "./door-options.ts";
+import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf } from "./guarding-options.ts";
 import { LISTEN_OPTIONS, listenOf } from "./listen-options.ts";
 
 const options = {

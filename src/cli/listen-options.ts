@@ -1,6 +1,6 @@
 import type { ListenOptions } from "../grpc/start-server.ts";
 import { UsageError } from "./command.ts";
-import { portOf } from "./door-options.ts";
+import { portOf } from "./guarding-options.ts";
 
 /** The options of commands that serve gRPC. */
 export const LISTEN_OPTIONS = {

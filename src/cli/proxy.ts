@@ -1,5 +1,5 @@
 import { type Command, parse, UsageError } from "./command.ts";
-import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf, portOf } from "./door-options.ts";
+import { CHECK_OPTIONS, checkModeOf, checksOf, LIMIT_OPTIONS, limitsOf, portOf } from "./guarding-options.ts";
 
 const options = {
   upstream: {

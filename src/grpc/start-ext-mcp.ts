@@ -42,7 +42,7 @@ export async function startExtMcp(options: ExtMcpOptions): Promise<RunningGrpcSe
     { ...listen, config },
     {
       guard: () => scanning,
-      createDoor: ({ log }) =>
+      createHandler: ({ log }) =>
         new PolicyServer({ service, registry, log, auth: config.auth ?? [], onFinding, maxCalls }),
       maxMessageSize,
       maxStreams: 4 * maxCalls,

@@ -1,9 +1,9 @@
 import type { ProxyGuard } from "../proxy/settings.ts";
 import { ExternalProcessor } from "./ext-proc/external-processor.ts";
 import { checkLimits, type ExtProcLimits } from "./ext-proc/settings.ts";
-import { type DoorOptions, type ListenOptions, type RunningGrpcServer, startGrpcServer } from "./start-server.ts";
+import { type HandlerOptions, type ListenOptions, type RunningGrpcServer, startGrpcServer } from "./start-server.ts";
 
-export interface ExtProcOptions extends ExtProcLimits, ListenOptions, Pick<DoorOptions<ProxyGuard>, "guard"> {}
+export interface ExtProcOptions extends ExtProcLimits, ListenOptions, Pick<HandlerOptions<ProxyGuard>, "guard"> {}
 
 /** Bytes of a message besides the body that it carries. */
 const MESSAGE_OVERHEAD = 1_048_576;
@@ -21,7 +21,7 @@ export async function startExtProc(options: ExtProcOptions): Promise<RunningGrpc
   const listen = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as ListenOptions;
   return startGrpcServer(listen, {
     guard,
-    createDoor: ({ guard, config, log }) =>
+    createHandler: ({ guard, config, log }) =>
       new ExternalProcessor({ settings, guard, auth: config.auth ?? [], logContent: config.app.logContent, log }),
     maxMessageSize: maxBodySize + MESSAGE_OVERHEAD,
     maxStreams: 4 * maxCalls,

@@ -12,6 +12,7 @@ import { requestId } from "../http-server/request-id.ts";
 import type { ProxyConfig } from "../proxy/app.ts";
 import { proxyErrors } from "../proxy/errors.ts";
 import { OWN_PATHS, ownRoutes } from "../proxy/own-routes.ts";
+import { DEFAULT_CONFIG, GRACE_MS, loadModels } from "../proxy/program.ts";
 import type { ProxyGuard } from "../proxy/settings.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { GrpcServer, type GrpcService, type TlsFiles } from "./grpc-server.ts";
@@ -35,7 +36,7 @@ export interface ListenOptions {
 }
 
 /** What serves the calls. */
-export interface Door {
+export interface CallHandler {
   service: GrpcService;
   /** Refuses new calls from now on. */
   close(): void;
@@ -44,10 +45,10 @@ export interface Door {
 /** Scanners, and what a server says about them. */
 type Scanners = Omit<ProxyGuard, "guard">;
 
-export interface DoorOptions<Guard extends Scanners = Scanners> {
+export interface HandlerOptions<Guard extends Scanners = Scanners> {
   /** Creates the guard, after the address is checked. The server closes it. */
   guard: () => Guard | Promise<Guard>;
-  createDoor(context: { guard: Guard; config: ProxyConfig; log: FastifyBaseLogger }): Door;
+  createHandler(context: { guard: Guard; config: ProxyConfig; log: FastifyBaseLogger }): CallHandler;
   /** The bytes of the largest message. */
   maxMessageSize: number;
   /** Calls of one connection at a time. */
@@ -61,11 +62,6 @@ export interface RunningGrpcServer extends RunningServer {
   grpcPort: number;
 }
 
-/** How long calls in progress may take when the server closes. */
-const GRACE_MS = 30_000;
-
-const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, logContent: false } };
-
 /**
  * Starts a server of gRPC as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it with exit
  * code 2.
@@ -74,18 +70,18 @@ const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, lo
  */
 export async function startGrpcServer<Guard extends Scanners>(
   listen: ListenOptions,
-  door: DoorOptions<Guard>,
+  handler: HandlerOptions<Guard>,
 ): Promise<RunningGrpcServer> {
   const { config = DEFAULT_CONFIG, host = "127.0.0.1", port = 9002, httpPort = 9003, tls, signal } = listen;
   assertSafe(host, listen);
-  const guard = await door.guard();
+  const guard = await handler.guard();
   const isReady = () =>
     guard.ready().then(
       () => true,
       () => false,
     );
-  const server = new GrpcServer({ maxMessageSize: door.maxMessageSize, maxStreams: door.maxStreams, isReady });
-  let opened: Door | undefined;
+  const server = new GrpcServer({ maxMessageSize: handler.maxMessageSize, maxStreams: handler.maxStreams, isReady });
+  let opened: CallHandler | undefined;
   const app = await httpApp(guard, listen, async () => {
     opened?.close();
     await server.close(GRACE_MS);
@@ -96,7 +92,7 @@ export async function startGrpcServer<Guard extends Scanners>(
   for (const warning of guard.warnings) log.warn(warning);
   let grpcPort: number;
   try {
-    opened = door.createDoor({ guard, config, log });
+    opened = handler.createHandler({ guard, config, log });
     server.addService(opened.service);
     grpcPort = await server.listen({ host, port, tls });
   } catch (error) {
@@ -108,7 +104,7 @@ export async function startGrpcServer<Guard extends Scanners>(
     graceMs: () => GRACE_MS,
     ...(signal ? { signal } : {}),
     onListening(url, close) {
-      log.info({ grpc: `${host}:${grpcPort}`, tls: tls !== undefined, url, ...door.fields }, "guarding");
+      log.info({ grpc: `${host}:${grpcPort}`, tls: tls !== undefined, url, ...handler.fields }, "guarding");
       loadModels(guard, app, close);
     },
   });
@@ -122,18 +118,6 @@ function assertSafe(host: string, { config, tls, isPublic = false }: ListenOptio
     `other machines could call guard on ${host}. Allow it with --public, demand certificates with --tls-client-ca, or add the section ` +
     "auth to the configuration";
   throw new GuardValidationError([{ path: "host", message }]);
-}
-
-function loadModels(guard: Scanners, app: FastifyInstance, close: () => Promise<void>): void {
-  const start = performance.now();
-  guard.load().then(
-    () => app.log.info({ ms: Math.round(performance.now() - start) }, "ready"),
-    (error) => {
-      app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded");
-      process.exitCode = 2;
-      return close();
-    },
-  );
 }
 
 /** Creates the server for health checks and metrics over HTTP. */

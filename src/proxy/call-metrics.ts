@@ -6,13 +6,13 @@ export class CallMetrics {
   readonly #calls: Counter;
 
   /**
-   * @param door the part of the names that says where the calls arrive, such as `proxy`.
+   * @param entry the part of the names that says where the calls arrive, such as `proxy`.
    * @param running returns the number of calls that have not ended.
    */
-  constructor(registry: Registry, door: string, running: () => number) {
+  constructor(registry: Registry, entry: string, running: () => number) {
     const registers = [registry];
     new Gauge({
-      name: `guard_${door}_calls_running`,
+      name: `guard_${entry}_calls_running`,
       help: "Calls that have not ended yet.",
       registers,
       collect() {
@@ -20,7 +20,7 @@ export class CallMetrics {
       },
     });
     this.#calls = new Counter({
-      name: `guard_${door}_calls_total`,
+      name: `guard_${entry}_calls_total`,
       help: "Guarded calls by API format and outcome.",
       labelNames: ["call", "outcome"],
       registers,

@@ -6,7 +6,7 @@ import { GuardValidationError } from "../support/errors.ts";
 import { parseOptions } from "../support/options.ts";
 import { normalPath, readUpstreams, type Upstream } from "./upstreams.ts";
 
-/** The limits of every door that reads calls of model APIs. */
+/** The limits of every program that reads calls of model APIs. */
 export const LIMITS = {
   pass: z.array(z.string().regex(/^\/[^?#]*$/, "expected a path such as /v1/files or /v1/files/*")).default([]),
   /** Bytes. Anthropic accepts requests of up to 32 MB, OpenAI audio files of 25 MB. */

@@ -3,6 +3,7 @@ import { listenUntilClosed, type RunningServer } from "../http-server/listen-unt
 import type { LogStream } from "../http-server/log.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { buildProxy, type ProxyConfig } from "./app.ts";
+import { DEFAULT_CONFIG, GRACE_MS, loadModels } from "./program.ts";
 import { checkSettings, type ProxyGuard, type ProxyLimits } from "./settings.ts";
 
 export interface ProxyOptions extends ProxyLimits {
@@ -20,11 +21,6 @@ export interface ProxyOptions extends ProxyLimits {
   /** Closes the proxy when aborted. */
   signal?: AbortSignal;
 }
-
-/** How long calls in progress may take when the proxy closes. Longer responses are cut. */
-const GRACE_MS = 30_000;
-
-const DEFAULT_CONFIG: ProxyConfig = { app: { logLevel: "info", logJson: true, logContent: false } };
 
 /**
  * Starts a proxy as the program of this process: SIGTERM and SIGINT close it, and a model that cannot be loaded ends it with exit code 2.
@@ -67,15 +63,7 @@ export async function startProxy({
       onListening(url, close) {
         const upstreams = settings.upstreams.map(({ prefix, base }) => `${prefix}/ to ${base}`);
         app.log.info({ url, upstreams, pass: settings.pass }, "guarding");
-        const start = performance.now();
-        guard.load().then(
-          () => app.log.info({ ms: Math.round(performance.now() - start) }, "ready"),
-          (error) => {
-            app.log.fatal({ err: error, reason: error.message }, "a scanner could not be loaded");
-            process.exitCode = 2;
-            return close();
-          },
-        );
+        loadModels(guard, app, close);
       },
     },
   );
