@@ -67,7 +67,7 @@ function withCommonDefaults(
 /**
  * Returns the parameters with the name and the mode of the entry.
  *
- * @throws GuardValidationError if both the entry and its params have one.
+ * @throws GuardValidationError if an entry has a name, or a mode, and its `params` have another.
  */
 export function entryParams({ name, mode, params }: ScannerEntry): Record<string, unknown> {
   const given = { name, mode };

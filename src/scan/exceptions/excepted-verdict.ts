@@ -200,7 +200,7 @@ function wholeStatement(text: string, segments: readonly Span[], passage: Passag
   return isWhole ? { ...passage, start, end } : undefined;
 }
 
-/** Returns a span without the white space at its ends. Undefined if it consists of white space. */
+/** Returns a span without the white space at its ends, or undefined if it contains nothing else. */
 function trimmed(text: string, { start, end }: Span): Span | undefined {
   const inside = text.slice(start, end);
   const from = start + inside.length - inside.trimStart().length;

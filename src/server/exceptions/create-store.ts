@@ -12,7 +12,8 @@ import { RedisExceptions } from "./redis-store.ts";
  * Creates the store of the exceptions that are added at run time.
  *
  * @param memory the store without a file and Redis.
- * @throws GuardValidationError if they are kept, but the environment has no key: hashes of exact texts would match nothing after a restart.
+ * @throws GuardValidationError if the exceptions are kept in a file or in Redis, but the environment has no key. Hashes of exact texts would
+ *   match nothing after a restart.
  */
 export async function createStore(
   settings: Config["exceptions"],

@@ -261,7 +261,7 @@ class Supervisor {
     return isStarting ? ["GUARD_STARTING", "The service is starting: its models are being loaded."] : null;
   }
 
-  /** Returns the results of a method of all workers that have one. */
+  /** Calls a method of all workers, and returns the results without those of workers that have none. */
   async #resultsOfAll(name: "shadow" | "traffic", argument: unknown): Promise<unknown[]> {
     return (await this.#callAll<unknown>(name, argument)).flatMap(([, result]) => result ?? []);
   }
