@@ -1,7 +1,7 @@
 // Guards a model call with the scanners of a server: the request, the streamed answer, and a blocked request.
 //   AUTH_TOKEN=secret node dist/cli/main.js serve --config examples/scanners.yml &
 //   AUTH_TOKEN=secret node examples/remote-guard.mjs
-import { GuardBlockedError, RemoteGuard } from "guard-scan/remote";
+import { GuardBlockedError, isWithheld, RemoteGuard } from "guard-scan/remote";
 
 const { GUARD_URL = "http://127.0.0.1:8000", AUTH_TOKEN = "" } = process.env;
 const guard = new RemoteGuard({ url: GUARD_URL, credential: { bearer: AUTH_TOKEN } });
@@ -16,7 +16,7 @@ async function* model({ messages }) {
 async function ask(content) {
   const call = guard.call();
   const { report, request } = await call.request({ messages: [{ role: "user", content }] });
-  if (report.outcome === "blocked") throw new GuardBlockedError("request", report);
+  if (isWithheld(report)) throw new GuardBlockedError("request", report);
   console.log("sent:", request.messages[0].content);
   const answer = call.answerStream();
   let shown = "";
@@ -26,7 +26,7 @@ async function ask(content) {
     if (step.report) throw new GuardBlockedError("answer", step.report);
   }
   const last = await answer.end();
-  if (last.report.outcome === "blocked") throw new GuardBlockedError("answer", last.report);
+  if (isWithheld(last.report)) throw new GuardBlockedError("answer", last.report);
   console.log("shown:", shown + last.text);
 }
 

@@ -40,7 +40,7 @@ export type { AppliedException } from "./scan/exceptions/excepted-verdict.ts";
 export type { Exception } from "./scan/exceptions/exception.ts";
 export { type ExceptionOptions, Exceptions } from "./scan/exceptions/exceptions.ts";
 export type { ScannerEnd, ScannerObserver, ScannerStart, ScanObserver, VerdictSummary } from "./scan/observer.ts";
-export type { Outcome } from "./scan/outcome.ts";
+export { isWithheld, type Outcome, type ReviewPolicy } from "./scan/outcome.ts";
 export type { ScanCoverage, ScanReport, TextReport } from "./scan/report.ts";
 export type { ScanOptions } from "./scan/scan-options.ts";
 export type {

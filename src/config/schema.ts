@@ -4,6 +4,7 @@ import { conversationRiskOptions, type ScoringFunction } from "../conversation/s
 import { DEFAULT_MAX_WINDOWS } from "../models/engine-options.ts";
 import { checkConditions, exceptionFields, exceptionScanners } from "../scan/exceptions/exception.ts";
 import { modeSetting } from "../scan/mode.ts";
+import { REVIEW_POLICIES } from "../scan/outcome.ts";
 import { SCAN_GROUPS } from "../scan/source.ts";
 import { type DefinedScanner, isDefinedScanner } from "../scanners/definition.ts";
 import { TREATMENTS } from "../scanners/parts/untrained-languages.ts";
@@ -124,6 +125,12 @@ const app = z.strictObject({
     .describe(
       "Scanners, by name or type, that mask instead of block: their failing texts may be used as rewritten. They must remove all of " +
         "their findings, not only the first one. Scanners that insert placeholders of a vault need not be listed. With scan_fail_fast every failing text is blocked, because not all checks have run.",
+    ),
+  review: z
+    .enum(REVIEW_POLICIES)
+    .default("hold")
+    .describe(
+      "Texts above the review_threshold of a scanner: hold them until a person has approved them, or let them pass, and report them.",
     ),
   mode: modeSetting
     .optional()

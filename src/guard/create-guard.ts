@@ -55,6 +55,7 @@ const scannerOptionsSchema = z.strictObject({
   requireFullCoverage: app.requireFullCoverage,
   stateful: app.stateful,
   masking: app.masking,
+  review: app.review,
   exceptions: z.instanceof(Exceptions, { error: "expected Exceptions, such as Exceptions.of([...])" }).optional(),
   mode: app.mode,
   stream: configSchema.shape.stream,

@@ -10,9 +10,12 @@ import type { AnswerStream } from "../stream/answer-stream.ts";
 
 /** The results of the scanners for a request, an answer or other texts. */
 export interface GuardReport extends MonitoredOutcome {
-  /** What happens to the texts. With `blocked`, they must not be used. */
+  /** What happens to the texts. With `blocked`, and with `review` unless {@link isValid}, they must not be used; see `isWithheld`. */
   outcome: Outcome;
-  /** Whether all checks passed. Texts that failed may be used if their findings were removed: the outcome is then `masked`. */
+  /**
+   * Whether all checks passed, and no text is held for a review. Texts that failed may be used if their findings were removed: the outcome
+   * is then `masked`.
+   */
   isValid: boolean;
   /** One result for each check. The results of a remote guard have no edits. */
   checks: CheckResult[];
@@ -28,14 +31,14 @@ export interface GuardReport extends MonitoredOutcome {
 /** A checked request to a model. */
 export interface CheckedRequest {
   report: GuardReport;
-  /** The request to send. It must not be sent if the outcome is `blocked`. */
+  /** The request to send. It must not be sent if the report withholds it. */
   request: ChatRequest;
 }
 
 /** Checked texts. */
 export interface CheckedTexts {
   report: GuardReport;
-  /** The texts to use, in order. They must not be used if the outcome is `blocked`. */
+  /** The texts to use, in order. They must not be used if the report withholds them. */
   texts: string[];
 }
 
@@ -49,7 +52,7 @@ export interface ModelAnswer {
 /** A checked answer of a model. */
 export interface CheckedAnswer {
   report: GuardReport;
-  /** The text to return, with restored and without removed values. It must not be used if the outcome is `blocked`. */
+  /** The text to return, with restored and without removed values. It must not be used if the report withholds it. */
   text: string;
   /** The edits that turn the answer into {@link text}. Offsets count UTF-16 code units of the answer as it was given. */
   edits: readonly Edit[];

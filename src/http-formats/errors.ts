@@ -24,13 +24,14 @@ export function invalidRequest(path: string, message: string): GuardValidationEr
 /** Converts an error to a reply. The message of an error that is not guard's may quote a text, so it is not included. */
 export function toReplyError(error: unknown): ReplyError {
   const isBlocked = error instanceof GuardBlockedError;
+  const code = isBlocked && error.outcome === "review" ? "review_required" : "content_policy_violation";
   const failure = toHttpFailure(error);
   // OpenAI and Anthropic answer 400 to requests that are invalid or against their policies.
   const status = isBlocked || failure?.status === 422 ? 400 : (failure?.status ?? 500);
   return {
     status,
     type: status < 500 ? "invalid_request_error" : "api_error",
-    code: isBlocked ? "content_policy_violation" : error instanceof GuardError ? error.code.toLowerCase() : "error",
+    code: isBlocked ? code : error instanceof GuardError ? error.code.toLowerCase() : "error",
     message: isBlocked ? error.message : (failure?.message ?? "guard could not check this call."),
   };
 }

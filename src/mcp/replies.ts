@@ -16,6 +16,7 @@ export const NO_ANSWER = -32000;
 /** Why a text is blocked, in words for agents and people. It does not quote the text. */
 export function blockReason({ failing, reason, findings }: TextVerdict): string {
   if (reason === "error") return "it could not be checked";
+  if (reason === "review") return `a person has to approve it first (${failing.join(", ")})`;
   if (reason === "coverage") return "a part of it cannot be checked, and the configuration requires full coverage";
   const checks = failing.map((name) => {
     const types = [...new Set((findings[name] ?? []).map(({ type }) => type))];

@@ -1,8 +1,9 @@
 import { addon, native } from "../native.ts";
+import { isInReview } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { isEverywhere } from "../scan/mode.ts";
 import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
-import { failingChecks } from "../scan/report.ts";
+import { failingChecks, resultName } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { Vault } from "../scan/vault.ts";
 import type { MessageScan } from "../service/message-scan.ts";
@@ -26,8 +27,8 @@ export interface TextVerdict extends MonitoredOutcome {
   /** The risk scores of all checks. */
   scores: Readonly<Record<string, number>>;
   findings: Readonly<Record<string, readonly QuotelessFinding[]>>;
-  /** Why a text is blocked although no check failed. */
-  reason?: "error" | "coverage";
+  /** Why a text is blocked although no check failed. `review`: a person should judge it first; {@link failing} names the checks. */
+  reason?: "error" | "coverage" | "review";
   /** The new strings of the text, one for each of its pieces. */
   strings?: readonly string[];
 }
@@ -53,10 +54,14 @@ export class SessionScanner {
     try {
       const request = { suppress: [], offsets: "utf16", rewrite: true, vault: this.#vault, signal } as const;
       const report = await this.#service.message(text, request, scan);
-      const { outcome, resultsScore: scores, strings, wouldBlock = [], wouldMask = [] } = report;
-      const failing = failingChecks(report);
+      const { resultsScore: scores, strings, wouldBlock = [], wouldMask = [] } = report;
+      const isHeld = report.outcome === "review" && !report.isValid;
+      // A session can't wait for a person, so a held text is blocked like any other.
+      const outcome = isHeld ? "blocked" : report.outcome;
+      const failing = isHeld ? report.checks.filter(isInReview).map(resultName) : failingChecks(report);
       const verdict: TextVerdict = { outcome, failing, scores, findings: withoutQuotes(report.findings) };
-      if (outcome === "blocked" && failing.length === 0) verdict.reason = "coverage";
+      if (isHeld) verdict.reason = "review";
+      else if (outcome === "blocked" && failing.length === 0) verdict.reason = "coverage";
       if (outcome !== "blocked" && strings) verdict.strings = strings;
       if (wouldBlock.length > 0) verdict.wouldBlock = wouldBlock;
       if (wouldMask.length > 0) verdict.wouldMask = wouldMask;

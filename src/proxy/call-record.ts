@@ -1,15 +1,19 @@
 import type { Guard, GuardedCall, GuardReport } from "../guard/guard.ts";
+import { isInReview } from "../scan/check-result.ts";
 import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
-import { failingChecks } from "../scan/report.ts";
+import { failingChecks, resultName } from "../scan/report.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
 /** Headers with the names of checks that only monitor, and would have blocked or masked the call. */
 const WOULD_BLOCK = "x-guard-would-block";
 const WOULD_MASK = "x-guard-would-mask";
+/** The header with the outcome of a call that a person should judge. */
+const OUTCOME = "x-guard-outcome";
 
 /** The outcome of one call, for the log and metrics. */
 export class CallRecord {
   readonly #flagged = new Set<string>();
+  readonly #inReview = new Set<string>();
   readonly #wouldBlock = new Set<string>();
   readonly #wouldMask = new Set<string>();
   readonly #texts: { request: unknown[]; answer: string[] } | undefined;
@@ -28,6 +32,7 @@ export class CallRecord {
     return {
       outcome: this.outcome,
       flagged: [...this.#flagged],
+      ...(this.#inReview.size > 0 ? { in_review: [...this.#inReview] } : {}),
       ...(this.#wouldBlock.size > 0 ? { would_block: [...this.#wouldBlock] } : {}),
       ...(this.#wouldMask.size > 0 ? { would_mask: [...this.#wouldMask] } : {}),
       ...(this.#texts ? { content: { request, answer: answer?.join("") } } : {}),
@@ -39,6 +44,7 @@ export class CallRecord {
     return {
       ...(this.#wouldBlock.size > 0 ? { [WOULD_BLOCK]: [...this.#wouldBlock].join(", ") } : {}),
       ...(this.#wouldMask.size > 0 ? { [WOULD_MASK]: [...this.#wouldMask].join(", ") } : {}),
+      ...(this.outcome === "review" ? { [OUTCOME]: this.outcome } : {}),
     };
   }
 
@@ -98,6 +104,7 @@ export class CallRecord {
     const isWorse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
     if (isWorse) this.outcome = outcome;
     for (const check of failingChecks(report)) this.#flagged.add(check);
+    for (const check of report.checks.filter(isInReview)) this.#inReview.add(resultName(check));
     for (const check of wouldBlock) this.#wouldBlock.add(check);
     for (const check of wouldMask) this.#wouldMask.add(check);
   }

@@ -17,11 +17,23 @@ export function scopeOf(source: Source): Scope {
 }
 
 /**
- * The outcome of a check. `passed`: nothing failed. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed
- * and is unchanged. `error`: the scanner threw, which counts as a failure. If the check only monitors, this is what would have happened.
+ * The outcome of a check. `passed`: nothing failed. `review`: the text passed, but its probability is above the review threshold of the
+ * scanner, so that a person should decide. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed and is
+ * unchanged. `error`: the scanner threw, which counts as a failure. If the check only monitors, this is what would have happened.
  */
-export const CHECK_OUTCOMES = ["passed", "rewritten", "flagged", "error"] as const;
+export const CHECK_OUTCOMES = ["passed", "review", "rewritten", "flagged", "error"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
+
+/** A text that a person should judge. */
+export interface TextInReview {
+  /** The text as the caller sent it. */
+  text: string;
+  source: Source;
+  probability: number;
+}
+
+/** The number of texts in review that a check keeps. A person who has decided about them sees the next ones with the next request. */
+const MAX_IN_REVIEW = 16;
 
 /** The scanner and the scope of a check, which together identify it. */
 export interface CheckId {
@@ -46,6 +58,8 @@ export interface CheckResult extends CheckId {
   findings: Finding[];
   /** The exceptions that removed findings or the whole failure. {@link isValid}, {@link score} and {@link findings} are without them. */
   excepted?: AppliedException[] | undefined;
+  /** The texts in review. Present if the outcome is `review`; replies to clients don't have it. */
+  inReview?: readonly TextInReview[] | undefined;
   /** The edits of the original text. Absent if the check rewrote nothing, and in results of several texts. */
   edits?: readonly Edit[];
   /** The duration in milliseconds. */
@@ -97,6 +111,11 @@ export function emptyResult(): ScanResult {
 /** Whether a check fails its texts. A check that only monitors does not, whatever its verdict. */
 export function fails({ isValid, mode }: Pick<CheckResult, "isValid" | "mode">): boolean {
   return !isValid && mode !== "monitor";
+}
+
+/** Whether a person should judge a text of a check. A check that only monitors asks nobody. */
+export function isInReview({ outcome, mode }: Pick<CheckResult, "outcome" | "mode">): boolean {
+  return outcome === "review" && mode !== "monitor";
 }
 
 /** Whether no check fails the texts. */
@@ -177,11 +196,21 @@ function keyOf({ scanner, scope }: CheckId): string {
   return `${scope} ${scanner}`;
 }
 
-const SEVERITY: Readonly<Record<CheckOutcome, number>> = { passed: 0, rewritten: 1, flagged: 2, error: 3 };
+const SEVERITY: Readonly<Record<CheckOutcome, number>> = { passed: 0, review: 1, rewritten: 2, flagged: 3, error: 4 };
 
 /** Returns the worse of two outcomes of one check. */
-function worseOutcome(one: CheckOutcome, other: CheckOutcome): CheckOutcome {
+export function worseOutcome(one: CheckOutcome, other: CheckOutcome): CheckOutcome {
   return SEVERITY[other] > SEVERITY[one] ? other : one;
+}
+
+/** Returns the texts in review of both checks, as a field. */
+export function mergeInReview(
+  { inReview: known = [] }: Partial<CheckResult>,
+  { inReview: next = [] }: CheckResult,
+): Pick<CheckResult, "inReview"> | undefined {
+  if (known.length + next.length === 0) return undefined;
+  const texts = new Map([...known, ...next].map((one) => [one.text, one]));
+  return { inReview: [...texts.values()].slice(0, MAX_IN_REVIEW) };
 }
 
 /** Merges a check with the same check of a later text: the worst score and the findings of both. */
@@ -190,7 +219,7 @@ function worseCheck(known: CheckResult, next: CheckResult): CheckResult {
   const { edits: _, ...rest } = worse;
   const { findings, omitted } = limitFindings([...known.findings, ...next.findings]);
   const excepted = mergeExcepted(known.excepted, next.excepted);
-  return Object.assign(rest, excepted && { excepted }, {
+  return Object.assign(rest, excepted && { excepted }, mergeInReview(known, next), {
     outcome: worseOutcome(known.outcome, next.outcome),
     findings,
     timing: Math.max(known.timing, next.timing),

@@ -1,11 +1,28 @@
-import { type CheckResult, fails } from "./check-result.ts";
+import { type CheckResult, fails, isInReview } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
 import { resultName } from "./report.ts";
 import type { Scanner } from "./scanner.ts";
 
 /** The decision about a scanned text; see {@link outcomeOf}. */
-export const OUTCOMES = ["passed", "masked", "blocked"] as const;
+export const OUTCOMES = ["passed", "masked", "review", "blocked"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
+
+/**
+ * What happens to a text that a person should judge. `hold`: it must not be used until somebody has approved it. `pass`: it may be used,
+ * and is only reported.
+ */
+export const REVIEW_POLICIES = ["hold", "pass"] as const;
+export type ReviewPolicy = (typeof REVIEW_POLICIES)[number];
+
+/** Whether a text must not be used: it is blocked, or it waits for the review of a person. */
+export function isWithheld({ outcome, isValid }: { outcome: Outcome; isValid: boolean }): boolean {
+  return outcome === "blocked" || (outcome === "review" && !isValid);
+}
+
+/** Returns the worst of several outcomes, `passed` without any. */
+export function worstOutcome(reports: readonly { outcome: Outcome }[]): Outcome {
+  return OUTCOMES[Math.max(0, ...reports.map(({ outcome }) => OUTCOMES.indexOf(outcome)))] as Outcome;
+}
 
 /** Whether a scanner replaces values with placeholders of a vault, so that its findings need not block the text. */
 export function replacesValues({ sanitizes, vaultScope }: Scanner): boolean {
@@ -30,11 +47,13 @@ export interface OutcomePolicy {
   conversationScanners?: readonly NamedScanner[];
   /** The names or types of scanners whose findings need not block, because the scanners remove them from the text. */
   masking: ReadonlySet<string>;
+  /** What happens to texts in review. The default is `pass`. */
+  review?: ReviewPolicy | undefined;
 }
 
 /**
  * Decides about a text. `passed`: no check failed, and the sanitized text may be used. `masked`: some checks failed, but all of them
- * removed their findings. `blocked`: the text must not be used.
+ * removed their findings. `review`: a person should judge the text; see {@link ReviewPolicy}. `blocked`: the text must not be used.
  *
  * Checks that replace values with placeholders of a vault never block. Other checks block unless the policy names them.
  */
@@ -42,10 +61,13 @@ export function outcomeOf(
   { isValid, checks }: { isValid: boolean; checks: readonly CheckResult[] },
   policy: OutcomePolicy,
 ): Outcome {
-  if (isValid) return "passed";
   const failing = checks.filter(fails);
   // A text also fails if a part of it was not scanned and full coverage is required.
-  return failing.length > 0 && failing.every((check) => isMasked(check, policy)) ? "masked" : "blocked";
+  if (!isValid && !(failing.length > 0 && failing.every((check) => isMasked(check, policy)))) return "blocked";
+  // A rewritten text that may be used has the outcome `masked`, so that clients take the rewritten one.
+  const isReviewed = checks.some(isInReview) && (isValid || policy.review === "hold");
+  if (isReviewed) return "review";
+  return isValid ? "passed" : "masked";
 }
 
 /** Whether a failing check removed its findings, so that it need not block the text. */

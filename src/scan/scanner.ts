@@ -171,6 +171,8 @@ export interface Scanner {
   readonly sanitizes: boolean;
   /** Whether failing checks of the scanner have an effect, or are only reported. The default is `enforce`. */
   readonly mode?: ModeSetting | undefined;
+  /** A text that passes with a probability above this needs the review of a person; see {@link needsReview}. By default none does. */
+  readonly reviewThreshold?: number | undefined;
   /**
    * Whether the rewritten text may still contain findings, because the scanner repairs a text, or removes its first finding only. A text
    * that fails by it is never masked (`app.masking`). The default is false.
@@ -284,12 +286,19 @@ export interface PartStreaming extends OpenSpans {
 }
 
 /** Returns the scanner with another `scan`, for one call, and with the fields that a call reads. */
-export function scanningWith({ type, name, sanitizes, vaultScope, mode }: Scanner, scan: Scanner["scan"]): Scanner {
+export function scanningWith(scanner: Scanner, scan: Scanner["scan"]): Scanner {
+  const { type, name, sanitizes, vaultScope, mode, reviewThreshold } = scanner;
   return {
     ...{ type, name, sanitizes, scan },
+    ...(reviewThreshold !== undefined && { reviewThreshold }),
     ...(vaultScope && { vaultScope }),
     ...(mode && { mode }),
   };
+}
+
+/** Whether a person should judge a text, because it passes with a probability above the review threshold. */
+export function needsReview({ reviewThreshold }: Scanner, { isValid, probability }: Verdict): boolean {
+  return isValid && reviewThreshold !== undefined && probability !== undefined && probability > reviewThreshold;
 }
 
 /** Returns the verdict of a scanner without findings. */

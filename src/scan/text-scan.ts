@@ -2,7 +2,14 @@ import { AnswerCache } from "../models/call-context.ts";
 import { errorKind, ScannerError } from "../support/errors.ts";
 import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
 import { lengthIn } from "../text/offsets.ts";
-import { addCheckCoverage, type CheckOutcome, emptyResult, type ScanResult, type Scope } from "./check-result.ts";
+import {
+  addCheckCoverage,
+  type CheckOutcome,
+  emptyResult,
+  type ScanResult,
+  type Scope,
+  type TextInReview,
+} from "./check-result.ts";
 import { checkedVerdict } from "./checked-verdict.ts";
 import type { MessageText } from "./conversation-text.ts";
 import { applyEdits, type Edit, EditedText } from "./edits.ts";
@@ -15,7 +22,7 @@ import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanne
 import { summarize } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
 import type { JoinedText, RunOptions } from "./scan-options.ts";
-import type { Coverage, Finding, ScanContext, Verdict } from "./scanner.ts";
+import { type Coverage, type Finding, needsReview, type ScanContext, type Scanner, type Verdict } from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
 import { type Vault, VaultFullError, vaultFor } from "./vault.ts";
@@ -150,7 +157,7 @@ class TextScan {
       if (!monitors && scanner.sanitizes && intended !== text) return false;
       const { verdict } = verdicts.lookUp(scanner, monitors ? intended : text, this.#source, this.#vaultOf(monitors));
       // Exceptions apply to verdicts when they are used, so that the cache needs no change when exceptions change.
-      if (!verdict || (exceptions && !verdict.isValid)) return false;
+      if (!verdict || (exceptions && !(verdict.isValid && !needsReview(scanner, verdict)))) return false;
       cached.push(verdict);
       const edits = this.#rewrite ? (verdict.edits ?? []) : [];
       if (edits.length > 0) intended = applyEdits(intended, edits);
@@ -225,7 +232,7 @@ class TextScan {
   }
 
   /**
-   * Runs a scanner, and applies exceptions to a verdict that fails.
+   * Runs a scanner, and applies exceptions to a verdict that fails or needs a review.
    *
    * @param monitors whether the verdict has no effect on the text that goes on.
    */
@@ -243,7 +250,10 @@ class TextScan {
   ): Promise<ScannerRun> {
     const run = await running;
     const { exceptions, credential } = this.#options;
-    if (run.verdict.isValid || run.hasThrown || !exceptions) return run;
+    const isUncertain = needsReview(item.scanner, run.verdict);
+    if ((run.verdict.isValid && !isUncertain) || run.hasThrown || !exceptions) return run;
+    // For a text in review, whatever needs a review counts as failing.
+    const strict = (verdict: Verdict) => (isUncertain ? failingInReview(item.scanner, verdict) : verdict);
     const side = this.#scope === "output" ? "output" : "input";
     const scope = { name: item.name, type: item.scanner.type, side, source: this.#source, credential } as const;
     const list = exceptions.for(scope);
@@ -252,12 +262,13 @@ class TextScan {
     const judge = async (text: string) => {
       const { verdict, milliseconds: more } = await this.#run(item, text, monitors);
       milliseconds += more;
-      return verdict;
+      return strict(verdict);
     };
     const parts = partsOf(this.#options.joined, this.#context.conversation?.current, original, edits);
-    const check = { scanner: item.scanner, text: input, original, parts, verdict: run.verdict, judge };
+    const check = { scanner: item.scanner, text: input, original, parts, verdict: strict(run.verdict), judge };
     const { verdict, applied } = await applyExceptions(exceptions, list, check, { signal: this.#stop?.signal });
-    return { verdict, milliseconds, hasThrown: false, ...(applied.length > 0 ? { excepted: applied } : {}) };
+    if (applied.length === 0) return { verdict: run.verdict, milliseconds, hasThrown: false };
+    return { verdict, milliseconds, hasThrown: false, excepted: applied };
   }
 
   async #run({ name, scanner }: NamedScanner, input: string, monitors: boolean): Promise<ScannerRun> {
@@ -311,7 +322,9 @@ class TextScan {
     const input = this.#inputOf(monitors);
     const edits = this.#rewrite ? (verdict.edits ?? []) : [];
     const coverage = this.#locator.coverage(originalCoverage(input, verdict.coverage));
-    const outcome = outcomeOf(verdict, hasThrown, () => applyEdits(input.text, edits) !== input.text);
+    const isUncertain = needsReview(scanner, verdict);
+    const isRewritten = () => applyEdits(input.text, edits) !== input.text;
+    const outcome = isUncertain ? "review" : outcomeOf(verdict, hasThrown, isRewritten);
     const findings = this.#locator.located(originalFindings(input, verdict.findings));
     const hasEdits = edits.length > 0 && !monitors;
     this.#result.checks.push(
@@ -321,6 +334,7 @@ class TextScan {
         monitors ? MONITOR : undefined,
         { findings, timing: milliseconds, coverage },
         excepted && { excepted: excepted.map((one) => this.#locatedException(input, one)) },
+        isUncertain ? { inReview: [this.#textInReview(verdict)] } : undefined,
         hasEdits ? { edits: this.#locator.located(originalEdits(input, edits)) } : undefined,
       ),
     );
@@ -328,6 +342,10 @@ class TextScan {
     if (!monitors) addCheckCoverage(this.#result.coverage, coverage);
     this.#apply(edits, monitors);
     if (scanner.sanitizes) this.#options.onRewritten?.(name, this.#inputOf(monitors).snapshot());
+  }
+
+  #textInReview({ probability = 0 }: Verdict): TextInReview {
+    return { text: this.#text.original, source: this.#source, probability };
   }
 
   #locatedException(input: EditedText, applied: AppliedException): AppliedException {
@@ -408,6 +426,11 @@ function outcomeOf({ isValid }: Verdict, hasThrown: boolean, isRewritten: () => 
   if (hasThrown) return "error";
   if (isValid) return "passed";
   return isRewritten() ? "rewritten" : "flagged";
+}
+
+/** Returns a verdict that fails if the text needs a review. */
+function failingInReview(scanner: Scanner, verdict: Verdict): Verdict {
+  return needsReview(scanner, verdict) ? Object.assign({}, verdict, { isValid: false }) : verdict;
 }
 
 /** Returns the verdict for a scanner that threw. */

@@ -123,6 +123,7 @@ abstract class BodyScanner implements BuiltInScanner {
   readonly name: string;
   readonly sanitizes: boolean;
   readonly mode?: ModeSetting;
+  readonly reviewThreshold?: number;
   readonly leavesFindings?: boolean;
   readonly vaultScope?: "call" | "own";
   readonly keepsPins?: boolean;
@@ -144,6 +145,7 @@ abstract class BodyScanner implements BuiltInScanner {
     this.options = options as Record<string, unknown>;
     this.sanitizes = body.sanitizes ?? false;
     if (options.mode !== undefined) this.mode = options.mode;
+    if (body.reviewThreshold !== undefined) this.reviewThreshold = body.reviewThreshold;
     if (body.leavesFindings) this.leavesFindings = true;
     if (body.vaultScope) this.vaultScope = body.vaultScope;
     if (body.keepsPins) this.keepsPins = true;

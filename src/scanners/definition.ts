@@ -44,6 +44,8 @@ export interface ScannerBody {
   readonly sanitizes?: boolean;
   /** Whether a rewritten text may still contain findings; see {@link Scanner.leavesFindings}. */
   readonly leavesFindings?: boolean;
+  /** See {@link Scanner.reviewThreshold}. */
+  readonly reviewThreshold?: number;
   /** The vault that the scanner uses, if it uses one. */
   readonly vaultScope?: "call" | "own";
   /** Whether the scanner keeps pins in {@link Build.toolPins}; see {@link Scanner.keepsPins}. */

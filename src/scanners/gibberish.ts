@@ -14,7 +14,7 @@ import {
 } from "./parts/model-options.ts";
 import { linearModel, pieceScanner, type ScoredPiece } from "./parts/piece-scanner.ts";
 import { streamingOf } from "./parts/sentence-streaming.ts";
-import { thresholdOption } from "./parts/threshold.ts";
+import { reviewOptions, thresholdOption } from "./parts/threshold.ts";
 import { onUntrainedLanguageOption } from "./parts/untrained-languages.ts";
 
 /** The labels of llm-guard's model that mean gibberish. */
@@ -51,6 +51,7 @@ export const Gibberish = defineScanner({
   options: ({ threshold }) => ({
     model: classifierOption("embedded:gibberish", "gibberish"),
     threshold: thresholdOption(threshold, "A text fails when the probability of gibberish is above this."),
+    ...reviewOptions,
     matchType: z
       .enum(["full", "sentence"])
       .default("full")

@@ -6,7 +6,7 @@ import { languageCode } from "../support/language-codes.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { type IdentifiedPart, languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
 import { linearModelDifference, thresholdDifference } from "./parts/model-options.ts";
-import { resolveThreshold, thresholdOption } from "./parts/threshold.ts";
+import { resolveReview, resolveThreshold, reviewOptions, thresholdOption } from "./parts/threshold.ts";
 
 export const Language = defineScanner({
   type: "Language",
@@ -23,6 +23,7 @@ export const Language = defineScanner({
       threshold,
       "A language counts as found when its probability is above this. A text without any found language passes.",
     ),
+    ...reviewOptions,
     matchType: z
       .enum(["full", "sentence"])
       .default("full")
@@ -56,6 +57,7 @@ export const Language = defineScanner({
     };
 
     return {
+      ...resolveReview(build, identifier.folder, threshold),
       load: (signal) => identifier.load(signal),
       close: () => identifier.close(),
       async check(text, context) {

@@ -13,7 +13,7 @@ import {
 } from "./parts/model-options.ts";
 import { type Classifications, pieceClassifier } from "./parts/piece-classifier.ts";
 import { pieceScanner } from "./parts/piece-scanner.ts";
-import { thresholdOption } from "./parts/threshold.ts";
+import { reviewOptions, thresholdOption } from "./parts/threshold.ts";
 
 const BENIGN = "benign";
 
@@ -55,6 +55,7 @@ export const MaliciousURLs = defineScanner({
       0.5,
       "A text fails when the probability that one of its URLs is malicious is above this.",
     ),
+    ...reviewOptions,
     // Allowed hosts do not change the probabilities of the others.
     allowedDomains: withoutInfluence(
       z

@@ -11,7 +11,7 @@ import { defineScanner } from "./define-scanner.ts";
 import type { Build } from "./definition.ts";
 import { engineOptions, languageDifference, matchTypeOption, modelOption } from "./parts/model-options.ts";
 import { coverageOf } from "./parts/scored-text.ts";
-import { resolveMinimum, thresholdOption } from "./parts/threshold.ts";
+import { resolveMinimum, resolveReview, reviewOptions, thresholdOption } from "./parts/threshold.ts";
 import {
   type LanguageScorer,
   languageScorer,
@@ -39,6 +39,7 @@ export const Relevance = defineScanner({
   options: () => ({
     model: modelOption(),
     threshold: thresholdOption(0.5, "An output fails when the probability that it answers the prompt is below this."),
+    ...reviewOptions,
     matchType: matchTypeOption.describe(
       "windows: all of prompt and output, in overlapping pieces if they are longer than the model's input; the two nearest pieces count. " +
         "full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.",
@@ -66,6 +67,7 @@ export const Relevance = defineScanner({
     /** An output fails if its probability of being irrelevant is above this. */
     const threshold = resolveMinimum(build, comparison.model.folder, "threshold");
     return {
+      ...resolveReview(build, comparison.model.folder, threshold, "threshold"),
       load: (signal) => comparison.load(signal),
       close: () => comparison.model.close(),
       async check(text, context) {

@@ -118,6 +118,7 @@ export function serviceOptions({ app, conversation, stream }: Config, engine?: E
     requireFullCoverage: app.requireFullCoverage,
     stateful: app.stateful,
     masking: app.masking,
+    review: app.review,
     mode: app.mode,
     conversation,
     stream,

@@ -7,6 +7,7 @@ import {
   type Outcome,
   type OutcomePolicy,
   outcomeOf,
+  type ReviewPolicy,
   removesFindings,
   replacesValues,
 } from "../scan/outcome.ts";
@@ -21,6 +22,8 @@ export interface DecisionPolicy {
   scanners: Readonly<Record<Side, readonly NamedScanner[]>>;
   /** The names or types of scanners that remove their findings from the text, so that the findings need not block it. */
   masking: ReadonlySet<string>;
+  /** What happens to texts in review. */
+  review: ReviewPolicy;
   failFast: boolean;
   requireFullCoverage: boolean;
   /** Whether to refuse requests whose model reads texts from elsewhere; see `coverage.stateElsewhere`. */
@@ -41,19 +44,20 @@ export interface Decision extends MonitoredOutcome {
  * @param side the side of the scanners that judged it. Input scanners judge the texts of a conversation.
  */
 export function decide(report: ScanReport, side: Side, policy: DecisionPolicy): Decision {
-  const { scanners, masking, failFast } = policy;
-  const outcomes: OutcomePolicy = { scanners: scanners[side], conversationScanners: scanners.input, masking };
+  const { scanners, masking, review, failFast } = policy;
+  const outcomes: OutcomePolicy = { scanners: scanners[side], conversationScanners: scanners.input, masking, review };
   const unmet = unmetSettings(report, policy);
   const isIncomplete = unmet.length > 0 && enforcesSettings(policy);
   const isValid = report.isValid && !isIncomplete;
   // After an early stop the other checks have not run, so the rest of the text must be blocked.
   const isBlocked = isIncomplete || (failFast && !isValid);
+  const outcome = isBlocked ? "blocked" : outcomeOf(report, outcomes);
   const { wouldBlock = [], wouldMask = [] } = monitoredOutcome(report.checks, outcomes);
   const blocking = failFast ? [...wouldBlock, ...wouldMask] : wouldBlock;
   if (!isIncomplete) blocking.push(...(unmet.length > 0 ? unmet : unmetByMonitored(report, policy)));
   return {
-    isValid,
-    outcome: isBlocked ? "blocked" : outcomeOf(report, outcomes),
+    isValid: isValid && !(outcome === "review" && review === "hold"),
+    outcome,
     ...(blocking.length > 0 && { wouldBlock: blocking }),
     ...(wouldMask.length > 0 && !failFast && { wouldMask }),
   };

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import { editedStrings, stringsOf } from "../conversation/edited-strings.ts";
 import { maskText, type PartVerdict, partVerdict } from "../documents/masking.ts";
-import { isValid, scopeOf } from "../scan/check-result.ts";
+import { isInReview, isValid, scopeOf } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
 import { type Outcome, replacesValues } from "../scan/outcome.ts";
@@ -93,5 +93,6 @@ async function passesMasked(
   // If nothing is left, an agent learns more from a blocked text and its reason than from an empty text.
   if (strings.every((string) => string.trim() === "")) return false;
   const checking = scanners.filter(({ scanner }) => !replacesValues(scanner));
-  return isValid(await run(checking, strings.join("\n"), false));
+  const result = await run(checking, strings.join("\n"), false);
+  return isValid(result) && !result.checks.some(isInReview);
 }

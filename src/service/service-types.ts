@@ -10,7 +10,7 @@ import type { Edit } from "../scan/edits.ts";
 import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import type { ModeSetting } from "../scan/mode.ts";
 import type { ScanObserver } from "../scan/observer.ts";
-import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
+import type { MonitoredOutcome, Outcome, ReviewPolicy } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import type { ScanGroup } from "../scan/source.ts";
@@ -46,6 +46,8 @@ export interface ScanServiceOptions {
    * replace values by placeholders of a vault always mask. By default, no others do.
    */
   masking?: readonly string[];
+  /** What happens to texts that a person should judge. The default is `hold`. */
+  review?: ReviewPolicy | undefined;
   /** Texts and passages that scanners must not fail. They may change while the service runs. */
   exceptions?: Exceptions | undefined;
   /** The mode of all scanners. Of it and that of a scanner, the least strict wins. The default is `enforce`. */

@@ -3,12 +3,12 @@ import { type ConversationScanners, conversationScanners } from "../conversation
 import { stringsOf } from "../conversation/edited-strings.ts";
 import { ConversationRisk, type DetectingScanner, sanitizedRequest } from "../conversation/scan-conversation.ts";
 import { conversationContext } from "../conversation/single-text.ts";
-import { scanNamedDocuments } from "../documents/document-scan.ts";
+import { type DocumentResult, scanNamedDocuments } from "../documents/document-scan.ts";
 import { type DocumentsOptions, documentReport } from "../documents/scan-documents.ts";
 import type { AnsweredToolCall, Conversation } from "../messages/conversation.ts";
 import { readConversation, readConversationInSlices } from "../messages/read-conversation.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
-import { isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
+import { fails, isInReview, isValid, mergeResults, type ScanResult } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import type { Edit } from "../scan/edits.ts";
 import type { Exceptions } from "../scan/exceptions/exceptions.ts";
@@ -83,7 +83,7 @@ export class ScanService {
     verdicts = new VerdictCache(),
     admission = admissionOf(options),
   ) {
-    const { failFast, requireFullCoverage, stateful = "allow", masking, mode } = options;
+    const { failFast, requireFullCoverage, stateful = "allow", masking, review = "hold", mode } = options;
     this.#options = options;
     this.admission = admission;
     this.#slots = new ScanSlots(admission);
@@ -96,7 +96,8 @@ export class ScanService {
     this.#conversation = conversationScanners(this.#named.input, sourceLists(options, this.#named.input), mode);
     this.#risk = conversationRisk(options, lists.input);
     this.#verdicts = verdicts;
-    this.#policy = { scanners: this.#named, masking: new Set(masking), failFast, requireFullCoverage, stateful, mode };
+    const settings = { review, failFast, requireFullCoverage, stateful, mode };
+    this.#policy = { scanners: this.#named, masking: new Set(masking), ...settings };
     const all = [...this.#named.input, ...this.#named.output];
     checkMasking(this.#policy.masking, all);
     this.#readiness = new Readiness(
@@ -381,26 +382,38 @@ export class ScanService {
         for (const { coverage } of documents) coverage.unscannedSources[source] = coverage.chars;
       }
       const hasText = options.rewrite || maskInjections;
-      const reports = documents.map((document) => this.#documentReport(documentReport(document), hasText));
+      const reports = documents.map((document) => this.#documentReport(document, hasText));
       const total = reportOf(mergeResults(documents), engineTiming);
-      const isAllValid = reports.every((document) => document.isValid);
+      // The decision about all documents adds those that are held for a review.
+      const isAllValid = reports.every((document) => document.isValid || this.#isHeld(document));
       // Findings are reported with their documents, not in the total.
       const checks = total.checks.map((check) => Object.assign({}, check, { findings: [] }));
       return Object.assign(total, { text: "", documents: reports, isValid: isAllValid, checks, findings: {} });
     });
   }
 
-  #documentReport(report: ReturnType<typeof documentReport>, hasText: boolean): ServiceDocument {
-    const isCovered = (part: Pick<ScanReport, "coverage">) =>
-      !this.#options.requireFullCoverage || !enforcesSettings(this.#options) || unscannedReasons(part).length === 0;
-    const { sanitizedText, edits, masked, ...document } = report;
+  #documentReport(result: DocumentResult, hasText: boolean): ServiceDocument {
+    const isUsable = (part: Pick<ScanReport, "isValid" | "coverage">, { checks }: ScanResult) =>
+      part.isValid && this.#isCovered(part) && !this.#isHeld({ checks });
+    const { sanitizedText, edits, masked, ...document } = documentReport(result);
     return {
       ...document,
-      isValid: document.isValid && isCovered(document),
+      isValid: isUsable(document, result),
       edits: hasText ? edits : [],
       ...(hasText ? { sanitizedText } : {}),
-      ...(masked ? { masked: { ...masked, isValid: masked.isValid && isCovered(masked) } } : {}),
+      ...(masked && result.masked ? { masked: { ...masked, isValid: isUsable(masked, result.masked.result) } } : {}),
     };
+  }
+
+  /** Whether the coverage of a text suffices. */
+  #isCovered(part: Pick<ScanReport, "coverage">): boolean {
+    const { requireFullCoverage } = this.#options;
+    return !requireFullCoverage || !enforcesSettings(this.#options) || unscannedReasons(part).length === 0;
+  }
+
+  /** Whether a text that passed waits for the review of a person. */
+  #isHeld({ checks }: Pick<ScanResult, "checks">): boolean {
+    return this.#policy.review === "hold" && !checks.some(fails) && checks.some(isInReview);
   }
 
   /**

@@ -1,9 +1,9 @@
 import { AnswerCache } from "../models/call-context.ts";
 import type { Abortable } from "../native.ts";
-import { type CheckResult, findCheck, type ScanResult } from "../scan/check-result.ts";
+import { type CheckResult, findCheck, isInReview, type ScanResult } from "../scan/check-result.ts";
 import { EditedText } from "../scan/edits.ts";
 import type { NamedScanner } from "../scan/named-scanners.ts";
-import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
+import { isWithheld, type MonitoredOutcome, type Outcome } from "../scan/outcome.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Finding, ScanContext } from "../scan/scanner.ts";
@@ -202,9 +202,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     for (const scan of [...this.#scans].reverse()) {
       const charsBehind = latest.end - scan.end;
       if (!(scan.isSentence ? charsBehind >= across : isLong && charsBehind >= span)) continue;
-      if (scan !== latest && this.#outcome(scan.result) !== "blocked") {
+      if (scan !== latest && !this.#isWithheld(scan.result)) {
         // The failing span may be at the border, or begin before it.
-        if (this.#outcome(latest.result) === "blocked") return EMPTY_STEP;
+        if (this.#isWithheld(latest.result)) return EMPTY_STEP;
         if (!latest.text.startsWith(scan.text)) continue;
       }
       return this.#release(scan);
@@ -234,9 +234,9 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     return scan;
   }
 
-  #outcome(result: ScanResult): Outcome {
+  #isWithheld(result: ScanResult): boolean {
     const { suppressed } = this.#scanners;
-    return this.#settings.decide(reportOf(Object.assign({}, result, { suppressed: [...suppressed] }))).outcome;
+    return isWithheld(this.#settings.decide(reportOf(Object.assign({}, result, { suppressed: [...suppressed] }))));
   }
 
   /** Releases the window up to the end of a scan, after the other scanners have judged the new part. */
@@ -295,7 +295,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     const ofSpans = withNewOmitted(scan.result, base.result, (check) => this.#newFindings(check, released));
     const adding = [() => this.#tally.add(ofSpans, (check) => this.#newFindings(check, released))];
     const { judgesOn = false } = this.#settings;
-    let isBlocked = this.#outcome(scan.result) === "blocked";
+    let isBlocked = this.#isWithheld(scan.result);
     for (const part of isBlocked && !judgesOn ? [] : this.#scanners.parts) {
       const { text } = textAfter(scan, part.after);
       const judged = textAfter(base, part.after).text.length;
@@ -309,7 +309,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
           return this.#answerFindings(added, textAfter(scan, part.after), from);
         });
       });
-      if (this.#outcome(result) !== "blocked") continue;
+      if (!this.#isWithheld(result)) continue;
       if (this.#secondLook === undefined && failsByContext(result, part)) return "unsure";
       isBlocked = true;
       if (!judgesOn) break;
@@ -374,7 +374,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       rest = step.text;
     }
     const report = this.#close(whole.result, whole.engineTiming, isBlocked);
-    return { text: report.outcome === "blocked" ? "" : rest, report };
+    return { text: isWithheld(report) ? "" : rest, report };
   }
 
   /** Ends an answer that was too long to keep: the scanners of whole answers read its beginning. */
@@ -399,7 +399,7 @@ export class AnswerScan implements AnswerStream<StreamReport> {
       if (atEnd.length > 0) unread = this.#whole.length - this.#whole.text.length;
     }
     const report = this.#close(this.#tally.total(this.#answerLength, unread), this.#tally.engineTiming, false);
-    return { text: report.outcome === "blocked" ? "" : step.text, report };
+    return { text: isWithheld(report) ? "" : step.text, report };
   }
 
   /** Adds the results for the beginning of an answer. The results of span and part scanners were added part by part. */
@@ -437,9 +437,11 @@ export class AnswerScan implements AnswerStream<StreamReport> {
     this.#scans = [];
     const report = reportOf(result, engineTiming);
     const { isValid, outcome, ...would } = this.#settings.decide(report);
+    // An answer that ended at a part in review is held, not blocked.
+    const isHeld = outcome === "review" && !isValid;
     return Object.assign(report, would, {
       isValid: isValid && !isBlocked,
-      outcome: isBlocked ? ("blocked" as const) : outcome,
+      outcome: isBlocked && !isHeld ? ("blocked" as const) : outcome,
       atEnd: this.#scanners.atEnd.map(({ name }) => name),
     });
   }
@@ -454,7 +456,8 @@ function textAfter({ rewritten, input }: WindowScan, after: string | undefined):
 
 /** Whether a part fails only because of scanners whose verdict on a part depends on the text around it. */
 function failsByContext({ checks }: ScanResult, { scanners }: PartScanners): boolean {
-  const failing = checks.filter(({ isValid }) => !isValid);
+  const invalid = checks.filter(({ isValid }) => !isValid);
+  const failing = invalid.length > 0 ? invalid : checks.filter(isInReview);
   const dependsOnContext = ({ scanner, outcome }: CheckResult) => {
     const streaming = scanners.find(({ name }) => name === scanner)?.scanner.streaming;
     return streaming?.reads === "sentences" && streaming.overlap > 0 && outcome !== "error";

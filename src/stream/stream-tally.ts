@@ -1,4 +1,10 @@
-import { addTextCoverage, type CheckResult, emptyResult, type ScanResult } from "../scan/check-result.ts";
+import {
+  addTextCoverage,
+  type CheckResult,
+  emptyResult,
+  mergeInReview,
+  type ScanResult,
+} from "../scan/check-result.ts";
 import { limitFindings } from "../scan/findings.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
@@ -56,13 +62,15 @@ export class StreamTally {
     const worse = known && known.score >= check.score ? known : check;
     const isError = known?.outcome === "error" || check.outcome === "error";
     const isFlagged = known?.outcome === "flagged" || check.outcome === "flagged";
+    const inReview = mergeInReview(known ?? {}, check);
+    const isReviewed = inReview !== undefined && worse.outcome === "passed";
     const { edits: _, ...rest } = worse;
     const findingsOmitted = (known?.coverage.findingsOmitted ?? 0) + (check.coverage.findingsOmitted ?? 0) + omitted;
     const languages = [...(known?.coverage.untrainedLanguages ?? []), ...(check.coverage.untrainedLanguages ?? [])];
     this.#checks.set(
       check.scanner,
-      Object.assign(rest, {
-        outcome: isError ? "error" : isFlagged ? "flagged" : worse.outcome,
+      Object.assign(rest, inReview, {
+        outcome: isError ? "error" : isFlagged ? "flagged" : isReviewed ? "review" : worse.outcome,
         findings,
         timing: (known?.timing ?? 0) + check.timing,
         coverage: Object.assign(

@@ -163,12 +163,14 @@ function originalFindings(findings: readonly Finding[], input: EditedText, unit:
   return new Locator(input.original, undefined, unit ?? "utf16").located(mapped);
 }
 
-/** Copies the check of a scanner from another result if it is worse. Timings are kept. */
+/** Copies the check of a scanner from another result if it is worse, or if only the other one is in review. Timings are kept. */
 function takeWorse(to: ScanResult, from: ScanResult, scanner: string): void {
   const index = to.checks.findIndex((check) => check.scanner === scanner);
   const known = to.checks[index];
   const other = from.checks.find((check) => check.scanner === scanner);
-  if (!known || !other || other.score <= known.score) return;
+  if (!known || !other) return;
+  const needsReview = known.outcome === "passed" && other.outcome === "review";
+  if (other.score <= known.score && !needsReview) return;
   const { edits: _, ...worse } = other;
   to.checks[index] = Object.assign(worse, { timing: 0 });
 }

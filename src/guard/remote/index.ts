@@ -2,7 +2,7 @@
 
 export type { AnsweredToolCall } from "../../messages/conversation.ts";
 export type { ChatRequest, ContentPart, Message } from "../../scan/chat-request.ts";
-export type { Outcome } from "../../scan/outcome.ts";
+export { isWithheld, type Outcome } from "../../scan/outcome.ts";
 export { type ErrorCode, GuardError, GuardValidationError, type ValidationIssue } from "../../support/errors.ts";
 export { type ExchangePart, GuardBlockedError } from "../blocked-error.ts";
 export type * from "../guard.ts";

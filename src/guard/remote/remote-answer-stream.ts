@@ -1,3 +1,4 @@
+import { isWithheld } from "../../scan/outcome.ts";
 import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import { GuardError } from "../../support/errors.ts";
 import type { GuardReport } from "../guard.ts";
@@ -96,7 +97,7 @@ export class RemoteAnswerStream implements AnswerStream<GuardReport> {
     await this.#waitUntil(() => this.#report !== undefined);
     const report = this.#report as GuardReport;
     this.#isEnded = true;
-    return { text: report.outcome === "blocked" ? "" : this.#text, report };
+    return { text: isWithheld(report) ? "" : this.#text, report };
   }
 
   #checkOpen(): void {
@@ -187,7 +188,7 @@ export class RemoteAnswerStream implements AnswerStream<GuardReport> {
   #step(): StreamStep<GuardReport> {
     const text = this.#text;
     this.#text = "";
-    if (!this.#report || (this.#report.outcome === "blocked" && text !== "")) return { text };
+    if (!this.#report || (isWithheld(this.#report) && text !== "")) return { text };
     this.#isEnded = true;
     return { text, report: this.#report };
   }

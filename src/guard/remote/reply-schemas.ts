@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { CHECK_OUTCOMES, type CheckResult, emptyResult, mergeResults, type Scope } from "../../scan/check-result.ts";
-import { type MonitoredOutcome, OUTCOMES } from "../../scan/outcome.ts";
+import { isWithheld, type MonitoredOutcome, OUTCOMES, type Outcome } from "../../scan/outcome.ts";
 import type { ScanCoverage } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import type { GuardReport } from "../guard.ts";
@@ -140,7 +140,7 @@ export const outputReply = z
 const atEnd = z
   .object({ event: z.enum(["done", "blocked"]), ...report, at_end: z.array(z.string()).default([]) })
   .refine(isConsistent, CONTRADICTION)
-  .refine(({ event, outcome }) => (event === "blocked") === (outcome === "blocked"), {
+  .refine(({ event, outcome, is_valid }) => (event === "blocked") === isWithheld({ outcome, isValid: is_valid }), {
     path: ["event"],
     message: "contradicts outcome",
   });
@@ -214,8 +214,8 @@ export function toDocumentsReport(reply: z.output<typeof documentsReply>): Guard
 }
 
 /** Whether `is_valid` and `outcome` agree. */
-function isConsistent({ is_valid, outcome }: { is_valid: boolean; outcome: string }): boolean {
-  return is_valid === (outcome === "passed");
+function isConsistent({ is_valid, outcome }: { is_valid: boolean; outcome: Outcome }): boolean {
+  return outcome === "review" || is_valid === (outcome === "passed");
 }
 
 function isSystem(value: unknown): boolean {

@@ -13,7 +13,7 @@ import {
 } from "../parts/model-options.ts";
 import { deobfuscateOption, scoreViews } from "../parts/scored-text.ts";
 import { streamingOf } from "../parts/sentence-streaming.ts";
-import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
+import { resolveReview, resolveThreshold, reviewOptions, thresholdOption } from "../parts/threshold.ts";
 import { languageScorer, onUntrainedLanguageOption, withUntrained } from "../parts/untrained-languages.ts";
 import { type TopicScorer, topicScorer } from "./topics.ts";
 
@@ -49,6 +49,7 @@ export const BanTopics = defineScanner({
       ),
     model: modelOption(),
     threshold: thresholdOption(threshold, "A text fails when the probability of one of the topics is above this."),
+    ...reviewOptions,
     matchType: matchTypeOption,
     deobfuscate: deobfuscateOption,
     onUntrainedLanguage: onUntrainedLanguageOption,
@@ -91,6 +92,7 @@ export const BanTopics = defineScanner({
     };
     const streaming = streamingOf(matchType);
     return {
+      ...resolveReview(build, model.folder, threshold),
       ...(streaming ? { streaming } : {}),
       async load(signal) {
         await model.load(signal);

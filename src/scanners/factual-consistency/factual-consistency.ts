@@ -7,7 +7,7 @@ import { withPathPrefix } from "../../support/errors.ts";
 import type { Sentence } from "../../text/sentences.ts";
 import { defineScanner } from "../define-scanner.ts";
 import { engineOptions, languageDifference, modelOption } from "../parts/model-options.ts";
-import { resolveMinimum, thresholdOption } from "../parts/threshold.ts";
+import { resolveMinimum, resolveReview, reviewOptions, thresholdOption } from "../parts/threshold.ts";
 import {
   languageScorer,
   lengthOf,
@@ -44,6 +44,7 @@ export const FactualConsistency = defineScanner({
   options: () => ({
     model: modelOption(),
     minimumScore: thresholdOption(0.75, "An output fails when the support of one of its sentences is below this."),
+    ...reviewOptions,
     onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
   }),
@@ -92,6 +93,7 @@ export const FactualConsistency = defineScanner({
       );
     };
     return {
+      ...resolveReview(build, model.folder, threshold, "minimumScore"),
       async load(signal) {
         await entailment.load(signal);
         await languages.load();

@@ -160,6 +160,11 @@ interface BanCodeOptions extends CommonOptions, ModelOptions {
    */
   model?: string | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
    * text.
    */
@@ -187,6 +192,11 @@ interface BanTopicsOptions extends CommonOptions, ModelOptions {
    * @default "embedded:multitask"
    */
   model?: string | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
@@ -229,6 +239,11 @@ interface GibberishOptions extends CommonOptions, ModelOptions {
    */
   model?: string | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
    */
@@ -256,6 +271,11 @@ interface GibberishOptions extends CommonOptions, ModelOptions {
 interface LanguageOptions extends CommonOptions, ModelOptions {
   /** Languages that pass, by their ISO 639-1 codes. */
   validLanguages: string[];
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * full: the text as a whole. sentence: each sentence. The worst one decides.
    * @default "full"
@@ -292,6 +312,11 @@ interface ToxicityOptions extends CommonOptions, ModelOptions {
    * @default "embedded:multitask"
    */
   model?: string | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
@@ -511,6 +536,11 @@ export interface BiasOptions extends CommonOptions, ModelOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
    * characters. The worst piece decides.
@@ -578,6 +608,11 @@ export interface CodeOptions extends CommonOptions, ModelOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * The longest input in tokens, if it should be shorter than the model's own limit. A linear model reads the whole
    * text.
    */
@@ -631,6 +666,11 @@ export interface EmotionDetectionOptions extends CommonOptions, ModelOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
    * characters. The worst piece decides.
@@ -681,6 +721,11 @@ export interface FactualConsistencyOptions extends CommonOptions, ModelOptions {
    * @default 0.75
    */
   minimumScore?: number | { fpr: number } | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
    * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
@@ -802,6 +847,11 @@ export interface MaliciousURLsOptions extends CommonOptions, ModelOptions {
    */
   threshold?: number | { fpr: number } | undefined;
   /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
    * Hosts that never fail, with all hosts below them: example.com allows www.example.com too.
    * @default []
    */
@@ -836,6 +886,11 @@ export interface NoRefusalOptions extends CommonOptions, ModelOptions {
    * @default 0.55
    */
   threshold?: number | { fpr: number } | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
@@ -882,6 +937,11 @@ export interface PromptInjectionOptions extends CommonOptions, ModelOptions {
    * @default 0.92
    */
   threshold?: number | { fpr: number } | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
    * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
@@ -978,6 +1038,11 @@ export interface RelevanceOptions extends CommonOptions, ModelOptions {
    * @default 0.5
    */
   threshold?: number | { fpr: number } | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
   /**
    * windows: all of prompt and output, in overlapping pieces if they are longer than the model's input; the two nearest
    * pieces count. full: their beginnings. sentence, chunks, truncate_token_head_tail, truncate_head_tail: other pieces.

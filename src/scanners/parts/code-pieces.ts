@@ -11,7 +11,7 @@ import { classifierOption, classifierOptions } from "./model-options.ts";
 import { unclosedBlock } from "./open-spans.ts";
 import { pieceClassifier } from "./piece-classifier.ts";
 import { pieceScanner } from "./piece-scanner.ts";
-import { type Threshold, thresholdOption } from "./threshold.ts";
+import { reviewOptions, type Threshold, thresholdOption } from "./threshold.ts";
 
 /** The label for text that is not code. */
 const NONE = "none";
@@ -30,6 +30,7 @@ export function codeOptions(threshold: number, what: string) {
   return {
     model: classifierOption(EMBEDDED, `${what}. A linear model needs the label ${NONE}`),
     threshold: thresholdOption(threshold, "A text fails when the probability of a piece of it is above this."),
+    ...reviewOptions,
     ...classifierOptions,
   };
 }

@@ -8,7 +8,7 @@ import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from 
 import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
 import { type ScoredPart, type ScoredText, scoreViews } from "./scored-text.ts";
 import { streamingOf } from "./sentence-streaming.ts";
-import { resolveThreshold, type Threshold, thresholdOption } from "./threshold.ts";
+import { resolveReview, resolveThreshold, reviewOptions, type Threshold, thresholdOption } from "./threshold.ts";
 import {
   languageScorer,
   onUntrainedLanguageOption,
@@ -26,6 +26,7 @@ export function labelScannerOptions(threshold: number, what: string) {
   return {
     model: modelOption(),
     threshold: thresholdOption(threshold, `A text fails when the probability of ${what} is above this.`),
+    ...reviewOptions,
     matchType: matchTypeOption,
     onUntrainedLanguage: onUntrainedLanguageOption,
     ...engineOptions(),
@@ -78,6 +79,7 @@ export function labelScanner(
   const languages = languageScorer({ type, engine, model, head: labels.head, treatment });
   const streaming = streamingOf(matchType);
   return {
+    ...resolveReview({ type, schema, options }, model.folder, threshold),
     ...(streaming ? { streaming } : {}),
     load: async (signal) => {
       // The first call loads the language detector in parallel if the model is on this machine, the second one after a download.

@@ -6,7 +6,7 @@ import { withPathPrefix } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import type { PieceClassifier } from "./piece-classifier.ts";
-import { resolveThreshold, type Threshold } from "./threshold.ts";
+import { resolveReview, resolveThreshold, type Threshold } from "./threshold.ts";
 import { type UntrainedTreatment, withUntrained } from "./untrained-languages.ts";
 
 /** A piece of a text with its score. */
@@ -50,6 +50,7 @@ export function pieceScanner(
 ): ScannerBody {
   const threshold = resolveThreshold({ type, schema, options }, model.folder);
   return {
+    ...resolveReview({ type, schema, options }, model.folder, threshold),
     ...(streaming ? { streaming } : {}),
     load: async (signal) => {
       await model.load(signal);

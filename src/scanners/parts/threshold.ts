@@ -13,6 +13,21 @@ interface ThresholdOwner {
   readonly options: Record<string, unknown>;
 }
 
+const threshold = () =>
+  z.union(
+    [
+      z.number().min(0).max(1),
+      z.strictObject({
+        fpr: z
+          .number()
+          .gt(0)
+          .lt(1)
+          .describe("The share of harmless texts that may fail, such as 0.001 for one in a thousand."),
+      }),
+    ],
+    { error: "expected a number from 0 to 1, or fpr, a false positive rate" },
+  );
+
 /**
  * Creates the threshold option of a scanner.
  *
@@ -20,20 +35,7 @@ interface ThresholdOwner {
  * @param what a sentence for the documentation that tells what is compared with the threshold.
  */
 export function thresholdOption(value: number, what: string) {
-  const schema = z
-    .union(
-      [
-        z.number().min(0).max(1),
-        z.strictObject({
-          fpr: z
-            .number()
-            .gt(0)
-            .lt(1)
-            .describe("The share of harmless texts that may fail, such as 0.001 for one in a thousand."),
-        }),
-      ],
-      { error: "expected a number from 0 to 1, or fpr, a false positive rate" },
-    )
+  const schema = threshold()
     .default(value)
     .describe(
       `${what} A probability from 0 to 1, or fpr: the false positive rate that it should have on the harmless texts that the model was ` +
@@ -41,6 +43,18 @@ export function thresholdOption(value: number, what: string) {
     );
   return withoutInfluence(schema);
 }
+
+/** The options of scanners that can ask for the review of a person. */
+export const reviewOptions = {
+  reviewThreshold: withoutInfluence(
+    threshold()
+      .optional()
+      .describe(
+        "A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person should decide " +
+          "about it (app.review). A probability, or fpr. Default: no text needs a review.",
+      ),
+  ),
+};
 
 /**
  * Returns the options that influence a scanner's probabilities, by name. A curve of false positives is valid only for the values that it
@@ -114,6 +128,28 @@ export function resolveThreshold(
 export function resolveMinimum(owner: ThresholdOwner, folder: string | undefined, option: string): number {
   const minimum = owner.options[option] as Threshold;
   return typeof minimum === "number" ? 1 - minimum : resolveThreshold(owner, folder, option);
+}
+
+/**
+ * Resolves the option `reviewThreshold` of a scanner.
+ *
+ * @param threshold the resolved threshold, above which a text fails.
+ * @param minimum the name of the option that is a minimum in place of a threshold.
+ * @throws GuardValidationError with the path `reviewThreshold` if no text is between the two thresholds, and as {@link resolveThreshold} does.
+ */
+export function resolveReview(
+  owner: ThresholdOwner,
+  folder: string | undefined,
+  threshold: number,
+  minimum?: string,
+): { reviewThreshold: number } | undefined {
+  if (owner.options.reviewThreshold === undefined) return undefined;
+  const reviewThreshold = (minimum ? resolveMinimum : resolveThreshold)(owner, folder, "reviewThreshold");
+  if (reviewThreshold < threshold) return { reviewThreshold };
+  const shown = (value: number) => Math.round((minimum ? 1 - value : value) * 1e6) / 1e6;
+  const relation = minimum ? `above ${toSnakeCase(minimum)}` : "below threshold";
+  const message = `must be ${relation}, which is ${shown(threshold)}; got ${shown(reviewThreshold)}`;
+  throw new GuardValidationError([{ path: "reviewThreshold", message }]);
 }
 
 /** Lists the settings of a curve that have other values here, as written in a configuration file. */

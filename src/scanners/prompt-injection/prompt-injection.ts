@@ -13,7 +13,7 @@ import {
   thresholdDifference,
 } from "../parts/model-options.ts";
 import { coverageOf, deobfuscateOption, failingParts, type ScoredText, worstPart } from "../parts/scored-text.ts";
-import { resolveThreshold, thresholdOption } from "../parts/threshold.ts";
+import { resolveReview, resolveThreshold, reviewOptions, thresholdOption } from "../parts/threshold.ts";
 import { onUntrainedLanguageOption, withUntrained } from "../parts/untrained-languages.ts";
 import { ClassifierDetector, type InjectionClassifier } from "./custom-classifier.ts";
 import { failingSentences } from "./failing-sentences.ts";
@@ -39,6 +39,7 @@ export const PromptInjection = defineScanner({
   options: () => ({
     model: modelOption("embedded:prompt-injection"),
     threshold: thresholdOption(0.92, "A text fails when its probability is above this."),
+    ...reviewOptions,
     matchType: z
       .enum(LONG_TEXT_STRATEGIES)
       .default("windows")
@@ -90,6 +91,7 @@ export const PromptInjection = defineScanner({
     const detector = model ?? new ClassifierDetector(classifier as InjectionClassifier, options);
     const threshold = resolveThreshold({ type, schema, options }, detector.folder);
     return {
+      ...resolveReview({ type, schema, options }, detector.folder, threshold),
       load: (signal) => detector.load(signal),
       close: () => detector.close(),
       async detect(text: string, context: CallContext = {}): Promise<Detection> {

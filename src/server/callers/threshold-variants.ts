@@ -61,14 +61,26 @@ export class ThresholdVariants {
     // The scanners were passed to `createServer` and are not in the configuration.
     if (!entry)
       throw new GuardValidationError([{ path: "threshold", message: "this scanner has no threshold to set" }]);
-    const variant = buildScanner(
-      side,
-      { ...entry, params: { ...entry.params, threshold } },
-      this.#config,
-      this.#environment,
-    );
+    const build = (params: object) =>
+      buildScanner(side, { ...entry, params: { ...entry.params, ...params } }, this.#config, this.#environment);
+    const variant = withoutReview(build, { threshold });
     if (this.#variants.size >= MAX_VARIANTS) this.#variants.delete(this.#variants.keys().next().value as string);
     this.#variants.set(key, variant);
     return variant;
+  }
+}
+
+/**
+ * Builds a variant. If its threshold is below that of reviews, no text is between the two, and the variant asks for no reviews.
+ *
+ * @throws GuardValidationError for other faults.
+ */
+function withoutReview(build: (params: object) => Scanner, params: object): Scanner {
+  try {
+    return build(params);
+  } catch (error) {
+    const isReview = ({ path }: ValidationIssue) => /^params\.review_?threshold$/i.test(path.replace(/^\./, ""));
+    if (!(error instanceof GuardValidationError) || !error.issues.every(isReview)) throw error;
+    return build({ ...params, reviewThreshold: undefined, review_threshold: undefined });
   }
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { blockedMessage } from "../../guard/blocked-error.ts";
 import type { GuardReport } from "../../guard/guard.ts";
 import { ROLES } from "../../messages/chat-messages.ts";
+import { isWithheld } from "../../scan/outcome.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
 
 /** A message of the gateways: one role and one text for every provider. */
@@ -80,7 +81,7 @@ async function checkRequest(messages: readonly Message[], { call }: DialectCall)
   const { report, request } = await call.request({
     messages: messages.map(({ role, content }) => ({ role: roleOf(role), content })),
   });
-  if (report.outcome === "blocked") return { body: rejecting("request", report) };
+  if (isWithheld(report)) return { body: rejecting("request", report) };
   const texts = request.messages.map(({ content }) => content as string);
   if (texts.every((text, index) => text === messages[index]?.content)) return { body: passing() };
   // The gateway matches messages by position, so their number must not change.
@@ -96,11 +97,9 @@ async function checkAnswers(
   // The gateway does not send the prompt, so nothing can be compared with it.
   const suppress = scanners.output.filter(({ scanner }) => scanner.comparesWithPrompt).map(({ name }) => name);
   const answers = await begin({ suppress }).answers(choices.map(({ message }) => message.content));
-  const blocked = answers.find(({ report }) => report.outcome === "blocked");
+  const blocked = answers.find(({ report }) => isWithheld(report));
   if (blocked && canRejectAnswers) return { body: rejecting("answer", blocked.report) };
-  const texts = answers.map(({ report, text }) =>
-    report.outcome === "blocked" ? blockedMessage("answer", report) : text,
-  );
+  const texts = answers.map(({ report, text }) => (isWithheld(report) ? blockedMessage("answer", report) : text));
   if (texts.every((text, index) => text === choices[index]?.message.content)) return { body: passing() };
   const changed = choices.map((choice, index) => ({
     ...choice,

@@ -4,6 +4,7 @@ import { blockedMessage } from "../../guard/blocked-error.ts";
 import type { GuardedCall, GuardReport } from "../../guard/guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";
+import { isWithheld } from "../../scan/outcome.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { lengthIn } from "../../text/offsets.ts";
 import { chatOf, message } from "../schemas/conversation.ts";
@@ -214,6 +215,6 @@ async function unreadImages(
 }
 
 function blockedReply(what: "request" | "answer", reports: readonly GuardReport[]): DialectReply | undefined {
-  const report = reports.find(({ outcome }) => outcome === "blocked");
+  const report = reports.find(isWithheld);
   return report && { body: { action: "BLOCKED", blocked_reason: blockedMessage(what, report) } };
 }

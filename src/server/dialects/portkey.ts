@@ -6,7 +6,7 @@ import type { Format, Json } from "../../http-formats/format.ts";
 import { findFormat } from "../../http-formats/formats.ts";
 import { readRequestParts } from "../../http-formats/request-parts.ts";
 import { Problem } from "../../http-server/problem.ts";
-import type { Outcome } from "../../scan/outcome.ts";
+import { type Outcome, worstOutcome } from "../../scan/outcome.ts";
 import { type Dialect, type DialectCall, type DialectReply, endpoint } from "./dialect.ts";
 
 const json = z.record(z.string(), z.unknown());
@@ -85,7 +85,7 @@ function formatFor({ requestType }: Body): Format {
 async function beforeCall(hook: Body, { call, vaults, restores, scanners }: DialectCall): Promise<DialectReply> {
   const format = formatFor(hook);
   // The gateway ignores the verdict about the answer of a stream, so a stream must not begin.
-  if (isStream(hook) && scanners.output.length > 0) return { body: refused(NO_STREAMS) };
+  if (isStream(hook) && scanners.output.length > 0) return { body: refused("blocked", NO_STREAMS) };
   // Ignore a vault field of the client.
   const { [VAULT]: clientVault, ...request } = hook.request.json;
   const before = JSON.stringify(request);
@@ -103,7 +103,7 @@ async function afterCall(hook: Body, { begin, vaults }: DialectCall): Promise<Di
   // Errors of the provider are no output of a model.
   if (typeof statusCode === "number" && statusCode >= 400) return passed([]);
   if (!format.readAnswer) return passed([]);
-  if (!answer || isStream(hook)) return { body: refused(NO_STREAMS) };
+  if (!answer || isStream(hook)) return { body: refused("blocked", NO_STREAMS) };
   const { [VAULT]: token, ...request } = hook.request.json;
   const { texts = [], chat } = readRequestParts(format, request, { unguarded: "pass" });
   const { messages = [], ...sent } = chat?.request ?? {};
@@ -131,17 +131,17 @@ async function decide(
     return passed(reports, transformedData);
   } catch (error) {
     if (!(error instanceof GuardBlockedError)) throw error;
-    return { body: refused(blockedMessage(error.part, error.report)) };
+    return { body: refused(error.outcome, blockedMessage(error.part, error.report)) };
   }
 }
 
 function passed(reports: readonly GuardReport[], transformedData?: object): DialectReply {
-  const outcome: Outcome = reports.some(({ outcome }) => outcome === "masked") ? "masked" : "passed";
+  const outcome = worstOutcome(reports);
   return { body: { verdict: true, data: { outcome }, ...(transformedData ? { transformedData } : {}) } };
 }
 
-function refused(message: string): object {
-  return { verdict: false, data: { outcome: "blocked" satisfies Outcome, message } };
+function refused(outcome: Outcome, message: string): object {
+  return { verdict: false, data: { outcome, message } };
 }
 
 /** Wraps a call, and collects its reports. */

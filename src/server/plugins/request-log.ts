@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import { failingChecks } from "../../scan/report.ts";
+import { isInReview } from "../../scan/check-result.ts";
+import { failingChecks, resultName } from "../../scan/report.ts";
 import type { Decisions } from "../decisions/decisions.ts";
 
 declare module "fastify" {
@@ -20,6 +21,7 @@ export interface RequestLogOptions {
 export interface LoggedScans {
   valid?: boolean;
   flagged?: string[];
+  in_review?: string[];
   would_block?: string[];
   would_mask?: string[];
 }
@@ -30,11 +32,13 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
     const { valid = true, flagged = [], ...logged } = (request.scanLog ?? {}) as LoggedScans;
     // Some dialects scan several texts of a request.
     const joined = (one: readonly string[] = [], other: readonly string[] = []) => [...new Set([...one, ...other])];
+    const inReview = joined(logged.in_review, report.checks.filter(isInReview).map(resultName));
     const wouldBlock = joined(logged.would_block, report.wouldBlock);
     const wouldMask = joined(logged.would_mask, report.wouldMask);
     request.scanLog = {
       valid: valid && report.isValid,
       flagged: joined(flagged, failingChecks(report)),
+      ...(inReview.length > 0 ? { in_review: inReview } : {}),
       ...(wouldBlock.length > 0 ? { would_block: wouldBlock } : {}),
       ...(wouldMask.length > 0 ? { would_mask: wouldMask } : {}),
       ...(cache ? { cache } : {}),

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { Problem, problemBody } from "../../http-server/problem.ts";
+import { isWithheld } from "../../scan/outcome.ts";
 import { jsonReport } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
@@ -284,7 +285,7 @@ async function writeEvent(event: OutputEvent, stream: StartedStream): Promise<st
   const { outcome, atEnd = [] } = event.report;
   await publishDecision(stream, event.report);
   const answer = { ...jsonReport(event.report, start.details ?? false), outcome, at_end: atEnd };
-  return format.write(outcome === "blocked" ? "blocked" : "done", answer);
+  return format.write(isWithheld(event.report) ? "blocked" : "done", answer);
 }
 
 /** Ends with the reason of a signal as soon as it is aborted, even while the source is pending. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CHECK_OUTCOMES } from "../../scan/check-result.ts";
 import { OUTCOMES } from "../../scan/outcome.ts";
 import { type AdHocRecognizer, adHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { OffsetUnit } from "../../text/offsets.ts";
@@ -160,8 +161,11 @@ export const check = z
       .optional()
       .describe("Present if the check only monitors: the text goes on unchanged, and is valid whatever this verdict."),
     outcome: z
-      .enum(["passed", "rewritten", "flagged", "error"])
-      .describe("rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed unchanged."),
+      .enum(CHECK_OUTCOMES)
+      .describe(
+        "rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed unchanged. review: it passed, but its " +
+          "probability is above review_threshold.",
+      ),
     score: z.number().describe("Risk score: below 0 passes, above 0 fails."),
     probability: z.number().optional().describe("The probability that is compared with the threshold, 0..1."),
     timing: z.number().describe("Milliseconds."),
@@ -211,7 +215,8 @@ export const resultFields = {
     .enum(OUTCOMES)
     .optional()
     .describe(
-      "With details: what to do with the text. masked: checks failed, but their findings were removed (see app.masking).",
+      "With details: what to do with the text. masked: checks failed, but their findings were removed (see app.masking). review: a " +
+        "person should decide about the text, which is held if is_valid is false (see app.review).",
     ),
   probabilities: z
     .record(z.string(), z.number())

@@ -1,3 +1,4 @@
+import { isWithheld } from "../../scan/outcome.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
 import type { AnswerStream, StreamStep } from "../../stream/answer-stream.ts";
 import { awaitWithin } from "../../support/promises.ts";
@@ -31,7 +32,7 @@ export async function* outputEvents(
     for (const run of steps) {
       const { text, report }: StreamStep<ServiceReport> = await run();
       if (report) {
-        if (report.outcome !== "blocked" && text !== "") yield { event: "text", text };
+        if (!isWithheld(report) && text !== "") yield { event: "text", text };
         yield { event: "end", report };
         return;
       }

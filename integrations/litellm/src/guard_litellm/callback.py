@@ -328,8 +328,9 @@ def _log(answer: Any, with_texts: bool = True) -> None:
             scanners[name] = max(score, scanners.get(name, score))
     texts = [document.get("sanitized_text") or "" for document in documents]
     prompt = "\n".join(texts) if documents else answer.get("sanitized_prompt") or ""
+    is_withheld = answer.get("outcome") in ("blocked", "review") and not answer.get("is_valid")
     line = {
-        "sanitized_prompt": "" if answer.get("outcome") == "blocked" or not with_texts else prompt,
+        "sanitized_prompt": "" if is_withheld or not with_texts else prompt,
         "is_valid": answer.get("is_valid"),
         "outcome": answer.get("outcome"),
         "scanners": scanners,

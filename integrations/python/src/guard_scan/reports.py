@@ -8,9 +8,9 @@ from typing import Any, Literal, Union, cast
 
 from .errors import GuardBlockedError, invalid_reply
 
-#: The decision about a text: no check failed; the failing parts were removed; the text must be blocked.
-Outcome = Literal["passed", "masked", "blocked"]
-OUTCOMES = ("passed", "masked", "blocked")
+#: The decision about a text: no check failed; the failing parts were removed; a person should judge the text; the text must be blocked.
+Outcome = Literal["passed", "masked", "review", "blocked"]
+OUTCOMES = ("passed", "masked", "review", "blocked")
 
 #: A message, a content part or a tool definition, in the format of OpenAI, Anthropic, Google or MCP.
 Item = dict[str, Any]
@@ -25,7 +25,8 @@ class Report:
 
     #: The decision about the text.
     outcome: Outcome
-    #: Whether all checks passed. If the outcome is ``masked``, the sanitized text may be used although a check failed.
+    #: Whether all checks passed. If the outcome is ``masked``, the sanitized text may be used although a check failed. If it is ``review``,
+    #: the text may be used only if it is valid.
     is_valid: bool
     #: Risk scores by check. A check with a score above 0 failed.
     results_score: dict[str, float]
@@ -43,7 +44,8 @@ class Report:
 
     @property
     def is_blocked(self) -> bool:
-        return self.outcome == "blocked"
+        """Whether the text must not be used: it is blocked, or held until a person has approved it."""
+        return self.outcome == "blocked" or (self.outcome == "review" and not self.is_valid)
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ class _Reply:
 
     def common(self, scores: dict[str, float] | None = None) -> dict[str, Any]:
         outcome, is_valid = self.text("outcome"), self.flag("is_valid")
-        if outcome not in OUTCOMES or (outcome == "passed") != is_valid:
+        if outcome not in OUTCOMES or (outcome != "review" and (outcome == "passed") != is_valid):
             raise invalid_reply("outcome")
         return {
             "outcome": outcome,

@@ -1,5 +1,6 @@
 import type { TextReport } from "../../../guard/local-guard.ts";
-import { failingChecks } from "../../../scan/report.ts";
+import { isInReview } from "../../../scan/check-result.ts";
+import { failingChecks, resultName } from "../../../scan/report.ts";
 import type { Finding } from "../../../scan/scanner.ts";
 import { unscannedReasons } from "../../../service/decision.ts";
 import { lengthIn } from "../../../text/offsets.ts";
@@ -91,8 +92,10 @@ export function aboveThreshold<Of extends Detection>(
   return detections.filter(({ score }) => score >= (threshold ?? 0));
 }
 
+/** Returns the checks that withhold the text: those that failed, and those in review if the text is held. */
 function failedChecks(report: TextReport, { includes }: Detector) {
-  return failingChecks(report)
+  const held = report.isValid ? [] : report.checks.filter(isInReview).map(resultName);
+  return [...failingChecks(report), ...held]
     .filter(includes)
     .map((check) => ({ check, findings: report.findings[check] ?? [] }));
 }
