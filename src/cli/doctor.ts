@@ -219,8 +219,9 @@ async function findRisks(path: string): Promise<Finding> {
   const config = await loadConfig(path);
   const scanners = profilesOf(config).flatMap(({ config: own }) => Object.values(buildScanners(own)).flat());
   const returnsVaults = scanners.some(({ vaultScope }) => vaultScope === "call");
+  const requestsReviews = scanners.some(({ reviewThreshold }) => reviewThreshold !== undefined);
   const isPublic = !isLoopback(config.app.host);
-  const risks = risksOf(config, { env: process.env, returnsVaults, isPublic });
+  const risks = risksOf(config, { env: process.env, returnsVaults, requestsReviews, isPublic });
   if (risks.length === 0) return "none known";
   const warning = risks.map(({ about, text, advice }) => `${about}: ${text}. Advice: ${advice}`).join("\n");
   return { text: "", warning };

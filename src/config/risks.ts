@@ -17,6 +17,8 @@ export interface RiskContext {
   env: Environment;
   /** Whether a scanner replaces values by placeholders, so that responses contain vaults. */
   returnsVaults: boolean;
+  /** Whether a scanner asks for the reviews of texts. */
+  requestsReviews: boolean;
   /** Whether other machines reach the server. */
   isPublic: boolean;
 }
@@ -29,6 +31,7 @@ export function risksOf(config: Config, context: RiskContext): Risk[] {
     ...keyRisks(config, context),
     ...auditRisks(config),
     ...exceptionRisks(config),
+    ...reviewRisks(config, context),
   ];
   return risks.flatMap(([applies, about, text, advice]) => (applies ? [{ about, text, advice }] : []));
 }
@@ -142,6 +145,23 @@ function exceptionRisks(config: Config): PossibleRisk[] {
       "exceptions: { file: ... }, or redis",
     ],
     ...expired,
+  ];
+}
+
+function reviewRisks({ app, auth = [], reviews }: Config, { requestsReviews }: RiskContext): PossibleRisk[] {
+  return [
+    [
+      requestsReviews && !reviews.redis,
+      "reviews",
+      "texts that wait for a review are kept in memory only, and are lost when the server ends",
+      "reviews: { redis: ... }",
+    ],
+    [
+      requestsReviews && app.review === "hold" && auth.length > 0 && !auth.some(({ mayReview }) => mayReview),
+      "app.review",
+      "no credential may decide about the texts that are held for a review",
+      "may_review: true in an entry of auth, or review: pass",
+    ],
   ];
 }
 

@@ -19,6 +19,7 @@ import { exceptionStore } from "./exception-store.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
 import { MAX_WORKERS } from "./max-workers.ts";
 import { rateLimit } from "./rate-limit.ts";
+import { reviews } from "./reviews.ts";
 import { shadow } from "./shadow.ts";
 
 const seconds = z.number().positive().max(3600);
@@ -253,6 +254,12 @@ const rights = {
     .optional()
     .describe(
       "Whether these callers may list, add and remove exceptions (/admin/exceptions). Default: false. Without auth all callers may.",
+    ),
+  mayReview: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether these callers may read the texts in review, approve and reject them (/reviews). Default: false. Without auth all callers may.",
     ),
   mayAdminister: z
     .boolean()
@@ -502,6 +509,7 @@ export const configSchema = z.strictObject({
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How streamed outputs are scanned."),
   exceptions: exceptionStore.optional().describe("Where exceptions are kept that are added at run time."),
+  reviews: reviews.prefault({}).describe("Where and how long texts wait for the decision of a person."),
   audit: audit.optional().describe("The audit log: a record of every decision."),
   shadow: shadow
     .optional()

@@ -35,11 +35,12 @@ export function throwIfBlocked(part: ExchangePart, report: GuardReport): void {
 /** Returns one sentence that says what was blocked or held, and by which checks. */
 export function blockedMessage(
   part: ExchangePart,
-  report: Pick<GuardReport, "resultsScore" | "checks"> & Partial<Pick<GuardReport, "outcome">>,
+  report: Pick<GuardReport, "resultsScore" | "checks"> & Partial<Pick<GuardReport, "outcome" | "reviews">>,
 ): string {
   if (report.outcome === "review") {
     const checks = report.checks.filter(isInReview).map(resultName).join(", ");
-    return `The ${part} is held by guard until a person has approved it: ${checks}.`;
+    const ids = (report.reviews ?? []).map(({ id }) => id).join(", ");
+    return `The ${part} is held by guard until a person has approved it: ${checks}${ids && ` (review ${ids})`}.`;
   }
   const failing = failingChecks(report);
   // A text also fails if a part of it was not scanned.

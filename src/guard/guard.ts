@@ -6,6 +6,7 @@ import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
 import type { ScanCoverage } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import type { Source } from "../scan/source.ts";
+import type { Review } from "../service/review-desk.ts";
 import type { AnswerStream } from "../stream/answer-stream.ts";
 
 /** The results of the scanners for a request, an answer or other texts. */
@@ -24,6 +25,8 @@ export interface GuardReport extends MonitoredOutcome {
   /** Why the checks decided as they did. Offsets count Unicode code points, as in the HTTP API. */
   findings: Record<string, Finding[]>;
   coverage: ScanCoverage;
+  /** The reviews of texts that a person should judge, if a guard server keeps them. */
+  reviews?: readonly Review[];
   /** The checks that ran at the end of a streamed answer, because they need the whole text. */
   atEnd?: string[];
 }

@@ -222,12 +222,13 @@ export class LocalCall implements GuardedCall {
 }
 
 function toGuardReport(report: ServiceReport): LocalGuardReport {
-  const { outcome, atEnd, wouldBlock, wouldMask } = report;
+  const { outcome, atEnd, reviews, wouldBlock, wouldMask } = report;
   return {
     outcome,
     ...toTextReport(report),
     ...(wouldBlock ? { wouldBlock } : {}),
     ...(wouldMask ? { wouldMask } : {}),
+    ...(reviews ? { reviews } : {}),
     ...(atEnd ? { atEnd } : {}),
   };
 }

@@ -9,11 +9,14 @@ const WOULD_BLOCK = "x-guard-would-block";
 const WOULD_MASK = "x-guard-would-mask";
 /** The header with the outcome of a call that a person should judge. */
 const OUTCOME = "x-guard-outcome";
+/** The header with the ids of its reviews. */
+const REVIEW = "x-guard-review";
 
 /** The outcome of one call, for the log and metrics. */
 export class CallRecord {
   readonly #flagged = new Set<string>();
   readonly #inReview = new Set<string>();
+  readonly #reviews = new Set<string>();
   readonly #wouldBlock = new Set<string>();
   readonly #wouldMask = new Set<string>();
   readonly #texts: { request: unknown[]; answer: string[] } | undefined;
@@ -33,6 +36,7 @@ export class CallRecord {
       outcome: this.outcome,
       flagged: [...this.#flagged],
       ...(this.#inReview.size > 0 ? { in_review: [...this.#inReview] } : {}),
+      ...(this.#reviews.size > 0 ? { reviews: [...this.#reviews] } : {}),
       ...(this.#wouldBlock.size > 0 ? { would_block: [...this.#wouldBlock] } : {}),
       ...(this.#wouldMask.size > 0 ? { would_mask: [...this.#wouldMask] } : {}),
       ...(this.#texts ? { content: { request, answer: answer?.join("") } } : {}),
@@ -45,6 +49,7 @@ export class CallRecord {
       ...(this.#wouldBlock.size > 0 ? { [WOULD_BLOCK]: [...this.#wouldBlock].join(", ") } : {}),
       ...(this.#wouldMask.size > 0 ? { [WOULD_MASK]: [...this.#wouldMask].join(", ") } : {}),
       ...(this.outcome === "review" ? { [OUTCOME]: this.outcome } : {}),
+      ...(this.#reviews.size > 0 ? { [REVIEW]: [...this.#reviews].join(", ") } : {}),
     };
   }
 
@@ -105,6 +110,7 @@ export class CallRecord {
     if (isWorse) this.outcome = outcome;
     for (const check of failingChecks(report)) this.#flagged.add(check);
     for (const check of report.checks.filter(isInReview)) this.#inReview.add(resultName(check));
+    for (const { id } of report.reviews ?? []) this.#reviews.add(id);
     for (const check of wouldBlock) this.#wouldBlock.add(check);
     for (const check of wouldMask) this.#wouldMask.add(check);
   }

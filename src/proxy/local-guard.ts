@@ -40,6 +40,7 @@ export async function localGuard(config: Config, source?: ConfigSource): Promise
 /** Returns warnings about settings that have no effect on a proxy, and about empty lists of scanners. */
 function warningsOf({
   rateLimit,
+  reviews,
   cache,
   profiles,
   dialects,
@@ -50,6 +51,7 @@ function warningsOf({
 }: Config): string[] {
   const warnings: [applies: boolean, warning: string][] = [
     [rateLimit.enabled, "rate_limit: has no effect on a proxy"],
+    [reviews.redis !== undefined, "reviews: have no effect on a proxy, which keeps none"],
     [cache?.enabled === true, "cache: has no effect on a proxy"],
     [
       Object.keys(profiles).length > 0,

@@ -49,6 +49,8 @@ import { unknownRoutes } from "./plugins/unknown-routes.ts";
 import type { ServerContext } from "./process/process-state.ts";
 import type { ServerMetrics } from "./process/server-metrics.ts";
 import { RedisLinks } from "./redis/redis-link.ts";
+import { createReviewStore, reviewsPlugin } from "./reviews/plugin.ts";
+import { Reviews } from "./reviews/reviews.ts";
 import { batchRoutes } from "./routes/batch.ts";
 import { configRoute } from "./routes/config.ts";
 import { conversationRoutes } from "./routes/conversation.ts";
@@ -180,6 +182,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
     await app.register(metricsRoute, { metrics, pool: context.pool, public: config.metrics.public });
   }
   const exceptions = await registerExceptions(app, config, dependencies, { links, audit });
+  await registerReviews(app, config, dependencies, { links, audit, exceptions });
   await registerScanRoutes(app, config, dependencies, decisions, cache);
   return { app, exceptions };
 }
@@ -296,6 +299,27 @@ async function registerExceptions(
     record: async (event) => audit?.record(event),
   });
   return exceptions;
+}
+
+/** Opens the store of the texts in review, and registers the routes for decisions. */
+async function registerReviews(
+  app: FastifyInstance,
+  { reviews: settings }: Config,
+  { profiles, context: { state }, exceptionsKey }: AppDependencies,
+  { links, audit, exceptions }: { links: RedisLinks; audit: Audit | undefined; exceptions: RunTimeExceptions },
+): Promise<void> {
+  const reviews = new Reviews({
+    store: await createReviewStore(settings, state.shared.reviews, links, exceptionsKey),
+    exceptions,
+    key: exceptionsKey.key,
+    lifetimes: { review: settings.expires * 1000, approval: settings.approvalExpires * 1000 },
+    log: app.log,
+    count: (...event) => state.metrics.reviews.count(...event),
+    record: async (event) => audit?.record(event),
+  });
+  for (const { service } of profiles.all) service.reviewDesk = reviews;
+  app.addHook("onReady", async () => state.metrics.reviews.watch(() => reviews.count()));
+  await app.register(reviewsPlugin, { reviews });
 }
 
 async function registerScanRoutes(

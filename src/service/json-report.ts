@@ -33,6 +33,8 @@ interface Results {
   would_block?: string[];
   /** The checks that only monitor and would have masked the text. Absent if there are none. */
   would_mask?: string[];
+  /** The reviews of texts that a person should judge. Absent if there are none. */
+  reviews?: ServiceReport["reviews"];
   checks?: JsonCheck[];
   findings?: ScanReport["findings"];
   /** The edits that turn a single text into the sanitized text. */
@@ -66,7 +68,7 @@ export interface JsonCheck {
 export type DocumentId = string | number;
 
 /** The JSON result of a scan of documents. */
-export interface JsonDocumentsReport extends Pick<Results, "would_block" | "would_mask"> {
+export interface JsonDocumentsReport extends Pick<Results, "would_block" | "would_mask" | "reviews"> {
   /** Whether all documents passed unchanged. */
   is_valid: boolean;
   documents: JsonDocument[];
@@ -109,6 +111,7 @@ export function jsonReport(
     sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
     resultsOf(report, details),
     monitoredFields(report),
+    report.reviews && { reviews: report.reviews },
     sanitized && details && report.edits && { edits: report.edits },
     details && { outcome, engine_timing: engineTiming },
   );
@@ -129,6 +132,7 @@ export function jsonDocumentsReport(
   return {
     is_valid: isValid,
     ...monitoredFields(report),
+    ...(report.reviews ? { reviews: report.reviews } : {}),
     documents: documents.map((document, index) => jsonDocument(document, ids[index], details)),
     ...(details && sanitizedFields ? { sanitized_fields: sanitizedFields } : {}),
     ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),

@@ -18,6 +18,7 @@ import type { Vault } from "../scan/vault.ts";
 import type { StreamOptions } from "../stream/stream-options.ts";
 import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { OffsetUnit } from "../text/offsets.ts";
+import type { Review } from "./review-desk.ts";
 
 /** The limits and settings of a {@link ScanService}. Durations are milliseconds. */
 export interface ScanServiceOptions {
@@ -128,6 +129,8 @@ export interface ServiceReport
   edits?: readonly Edit[];
   /** The decision about the text, or about all texts of the call. */
   outcome: Outcome;
+  /** The reviews of texts that a person should judge. Absent if there are none, and without a server that keeps them. */
+  reviews?: readonly Review[];
   /** The scanners that ran only at the end of a streamed output, because they need all of it. */
   atEnd?: string[];
   /** The tool calls of an output, with restored values in their arguments. */

@@ -33,6 +33,8 @@ import { Admission } from "./admission/admission.ts";
 import { checkMasking, type DecisionPolicy, decide, enforcesSettings, unscannedReasons } from "./decision.ts";
 import { type MessageScan, scanMessage } from "./message-scan.ts";
 import { Readiness } from "./readiness.ts";
+import { requestReviews } from "./request-reviews.ts";
+import type { ReviewDesk } from "./review-desk.ts";
 import { type ScanSlot, ScanSlots, type StreamSlot } from "./scan-slots.ts";
 import { replaceScanners, scannerReplacer, sourceLists } from "./scanner-selection.ts";
 import type { ScanKind, ScanRequest, ScanServiceOptions, ServiceDocument, ServiceReport } from "./service-types.ts";
@@ -67,6 +69,7 @@ export class ScanService {
   readonly #policy: DecisionPolicy;
   readonly #readiness: Readiness;
   readonly #slots: ScanSlots;
+  #reviewDesk: ReviewDesk | undefined;
   /** Keys the cost estimates of this service: other services that share its admission have other scanners. */
   readonly #costKey: string;
   /** Frees the slots of streams that were garbage-collected before their end. */
@@ -127,6 +130,11 @@ export class ScanService {
   /** The scanners of each side, with their names in results. */
   get scanners(): Readonly<Record<Side, readonly NamedScanner[]>> {
     return this.#named;
+  }
+
+  /** Keeps the texts in review from now on. Without a desk, nobody can decide about them here. */
+  set reviewDesk(desk: ReviewDesk) {
+    this.#reviewDesk = desk;
   }
 
   /** The exceptions of all scans. */
@@ -275,7 +283,7 @@ export class ScanService {
       const { text, report } = await slot.step(chars, () => take(scan));
       if (!report) return { text };
       slot.end(new GuardError("GUARD_CLOSED", "The answer has ended."));
-      return { text, report: Object.assign(report, { text: "" }) };
+      return { text, report: await this.#reviewed(Object.assign(report, { text: "" }), request) };
     };
     const stream: AnswerStream<ServiceReport> = {
       get waiting() {
@@ -469,9 +477,16 @@ export class ScanService {
     );
     if (request.unknownFields) report.coverage.unknownFields = [...request.unknownFields];
     const { outcome } = report;
-    return outcome === undefined
-      ? Object.assign(report, decide(report, side, this.#policy))
-      : Object.assign(report, { outcome });
+    const decided =
+      outcome === undefined
+        ? Object.assign(report, decide(report, side, this.#policy))
+        : Object.assign(report, { outcome });
+    return this.#reviewed(decided, request);
+  }
+
+  /** Asks for the reviews of a report, if somebody keeps them. */
+  async #reviewed(report: ServiceReport, { credential }: ScanRequest): Promise<ServiceReport> {
+    return this.#reviewDesk ? requestReviews(report, this.#reviewDesk, credential) : report;
   }
 
   /** Adds the checks of other request fields to a report. */

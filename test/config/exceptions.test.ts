@@ -107,6 +107,7 @@ describe("allow in a configuration", () => {
     const risks = risksOf(checkConfig({ ...input, allow: [one, { ...one, expires: "2999-05-01" }] }), {
       env: {},
       returnsVaults: false,
+      requestsReviews: false,
       isPublic: false,
     });
     expect(risks.map(({ about, text }) => `${about}: ${text}`)).toEqual([

@@ -54,6 +54,21 @@ export function injectionScanner(
   };
 }
 
+/** A scanner of PromptInjection's kind whose texts with `p=0.6` to `p=0.9` need a review. */
+export function reviewingScanner(options: Partial<Scanner> = {}): Scanner {
+  return {
+    ...injectionScanner(),
+    reviewThreshold: 0.5,
+    async scan(text) {
+      const [, value = "0"] = /p=(0\.\d+)/.exec(text) ?? [];
+      const probability = Number(value);
+      const isValid = probability <= 0.9;
+      return { ...passed(text), isValid, score: isValid ? -0.5 : 0.5, probability };
+    },
+    ...options,
+  };
+}
+
 /** A scanner whose `scan` does something other than judging, such as throwing an error. */
 export function scannerOf(
   name: string,

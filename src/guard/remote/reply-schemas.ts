@@ -56,6 +56,11 @@ const outcome = {
   outcome: z.enum(OUTCOMES),
   would_block: names.optional(),
   would_mask: names.optional(),
+  reviews: z
+    .array(
+      z.object({ id: z.string(), scanner: z.string(), state: z.enum(["pending", "rejected"]), expires: z.string() }),
+    )
+    .optional(),
 };
 
 const check = z.object({
@@ -162,6 +167,7 @@ export function toReport(reply: z.output<z.ZodObject<typeof report>> & { at_end?
     resultsScore: reply.scanners,
     findings: reply.findings,
     coverage: reply.coverage,
+    ...(reply.reviews ? { reviews: reply.reviews } : {}),
     ...(reply.at_end ? { atEnd: reply.at_end } : {}),
   };
 }
@@ -196,7 +202,7 @@ function toMonitored({
 
 /** Converts a reply about several documents to a report with the worst score of each check. */
 export function toDocumentsReport(reply: z.output<typeof documentsReply>): GuardReport {
-  const { outcome, is_valid, documents, coverage } = reply;
+  const { outcome, is_valid, documents, reviews, coverage } = reply;
   const resultsScore: Record<string, number> = {};
   const { checks } = mergeResults(
     documents.map((document) => ({
@@ -210,7 +216,8 @@ export function toDocumentsReport(reply: z.output<typeof documentsReply>): Guard
       resultsScore[name] = Math.max(resultsScore[name] ?? score, score);
     }
   }
-  return { outcome, isValid: is_valid, ...toMonitored(reply), checks, resultsScore, findings: {}, coverage };
+  const asked = reviews ? { reviews } : {};
+  return { outcome, isValid: is_valid, ...toMonitored(reply), checks, resultsScore, findings: {}, coverage, ...asked };
 }
 
 /** Whether `is_valid` and `outcome` agree. */

@@ -106,9 +106,10 @@ function rightsOf({
   maySuppress = false,
   mayAddRecognizers = false,
   mayAddExceptions = false,
+  mayReview = false,
   mayAdminister = false,
 }: AuthEntry): Rights {
-  return { profile, mayChoose, maySuppress, mayAddRecognizers, mayAddExceptions, mayAdminister };
+  return { profile, mayChoose, maySuppress, mayAddRecognizers, mayAddExceptions, mayReview, mayAdminister };
 }
 
 function toScheme(entry: AuthEntry): Scheme {

@@ -19,6 +19,8 @@ export interface Rights {
   readonly mayAddRecognizers: boolean;
   /** Whether the caller may list, add and remove exceptions. */
   readonly mayAddExceptions: boolean;
+  /** Whether the caller may read the texts in review, and decide about them. */
+  readonly mayReview: boolean;
   /** Whether the caller may use the routes for operators (`/admin/...`). */
   readonly mayAdminister: boolean;
 }
@@ -30,12 +32,18 @@ export const ALL_RIGHTS: Rights = {
   maySuppress: true,
   mayAddRecognizers: true,
   mayAddExceptions: true,
+  mayReview: true,
   mayAdminister: true,
 };
 
 /** @throws Problem 403 if the caller may not add exceptions. */
 export function assertAddingExceptions({ mayAddExceptions }: Rights): void {
   if (!mayAddExceptions) throw new Problem(403, "This credential may not add exceptions.");
+}
+
+/** @throws Problem 403 if the caller may not decide about reviews. */
+export function assertReviewing({ mayReview }: Rights): void {
+  if (!mayReview) throw new Problem(403, "This credential may not decide about reviews.");
 }
 
 /** @throws Problem 403 if the caller is no operator. */

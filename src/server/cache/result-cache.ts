@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { isInReview } from "../../scan/check-result.ts";
 import { Vault } from "../../scan/vault.ts";
 import type { ServiceDocument, ServiceReport } from "../../service/service-types.ts";
 import { awaitUnlessAborted } from "../../support/promises.ts";
@@ -59,7 +60,7 @@ const MAX_LENGTH = 1024 * 1024;
  * operation, credential, configuration, and the versions of guard and its models. A key reveals nothing of the text, and callers with
  * different credentials share nothing.
  *
- * Results with a vault, with a failed scanner, and errors are never cached.
+ * Results with a vault, with a failed scanner, with a text in review, and errors are never cached.
  */
 export class ResultCache {
   readonly #hashKey: Buffer;
@@ -114,7 +115,8 @@ function isCacheable({ report, vault }: ScanResult): boolean {
   const failed = [report, ...(report.documents ?? []).flatMap(({ masked }) => masked ?? [])].some(
     ({ coverage }) => coverage.failed.length > 0,
   );
-  return vault.size === 0 && !failed;
+  // A person may decide about a text at any time.
+  return vault.size === 0 && !failed && !report.checks.some(isInReview);
 }
 
 /** Returns the part of a report that the response has. Other texts are not stored. */

@@ -56,6 +56,7 @@ export function recordOf(
     valid: report.isValid,
     outcome: report.outcome,
     ...monitoredFields(report),
+    ...(report.reviews ? { reviews: report.reviews.map(({ id }) => id) } : {}),
     scores: report.resultsScore,
     ...(cache ? { cache } : {}),
     ...(excepted.length > 0 ? { excepted: excepted.slice(0, MAX_FINDINGS) } : {}),

@@ -23,11 +23,16 @@ export async function createStore(
 ): Promise<ExceptionStore> {
   const { file, redis } = settings ?? {};
   if (file === undefined && !redis) return memory;
-  if (!hasKey) {
-    const message = `is required with exceptions.${file === undefined ? "redis" : "file"}: openssl rand -base64 32`;
-    throw new GuardValidationError([{ path: EXCEPTIONS_KEY, message }]);
-  }
+  assertExceptionsKey(file === undefined ? "exceptions.redis" : "exceptions.file", hasKey);
   if (file !== undefined) return new FileExceptions(resolve(file));
   const link = await links.link("exceptions", redis);
   return link ? new RedisExceptions(link, createSecretKey(key)) : memory;
+}
+
+/** @throws GuardValidationError if the environment lacks the key that a setting needs. */
+export function assertExceptionsKey(setting: string, hasKey: boolean): void {
+  if (hasKey) return;
+  throw new GuardValidationError([
+    { path: EXCEPTIONS_KEY, message: `is required with ${setting}: openssl rand -base64 32` },
+  ]);
 }

@@ -30,9 +30,6 @@ import { named, namedSchemas } from "../schemas/named.ts";
 import type { StoredException } from "./exception-store.ts";
 import type { RunTimeExceptions } from "./run-time-exceptions.ts";
 
-/** The maximum number of exceptions of the run time. Every failing check is compared with all of them. */
-const MAX_EXCEPTIONS = 1000;
-
 export interface ExceptionsPluginOptions {
   exceptions: RunTimeExceptions;
   profiles: Profiles;
@@ -210,11 +207,7 @@ function readException(
   if (isConfigured(profiles, exception.id)) {
     throw new GuardValidationError([{ path: "id", message: "an exception of the configuration has this id" }]);
   }
-  const isNew = exceptions.all.every(({ id }) => id !== exception.id);
-  if (isNew && exceptions.all.length >= MAX_EXCEPTIONS) {
-    const message = `there are ${MAX_EXCEPTIONS} exceptions already: remove expired ones`;
-    throw new GuardValidationError([{ path: "", message }]);
-  }
+  exceptions.assertRoomFor(exception.id);
   return exception;
 }
 

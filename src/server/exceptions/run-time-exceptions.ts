@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyBaseLogger } from "fastify";
 import type { Exceptions } from "../../scan/exceptions/exceptions.ts";
+import { GuardValidationError } from "../../support/errors.ts";
 import type { ExceptionStore, StoredException } from "./exception-store.ts";
+
+/** The maximum number of exceptions of the run time. Every failing check is compared with all of them. */
+const MAX_EXCEPTIONS = 1000;
 
 /** How often the exceptions of other instances are read, in milliseconds. */
 const REFRESH_MS = 1000;
@@ -78,6 +82,13 @@ export class RunTimeExceptions {
         log.error({ reason: (error as Error).message }, "the exceptions cannot be read: the old ones stay in effect");
       this.#hasFailed = true;
     }
+  }
+
+  /** @throws GuardValidationError if an exception with this id would be one too many. */
+  assertRoomFor(id: string): void {
+    if (this.#known.length < MAX_EXCEPTIONS || this.#known.some((known) => known.id === id)) return;
+    const message = `there are ${MAX_EXCEPTIONS} exceptions already: remove expired ones`;
+    throw new GuardValidationError([{ path: "", message }]);
   }
 
   /** @throws GuardError if it cannot be kept. It is not in effect then. */

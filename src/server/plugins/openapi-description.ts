@@ -19,6 +19,7 @@ const TAGS = [
   { name: "Analyze", description: "Check texts and return them, sanitized if a scanner rewrites them." },
   { name: "Scan", description: "Check texts without rewriting them." },
   { name: "Status", description: "Identity and state of the service." },
+  { name: "Reviews", description: "For the people who decide about doubtful texts." },
   { name: "Admin", description: "For operators." },
 ];
 

@@ -6,6 +6,7 @@ import type { GuardError } from "../../support/errors.ts";
 import { KEY_BYTES } from "../../support/secret-keys.ts";
 import { type AuditLogProvider, AuditLogs } from "../decisions/audit.ts";
 import { type ExceptionStore, MemoryExceptions } from "../exceptions/exception-store.ts";
+import { MemoryReviews, type ReviewStore } from "../reviews/review-store.ts";
 import { Traffic, type TrafficCounts } from "../traffic/traffic.ts";
 import { randomVaultKey, type VaultKey } from "../vault/vault-seal.ts";
 import { ServerMetrics } from "./server-metrics.ts";
@@ -22,6 +23,8 @@ export interface SharedState {
   readonly exceptionsKey: Uint8Array;
   /** The exceptions that were added at run time, if nothing else keeps them. */
   readonly exceptions: ExceptionStore;
+  /** The texts that wait for a review, if nothing else keeps them. */
+  readonly reviews: ReviewStore;
   /** Returns the store of remembered tool pins of a profile. By default each scanner has its own. */
   readonly rememberedPins?: (profile: string) => ToolPins;
 }
@@ -43,6 +46,7 @@ export class ProcessState {
       auditLogs: new AuditLogs(),
       exceptionsKey: randomBytes(KEY_BYTES),
       exceptions: new MemoryExceptions(),
+      reviews: new MemoryReviews(),
     },
   ) {
     this.shared = shared;

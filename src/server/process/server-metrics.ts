@@ -2,6 +2,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { ScanMetrics } from "../../http-server/metrics/scan-metrics.ts";
 import type { Decision } from "../decisions/decisions.ts";
 import type { RedisUse } from "../redis/redis-use.ts";
+import { ReviewMetrics } from "../reviews/review-metrics.ts";
 
 /** The counter of reloads. All workers reload together, so their counts must not be added up. */
 export const RELOADS = "guard_reloads_total";
@@ -11,6 +12,7 @@ export const RELOADS_HELP = "Reloads of the configuration while the server ran, 
 export class ServerMetrics {
   readonly scans = new ScanMetrics();
   readonly registry: Registry = this.scans.registry;
+  readonly reviews = new ReviewMetrics(this.registry);
   /** When counting started, in milliseconds since 1970. */
   readonly startedAt = Date.now();
   readonly #reloads: Counter;

@@ -20,7 +20,8 @@ export function startWarnings(config: Config, { input, output }: ScannerLists, i
     ],
   ];
   const returnsVaults = [...input, ...output].some(({ vaultScope }) => vaultScope === "call");
-  const risks = risksOf(config, { env: process.env, returnsVaults, isPublic });
+  const requestsReviews = [...input, ...output].some(({ reviewThreshold }) => reviewThreshold !== undefined);
+  const risks = risksOf(config, { env: process.env, returnsVaults, requestsReviews, isPublic });
   return [
     ...warnings.flatMap(([applies, warning]) => (applies ? [warning] : [])),
     ...risks.map(({ about, text, advice }) => `${about}: ${text}. Advice: ${advice}`),

@@ -83,7 +83,7 @@ function describeCredentials(entries: readonly AuthEntry[]) {
       ["suppress", entry.maySuppress],
       ["add_recognizers", entry.mayAddRecognizers],
       ["add_exceptions", entry.mayAddExceptions],
-      ["add_exceptions", entry.mayAddExceptions],
+      ["review", entry.mayReview],
       ["choose", (entry.mayChoose ?? []).length > 0],
     ];
     const may = rights.flatMap(([name, isGranted]) => (isGranted ? [name] : []));

@@ -20,6 +20,7 @@ export async function profilesRoute(app: FastifyInstance, { profiles }: { profil
       may_suppress: rights.maySuppress,
       may_add_recognizers: rights.mayAddRecognizers,
       may_add_exceptions: rights.mayAddExceptions,
+      may_review: rights.mayReview,
       may_administer: rights.mayAdminister,
       profiles: profiles.allowed(rights).map(({ name, service, variants }) => ({
         name,

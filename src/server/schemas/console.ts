@@ -34,6 +34,7 @@ export const profileList = z
     may_suppress: z.boolean().describe("Whether the caller may suppress scanners (scanners_suppress)."),
     may_add_recognizers: z.boolean().describe("Whether the caller may add recognizers (ad_hoc_recognizers)."),
     may_add_exceptions: z.boolean().describe("Whether the caller may list, add and remove exceptions."),
+    may_review: z.boolean().describe("Whether the caller may read the texts in review, and decide about them."),
     may_administer: z.boolean().describe("Whether the caller may use the routes for operators (/admin/...)."),
     profiles: z.array(profile).describe("The profiles that the caller may use."),
   })
@@ -55,6 +56,7 @@ export const profileListExample = {
   may_suppress: false,
   may_add_recognizers: false,
   may_add_exceptions: false,
+  may_review: false,
   may_administer: false,
   profiles: [
     { name: "default", is_default: true, may_set_thresholds: true, scanners: { input: [injection], output: [] } },
@@ -64,7 +66,7 @@ export const profileListExample = {
 const outcomes = z
   .record(z.string(), count)
   .describe(
-    "Number of scans by outcome: passed, masked, blocked. would_block and would_mask count scans among them that checks in monitor mode would have stopped.",
+    "Number of scans by outcome: passed, masked, review, blocked. would_block and would_mask count scans among them that checks in monitor mode would have stopped.",
   );
 const verdicts = z.object({ passed: count.optional(), failed: count.optional() });
 const scannerCounts = z.record(

@@ -4,6 +4,7 @@ import { OUTCOMES } from "../../scan/outcome.ts";
 import { type AdHocRecognizer, adHocRecognizers } from "../../scanners/parts/ad-hoc-recognizers.ts";
 import type { OffsetUnit } from "../../text/offsets.ts";
 import { CACHE_USES } from "../cache/result-cache.ts";
+import { reviewFields } from "./reviews.ts";
 
 /** Body fields of every scan. Unknown fields are ignored, as in llm-guard. */
 export const scanFields = {
@@ -205,6 +206,7 @@ export const resultFields = {
   is_valid: z.boolean().describe("Whether the text passed every check. Checks that only monitor do not count."),
   scanners: z.record(z.string(), z.number()).describe("Risk score by scanner: below 0 passes, above 0 fails."),
   ...monitoredFields,
+  ...reviewFields,
   checks: z.array(check).optional().describe("With details: all checks. Their findings are under their names."),
   findings: z.record(z.string(), z.array(finding)).optional().describe("With details: findings by scanner."),
   edits: z

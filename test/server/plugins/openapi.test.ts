@@ -45,6 +45,8 @@ describe("the OpenAPI document", () => {
       "/metrics",
       "/profiles",
       "/readyz",
+      "/reviews",
+      "/reviews/{id}",
       "/scan/conversation",
       "/scan/documents",
       "/scan/output",
@@ -66,13 +68,13 @@ describe("the OpenAPI document", () => {
         }
         if (method !== "post") continue;
         expect(requestBody?.content?.["application/json"]?.schema.properties, path).toBeTruthy();
-        const ofScans = path.startsWith("/admin/") ? [] : ["500", "504"];
+        const ofScans = /^\/(?:admin|reviews)\//.test(path) ? [] : ["500", "504"];
         for (const status of ["400", "401", "413", "415", "422", "429", "503", ...ofScans]) {
           expect(responses[status]?.content, `${path} ${status}`).toHaveProperty(["application/problem+json"]);
         }
       }
     }
-    expect(ids.size).toBe(23);
+    expect(ids.size).toBe(25);
   });
 
   it("is valid OpenAPI", async () => {
@@ -113,6 +115,9 @@ describe("the OpenAPI document", () => {
       "PromptRequest",
       "PromptResult",
       "PromptsRequest",
+      "Review",
+      "ReviewDecision",
+      "ReviewList",
       "ScanResult",
       "ServerConfig",
       "ServiceName",
@@ -158,8 +163,8 @@ describe("the OpenAPI document", () => {
     );
     const { paths } = (await get("/openapi.json")).json();
     const operations = Object.entries<Record<string, Operation>>(paths).filter(
-      // An exception has the time at which it was added, and its own tests.
-      ([path, { post }]) => post && !path.startsWith("/admin/"),
+      // An exception has the time at which it was added, and its own tests. So have reviews.
+      ([path, { post }]) => post && !path.startsWith("/admin/") && !path.startsWith("/reviews/"),
     );
     expect(operations).toHaveLength(13);
     for (const [path, { post: operation }] of operations) {

@@ -175,6 +175,25 @@ describe.skipIf(process.platform === "win32")("guard serve --workers", () => {
     expect(await code).toBe(0);
   });
 
+  it("shares reviews", async () => {
+    writeFileSync(join(folder, "unsure.mjs"), "export const unsure = () => 0.7;");
+    const scanner = '{ type: PromptInjection, params: { review_threshold: 0.5, classifier: "./unsure.mjs#unsure" } }';
+    const { child, lines, code, said } = serve(`app: { log_level: info }\ninput_scanners:\n  - ${scanner}\n`);
+    await said("all processes are ready");
+    const url = lines.find((line) => line.msg === "serving")?.url as string;
+    const scan = async () => JSON.parse((await ask(url, "/scan/prompt", { body: { prompt: "Well." } })).text);
+    const ids = new Set((await Promise.all([scan(), scan(), scan()])).map(({ reviews }) => reviews[0].id));
+    expect(ids.size).toBe(1);
+    const list = async () => JSON.parse((await ask(url, "/reviews", {})).text);
+    const lists = await Promise.all([list(), list()]);
+    expect(lists.map(({ pending }) => pending)).toEqual([1, 1]);
+    const body = { decision: "approve", reason: "a greeting" };
+    expect((await ask(url, `/reviews/${[...ids][0]}`, { body })).status).toBe(204);
+    expect((await Promise.all([scan(), scan()])).map(({ is_valid }) => is_valid)).toEqual([true, true]);
+    child.kill("SIGTERM");
+    expect(await code).toBe(0);
+  });
+
   it("exits if processes exit again and again", async () => {
     writeFileSync(
       join(folder, "ending.mjs"),

@@ -36,7 +36,7 @@ describe("GET /profiles", () => {
     const { profiles, ...rights } = (await get("/profiles", ops)).json();
     expect(rights).toEqual({
       ...{ credential: "ops", may_suppress: true, may_add_recognizers: false },
-      ...{ may_add_exceptions: false, may_administer: true },
+      ...{ may_add_exceptions: false, may_review: false, may_administer: true },
     });
     expect(profiles.map(({ name }: { name: string }) => name)).toEqual(["default", "strict"]);
     const [{ scanners, ...main }] = profiles;

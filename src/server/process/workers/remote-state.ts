@@ -21,6 +21,14 @@ export function remoteSharedState(supervisor: RpcChannel, keys: SharedKeys): Sha
       put: (exception) => supervisor.call("putException", exception),
       remove: (id) => supervisor.call("removeException", id),
     },
+    reviews: {
+      kind: "memory",
+      open: (review) => supervisor.call("openReview", review),
+      list: () => supervisor.call("listReviews"),
+      reject: (review) => supervisor.call("rejectReview", review),
+      remove: (id) => supervisor.call("removeReview", id),
+      count: () => supervisor.call("countReviews"),
+    },
     rememberedPins: (profile) => remotePins(supervisor, profile, keys.pins),
   };
 }

@@ -6,6 +6,7 @@ import { memoryStore, type PinStore, randomKey } from "../../../scanners/parts/t
 import { KEY_BYTES } from "../../../support/secret-keys.ts";
 import { type AuditLogHandle, AuditLogs } from "../../decisions/audit.ts";
 import { MemoryExceptions, type StoredException } from "../../exceptions/exception-store.ts";
+import { MemoryReviews, type StoredReview } from "../../reviews/review-store.ts";
 import type { RpcMethods } from "./rpc-channel.ts";
 
 /** How many pairs of a credential and an address are remembered, as in a single process. */
@@ -37,6 +38,7 @@ export class SharedStateOwner {
   readonly #auditLogs = new AuditLogs();
   readonly #pins = new Map<string, PinStore>();
   readonly #exceptions = new MemoryExceptions();
+  readonly #reviews = new MemoryReviews();
   readonly keys: SharedKeys = {
     vault: randomBytes(KEY_BYTES).toString("hex"),
     cache: randomBytes(KEY_BYTES).toString("hex"),
@@ -54,7 +56,13 @@ export class SharedStateOwner {
     const limits = this.#limitMethods();
     const audit = this.#auditMethods();
     return {
-      methods: { ...limits.methods, ...audit.methods, ...this.#pinMethods(), ...this.#exceptionMethods() },
+      methods: {
+        ...limits.methods,
+        ...audit.methods,
+        ...this.#pinMethods(),
+        ...this.#exceptionMethods(),
+        ...this.#reviewMethods(),
+      },
       release() {
         limits.release();
         audit.release();
@@ -122,6 +130,16 @@ export class SharedStateOwner {
       listExceptions: () => this.#exceptions.list(),
       putException: (exception: StoredException) => this.#exceptions.put(exception),
       removeException: (id: string) => this.#exceptions.remove(id),
+    };
+  }
+
+  #reviewMethods(): RpcMethods {
+    return {
+      openReview: (review: StoredReview) => this.#reviews.open(review),
+      listReviews: () => this.#reviews.list(),
+      rejectReview: (review: StoredReview) => this.#reviews.reject(review),
+      removeReview: (id: string) => this.#reviews.remove(id),
+      countReviews: () => this.#reviews.count(),
     };
   }
 
