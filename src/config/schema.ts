@@ -21,6 +21,7 @@ import { MAX_WORKERS } from "./max-workers.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { reviews } from "./reviews.ts";
 import { shadow } from "./shadow.ts";
+import { traffic } from "./traffic.ts";
 
 const seconds = z.number().positive().max(3600);
 
@@ -508,6 +509,7 @@ export const configSchema = z.strictObject({
     .describe("Exceptions of the named scanners, in all profiles: texts and passages that they must not fail."),
   conversation: conversation.prefault({}),
   stream: stream.prefault({}).describe("How streamed outputs are scanned."),
+  traffic: traffic.optional().describe("The counts of decisions that the console shows."),
   exceptions: exceptionStore.optional().describe("Where exceptions are kept that are added at run time."),
   reviews: reviews.prefault({}).describe("Where and how long texts wait for the decision of a person."),
   audit: audit.optional().describe("The audit log: a record of every decision."),

@@ -176,7 +176,7 @@ export async function buildApp(config: Config, dependencies: AppDependencies): P
   if (shadow) {
     await app.register(shadowPlugin, { shadow, decisions, registry: metrics.registry, pool: context.pool });
   }
-  await registerConsole(app, config, dependencies, decisions);
+  await registerConsole(app, config, dependencies, { decisions, links });
   if (context.reload) await app.register(reloadRoute, { reload: context.reload });
   if (config.metrics.exporter === "prometheus") {
     await app.register(metricsRoute, { metrics, pool: context.pool, public: config.metrics.public });
@@ -240,13 +240,16 @@ async function registerConsole(
   app: FastifyInstance,
   config: Config,
   { profiles, engine, context, source, warnings }: AppDependencies,
-  decisions: Decisions,
+  { decisions, links }: { decisions: Decisions; links: RedisLinks },
 ): Promise<void> {
   const { state, pool } = context;
   const { app: settings, auth = [], conversation } = config;
   await app.register(rootRoute, { name: settings.name, auth, window: conversation.window });
   await app.register(profilesRoute, { profiles });
-  await app.register(trafficPlugin, { traffic: state.traffic, decisions, pool, logContent: settings.logContent });
+  await app.register(trafficPlugin, {
+    ...{ traffic: state.traffic, shared: state.sharedTraffic, decisions, pool, logContent: settings.logContent },
+    link: await links.link("traffic", config.traffic?.redis),
+  });
   const { startedAt } = state.metrics;
   await app.register(configRoute, {
     config,

@@ -1,14 +1,14 @@
 // The view of live traffic: what the scanners decided in the last minutes.
 import { describeMinutes, minuteChart, SERIES, totalOf } from "./chart.js";
 import { card, element, emptyState, failureCard, meter, segments, table } from "./dom.js";
-import { checkTitle, clock, clockWithSeconds, milliseconds, number, percent } from "./format.js";
+import { checkTitle, clock, clockWithSeconds, count, milliseconds, number, percent } from "./format.js";
 import { CallError, call } from "./session.js";
 
 /**
  * @typedef {Record<string, number>} Counts
  * @typedef {{ time: string, request: string, route: string, credential: string, profile: string, side: string, outcome: string,
  *   failed: string[], would_fail?: string[], content?: Record<string, unknown> }} Decision
- * @typedef {{ since: string, has_texts: boolean, minutes: import("./chart.js").Minute[],
+ * @typedef {{ since: string, has_texts: boolean, instances: number, redis?: "up" | "down", minutes: import("./chart.js").Minute[],
  *   scanners: Record<string, Record<string, Counts>>, sources: Record<string, Counts>, credentials: Record<string, Counts>,
  *   profiles: Record<string, Counts>, errors: Counts, decisions: Decision[] }} Traffic
  */
@@ -53,7 +53,7 @@ export function trafficView({ onSignedOut }) {
       if (!document.hidden) {
         const traffic = await call(`admin/traffic?minutes=${state.range}`, { signal });
         const text = JSON.stringify(traffic);
-        if (text !== shown) replaceKeepingState(content, trafficCards(traffic));
+        if (text !== shown) replaceKeepingState(content, [...instancesNote(traffic), ...trafficCards(traffic)]);
         shown = text;
         live.textContent = `Updated ${clockWithSeconds(new Date().toISOString())}`;
         live.className = "live on";
@@ -122,6 +122,19 @@ function replaceKeepingState(target, children) {
     box.scrollTop = top;
     if (focused && focused === label) /** @type {HTMLElement} */ (box).focus({ preventScroll: true });
   }
+}
+
+/** Says whose counts are shown, if instances share them. @param {Traffic} traffic @returns {Node[]} */
+function instancesNote({ redis, instances }) {
+  if (!redis) return [];
+  const text =
+    redis === "up"
+      ? [`Counts of ${count(instances, "instance")}. The latest decisions are those of this instance.`]
+      : [
+          element("span", { class: "badge warned" }, "Redis does not respond"),
+          " These are the counts of this instance alone.",
+        ];
+  return [element("p", { class: "hint" }, ...text)];
 }
 
 /** @param {Traffic} traffic @returns {Node[]} */

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import { type Counters, MemoryCounters } from "../../http-server/callers/counter.ts";
 import type { ToolPins } from "../../scanners/parts/tool-pins.ts";
@@ -7,12 +7,15 @@ import { KEY_BYTES } from "../../support/secret-keys.ts";
 import { type AuditLogProvider, AuditLogs } from "../decisions/audit.ts";
 import { type ExceptionStore, MemoryExceptions } from "../exceptions/exception-store.ts";
 import { MemoryReviews, type ReviewStore } from "../reviews/review-store.ts";
+import { SharedTraffic } from "../traffic/shared-traffic.ts";
 import { Traffic, type TrafficCounts } from "../traffic/traffic.ts";
 import { randomVaultKey, type VaultKey } from "../vault/vault-seal.ts";
 import { ServerMetrics } from "./server-metrics.ts";
 
 /** State that all processes of a server share. With several processes the supervisor has it. */
 export interface SharedState {
+  /** Names the server among its instances. */
+  readonly instanceId: string;
   /** The key of vaults if the environment has none. */
   readonly vaultKey: VaultKey;
   /** The key of the cache if the environment has none. */
@@ -37,9 +40,11 @@ export class ProcessState {
   readonly shared: SharedState;
   readonly metrics = new ServerMetrics();
   readonly traffic = new Traffic();
+  readonly sharedTraffic: SharedTraffic;
 
   constructor(
     shared: SharedState = {
+      instanceId: randomUUID(),
       vaultKey: randomVaultKey(),
       cacheKey: randomBytes(KEY_BYTES),
       counters: new MemoryCounters(),
@@ -50,6 +55,7 @@ export class ProcessState {
     },
   ) {
     this.shared = shared;
+    this.sharedTraffic = new SharedTraffic(this.traffic, shared.instanceId);
   }
 }
 

@@ -80,8 +80,17 @@ const scannerCounts = z.record(
 
 export const traffic = z
   .object({
-    since: z.string().describe("When counting started (RFC 3339)."),
+    since: z.string().describe("When this server started to count (RFC 3339)."),
     has_texts: z.boolean().describe("Whether decisions have their texts (app.log_content)."),
+    instances: z
+      .int()
+      .describe("Number of instances that report their counts. 1 if the counts are of this server alone."),
+    redis: z
+      .enum(["up", "down"])
+      .optional()
+      .describe(
+        "Only with traffic.redis. up: the counts are those of all instances. down: those of this server alone.",
+      ),
     minutes: z
       .array(z.object({ time: z.string().describe("The start of the minute (RFC 3339)."), outcomes }))
       .describe("Each of the last minutes, oldest first."),
@@ -115,13 +124,15 @@ export const traffic = z
             .describe("The texts, only with app.log_content and for requests with the same credential."),
         }),
       )
-      .describe("The latest 50 decisions, newest first."),
+      .describe("The latest 50 decisions of this server, newest first."),
   })
   .describe("Decisions of the last minutes.");
 
 export const trafficExample = {
   since: "2026-03-01T08:00:00.000Z",
   has_texts: false,
+  instances: 2,
+  redis: "up",
   minutes: [{ time: "2026-03-01T08:14:00.000Z", outcomes: { passed: 41, blocked: 2 } }],
   scanners: { input: { PromptInjection: { passed: 41, failed: 2, ms: 731.5 } } },
   sources: { user: { passed: 41, failed: 2 } },

@@ -46,9 +46,11 @@ export interface TrafficCounts {
 }
 
 /** The counts of one minute. */
-interface Minute {
+export interface CountedMinute {
   /** Minutes since 1970. */
   number: number;
+  /** How often the counts have changed. */
+  changes: number;
   outcomes: Counts;
   sums: Counts;
 }
@@ -59,13 +61,19 @@ interface Minute {
  */
 export class Traffic {
   readonly #since = Date.now();
-  readonly #minutes: Minute[] = [];
+  readonly #minutes: CountedMinute[] = [];
   readonly #decisions: { credentialId: string | undefined; listed: ListedDecision }[] = [];
+
+  /** The minutes with counts, oldest first. */
+  get keptMinutes(): readonly CountedMinute[] {
+    const first = currentMinute() - KEPT_MINUTES + 1;
+    return this.#minutes.filter(({ number }) => number >= first);
+  }
 
   /** @param keepsTexts whether the list of decisions has the scanned texts. */
   countDecision(decision: Decision, keepsTexts: boolean): void {
     const { request, profile, report, side, cache, textSource } = decision;
-    const { outcomes, sums } = this.#current();
+    const { outcomes, sums } = this.#change();
     const credential = request.credential?.name ?? ANYBODY;
     const ofCredential = countsIn(countsIn(sums, "credentials"), credential);
     const ofProfile = countsIn(countsIn(sums, "profiles"), profile.name);
@@ -95,7 +103,7 @@ export class Traffic {
 
   /** Counts a request that got an error instead of a decision. */
   countError(status: number): void {
-    add(countsIn(this.#current().sums, "errors"), String(status));
+    add(countsIn(this.#change().sums, "errors"), String(status));
   }
 
   /**
@@ -118,12 +126,16 @@ export class Traffic {
     return counts;
   }
 
-  #current(): Minute {
+  /** Returns the current minute, whose counts the caller changes at once. */
+  #change(): CountedMinute {
     const number = currentMinute();
     const last = this.#minutes.at(-1);
     // A clock that is set back must not make a second entry of the same minute.
-    if (last && last.number >= number) return last;
-    const minute = { number, outcomes: emptyCounts(), sums: emptyCounts() };
+    if (last && last.number >= number) {
+      last.changes += 1;
+      return last;
+    }
+    const minute = { number, changes: 1, outcomes: emptyCounts(), sums: emptyCounts() };
     this.#minutes.push(minute);
     if (this.#minutes.length > KEPT_MINUTES) this.#minutes.shift();
     return minute;
@@ -166,7 +178,10 @@ export function mergeTraffic(counts: readonly TrafficCounts[]): TrafficCounts {
 }
 
 /** Returns the start of each of the last minutes with its outcomes, oldest first. Minutes without decisions are included. */
-export function minutesOf({ minutes }: TrafficCounts, length: number): { time: string; outcomes: Counts }[] {
+export function minutesOf(
+  { minutes }: Pick<TrafficCounts, "minutes">,
+  length: number,
+): { time: string; outcomes: Counts }[] {
   const now = currentMinute();
   return Array.from({ length }, (_, index) => {
     const number = now - length + 1 + index;
@@ -181,7 +196,8 @@ function verdictName(isValid: boolean): string {
   return isValid ? "passed" : "failed";
 }
 
-function currentMinute(): number {
+/** Minutes since 1970. */
+export function currentMinute(): number {
   return Math.floor(Date.now() / MINUTE_MS);
 }
 

@@ -9,7 +9,8 @@ import type { Scanner } from "../../../src/scan/scanner.ts";
 import { riskScore } from "../../../src/scan/score.ts";
 import { type ScannerLists, startServer } from "../../../src/server/index.ts";
 import { maskingScanner } from "../../support/masking-scanner.ts";
-import { injectionScanner, wordScanner } from "../fixtures.ts";
+import { injectionScanner, testServer, wordScanner } from "../fixtures.ts";
+import { RedisServer, skipsRedis } from "../redis/redis-server.ts";
 import { chromiumPath, noChromium, skipsBrowser } from "./chromium.ts";
 
 const run = promisify(execFile);
@@ -412,6 +413,25 @@ describe.skipIf(skipsBrowser)("the console", () => {
     expect(await page.locator("details[open] summary").textContent()).toBe("Figures by minute");
     await choose(page, "15 minutes");
     await page.getByText("3 scans in 15 minutes").waitFor();
+  });
+
+  it.skipIf(skipsRedis)("says of how many instances the traffic is, and when Redis does not respond", async () => {
+    const redis = new RedisServer();
+    await redis.start();
+    onTestFinished(() => redis.close());
+    const config = { traffic: { redis: { url: redis.url, timeout: 5 } } };
+    const other = await testServer({ input: [zebra()] }, config);
+    const { page, post } = await open({ input: [zebra()] }, { config });
+    await post("/scan/prompt", { prompt: "A zebra" });
+    await other.post("/scan/prompt", { prompt: "A cat" });
+    await view(page, "Traffic");
+    await page.getByText("Counts of 2 instances.").waitFor();
+    await page.getByText("2 scans in 60 minutes").waitFor();
+    await redis.kill();
+    await page.getByText("These are the counts of this instance alone.").waitFor();
+    await page.getByText("1 scan in 60 minutes").waitFor();
+    await redis.start();
+    await page.getByText("2 scans in 60 minutes").waitFor();
   });
 
   it("shows the configuration and its warnings", async () => {

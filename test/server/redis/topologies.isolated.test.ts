@@ -136,6 +136,17 @@ describe.skipIf(skipsRedis)("Redis of several processes", () => {
       expect(await second.client.dbsize()).toBeGreaterThan(0);
     });
 
+    it("sums the traffic of all servers", async () => {
+      const traffic = { traffic: { redis: settings() } };
+      const [one, other] = [await testServer({}, traffic), await testServer({}, traffic)];
+      for (const of of [one, other, other]) await of.post("/scan/prompt", { prompt: "x" });
+      await vi.waitFor(async () => {
+        const reply = (await one.get("/admin/traffic")).json();
+        expect(reply).toMatchObject({ redis: "up", instances: 2, profiles: { default: { passed: 3 } } });
+      }, PATIENCE);
+      expect(lines(one, "Redis")).toEqual([]);
+    });
+
     it("follows a slot that moves", async () => {
       const of = await server(settings());
       const before = (await call(of, callers.first)) as number;

@@ -2,14 +2,14 @@ import { createServer, type Server } from "node:net";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { testServer } from "../fixtures.ts";
 
-/** Starts a server that speaks Redis's protocol and replies to counts and look-ups of values with the same bytes. */
+/** Starts a server that speaks Redis's protocol and replies to scripts and look-ups with the same bytes. */
 async function redisThatReplies(reply: string): Promise<string> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (data) => {
       for (const [, name = ""] of String(data).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
         const isInfo = name.toLowerCase() === "info";
-        const isUse = /^(?:evalsha|eval|mget)$/i.test(name);
+        const isUse = /^(?:evalsha|eval|mget|hgetall)$/i.test(name);
         socket.write(isUse ? reply : isInfo ? "$14\r\nredis_mode:one\r\n" : "+OK\r\n");
       }
     });
@@ -55,5 +55,20 @@ describe("replies of Redis of another type", () => {
       expect(log.filter((line) => /"use":"rate_limit","reason":"unexpected_reply"/.test(line))).toHaveLength(1);
       expect(log.join("")).not.toContain("request failed");
     }
+  });
+
+  it.each([
+    ["a text", "+OK\r\n"],
+    ["a number", ":1\r\n"],
+    ["nothing", "$-1\r\n"],
+    ["a list", "*2\r\n$1\r\na\r\n$1\r\nx\r\n"],
+  ])("leave a server with its own counts of traffic: %s", async (_what, reply) => {
+    const redis = { url: await redisThatReplies(reply), timeout: 20 };
+    const { post, get, log } = await testServer({}, { traffic: { redis } });
+    await post("/scan/prompt", { prompt: "Hello." });
+    const shown = await get("/admin/traffic");
+    expect(shown.statusCode).toBe(200);
+    expect(shown.json()).toMatchObject({ redis: "down", instances: 1, profiles: { default: { passed: 1 } } });
+    expect(log.filter((line) => /"use":"traffic","reason":"unexpected_reply"/.test(line))).toHaveLength(1);
   });
 });

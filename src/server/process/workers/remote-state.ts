@@ -10,6 +10,7 @@ import type { SharedKeys, TakeArguments } from "./shared-state.ts";
 /** Returns the shared state of the supervisor, as a worker uses it. */
 export function remoteSharedState(supervisor: RpcChannel, keys: SharedKeys): SharedState {
   return {
+    instanceId: keys.instanceId,
     vaultKey: vaultKey(Buffer.from(keys.vault, "hex")),
     cacheKey: Buffer.from(keys.cache, "hex"),
     counters: new RemoteCounters(supervisor),

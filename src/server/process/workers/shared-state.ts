@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { AuditSettings, Rate } from "../../../config/index.ts";
 import { type LimitStatus, MemoryCounters } from "../../../http-server/callers/counter.ts";
@@ -12,8 +12,9 @@ import type { RpcMethods } from "./rpc-channel.ts";
 /** How many pairs of a credential and an address are remembered, as in a single process. */
 const MAX_KNOWN_PAIRS = 10_000;
 
-/** Secrets of all workers in hexadecimal, for those that the environment does not set. */
+/** Secrets of all workers in hexadecimal, for those that the environment does not set, and the id of the server. */
 export interface SharedKeys {
+  instanceId: string;
   vault: string;
   cache: string;
   texts: string;
@@ -40,6 +41,7 @@ export class SharedStateOwner {
   readonly #exceptions = new MemoryExceptions();
   readonly #reviews = new MemoryReviews();
   readonly keys: SharedKeys = {
+    instanceId: randomUUID(),
     vault: randomBytes(KEY_BYTES).toString("hex"),
     cache: randomBytes(KEY_BYTES).toString("hex"),
     texts: Buffer.from(this.#auditLogs.randomKey).toString("hex"),
