@@ -29,9 +29,10 @@ export const ROLES = Object.keys(SOURCES_BY_ROLE) as (keyof typeof SOURCES_BY_RO
 export function readChatMessage(message: Record<string, unknown>, index: number, reader: RequestReader): void {
   const keys: KeyPath = ["messages", index];
   const { role: given, content, parts } = message;
-  const hasParts = Array.isArray(parts);
+  // Google accepts a part in place of a list.
+  const hasParts = Array.isArray(parts) || isRecord(parts);
   // A request to Gemini may omit the role of its only message.
-  const role = given === undefined && hasParts ? "user" : given;
+  const role = (given === undefined || given === null) && hasParts ? "user" : given;
   if (typeof role !== "string" || !Object.hasOwn(SOURCES_BY_ROLE, role)) {
     throw invalidAt([...keys, "role"], `expected one of ${ROLES.join(", ")}`);
   }
@@ -54,7 +55,9 @@ export function readChatMessage(message: Record<string, unknown>, index: number,
 const KNOWN_BESIDE_PARTS: ReadonlySet<string> = new Set(["parts", ...KNOWN_MESSAGE_FIELDS]);
 
 /** Reads `parts`. Those of UI messages of the AI SDK have a type, and those of Gemini have none. */
-function readParts(parts: readonly unknown[], context: PartContext): void {
+function readParts(parts: unknown, context: PartContext): void {
+  if (isRecord(parts)) readGooglePart(parts, context);
+  if (!Array.isArray(parts)) return;
   for (const [index, part] of parts.entries()) {
     const inner = { ...context, keys: [...context.keys, index] };
     if (!isRecord(part)) readOtherPart(part, inner);

@@ -1,7 +1,7 @@
 import { isRecord } from "../support/is-record.ts";
 import { readAllStrings } from "./all-strings.ts";
 import { anthropicParts } from "./anthropic-parts.ts";
-import { readGoogleParts } from "./google-parts.ts";
+import { readGooglePart, readGoogleParts } from "./google-parts.ts";
 import { knownPartFields } from "./known-fields.ts";
 import { mcpParts } from "./mcp-parts.ts";
 import { openaiParts } from "./openai-parts.ts";
@@ -46,6 +46,7 @@ export function readContent(content: unknown, context: PartContext): void {
     else if (Array.isArray(content.content)) readMcpResult(content, context);
     else if (Array.isArray(content.parts))
       readGoogleParts(content.parts, { ...context, keys: [...context.keys, "parts"] });
+    else if (isRecord(content.parts)) readGooglePart(content.parts, { ...context, keys: [...context.keys, "parts"] });
     else throw invalidAt(context.keys, "expected a string, null, a part or an array of parts");
     return;
   }
