@@ -21,13 +21,17 @@ export function invalidRequest(path: string, message: string): GuardValidationEr
   return new GuardValidationError([{ path, message }]);
 }
 
-/** Converts an error to a reply. The message of an error that is not guard's may quote a text, so it is not included. */
-export function toReplyError(error: unknown): ReplyError {
+/**
+ * Converts an error to a reply. The message of an error that is not guard's may quote a text, so it is not included.
+ *
+ * @param blockedStatus the status of replies to blocked calls.
+ */
+export function toReplyError(error: unknown, blockedStatus: number): ReplyError {
   const isBlocked = error instanceof GuardBlockedError;
   const code = isBlocked && error.outcome === "review" ? "review_required" : "content_policy_violation";
   const failure = toHttpFailure(error);
-  // OpenAI and Anthropic answer 400 to requests that are invalid or against their policies.
-  const status = isBlocked || failure?.status === 422 ? 400 : (failure?.status ?? 500);
+  // OpenAI, Anthropic and Google answer 400 to requests that are invalid.
+  const status = isBlocked ? blockedStatus : failure?.status === 422 ? 400 : (failure?.status ?? 500);
   return {
     status,
     type: status < 500 ? "invalid_request_error" : "api_error",

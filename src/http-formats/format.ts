@@ -48,6 +48,8 @@ export interface AnswerPart {
 
 /** The format of error replies. */
 export interface ErrorFormat {
+  /** The status of replies to blocked calls. */
+  blockedStatus: number;
   /** Creates the body of an error reply. */
   body(error: ReplyError): Json;
 }
@@ -89,6 +91,11 @@ export interface Format {
   readAnswer?(body: Json): readonly AnswerPart[];
   /** Whether answers may also be plain text. */
   allowsPlainText?: boolean;
+  /**
+   * Returns the content type of the answer if it is a stream because of its URL: of server-sent events, or of a JSON array of events.
+   * Without this function, the body of the request says whether the answer is a stream.
+   */
+  streamType?(url: URL): string | undefined;
   /** Creates the guard of a streamed answer. */
   guardStream?(call: GuardedCall, request: Json): StreamGuard;
   blockedReply?: BlockedReply;

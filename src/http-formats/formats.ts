@@ -1,5 +1,6 @@
 import type { Format } from "./format.ts";
 import { anthropicMessages, anthropicTokenCount } from "./formats/anthropic-messages.ts";
+import { googleContent, googleEmbeddings, googleTokenCount } from "./formats/google-content.ts";
 import { openaiChat } from "./formats/openai-chat.ts";
 import { openaiCompletions } from "./formats/openai-completions.ts";
 import { openaiResponses, openaiTokenCount } from "./formats/openai-responses.ts";
@@ -26,6 +27,9 @@ export const FORMATS: readonly Format[] = [
   openaiImageEdits,
   anthropicMessages,
   anthropicTokenCount,
+  googleContent,
+  googleTokenCount,
+  googleEmbeddings,
 ];
 
 /**

@@ -7,12 +7,13 @@ import { checkAnswer, checkRequest } from "./exchange-check.ts";
 import type { Format, Json, RequestParts } from "./format.ts";
 import { openaiErrors } from "./formats/openai-errors.ts";
 import { findFormat } from "./formats.ts";
+import { framingOf, SSE_TYPE } from "./framing.ts";
 import { guardEventStream } from "./guarded-stream.ts";
 import { findLongNumbers, stringify } from "./long-numbers.ts";
 import { type Body, type FetchRequest, parseFetchArguments, type RequestBody, readBody } from "./request.ts";
 import { readRequestParts } from "./request-parts.ts";
 import { parseObject, readFormTexts } from "./slots.ts";
-import { encodeEvent, type SseEvent } from "./sse.ts";
+import type { SseEvent } from "./sse.ts";
 
 export { type ExchangePart, GuardBlockedError } from "../guard/blocked-error.ts";
 export type { Guard, GuardReport } from "../guard/guard.ts";
@@ -26,7 +27,7 @@ export interface GuardedFetchOptions extends Pick<CallOptions, "suppress"> {
    *
    * - `"throw"`, the default: reading the reply rejects with the {@link GuardBlockedError}. The SDKs of OpenAI and Anthropic pass on such
    *   an error unchanged, without a retry.
-   * - `"respond"`: the reply is an error in the format of the provider, with status 400.
+   * - `"respond"`: the reply is an error in the format of the provider, with status 400 (OpenAI, Anthropic) or 403 (Google).
    * - a function: the reply is an answer with the text that the function returns. If answers have no text, as for embeddings, this is like
    *   `"throw"`.
    */
@@ -149,7 +150,8 @@ class Exchange {
   async #guardReply(format: Format, call: GuardedCall, reply: Response): Promise<Response> {
     if (!reply.ok || reply.body === null || !(format.readAnswer || format.guardStream)) return reply;
     const type = reply.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
-    if (type === "text/event-stream" && format.guardStream) return this.#guardStream(format, call, reply, reply.body);
+    const isStream = type === SSE_TYPE || format.streamType?.(this.#request.url) !== undefined;
+    if (isStream && format.guardStream) return this.#guardStream(format, call, reply, type);
     let json: Json | undefined;
     try {
       const text = await this.#readText(reply, reply.body);
@@ -181,7 +183,7 @@ class Exchange {
     return text + decoder.decode();
   }
 
-  #guardStream(format: Format, call: GuardedCall, reply: Response, body: ReadableStream<Uint8Array>): Response {
+  #guardStream(format: Format, call: GuardedCall, reply: Response, type: string): Response {
     // The caller checks that the format supports streams.
     const guard = (format.guardStream as NonNullable<Format["guardStream"]>)(call, this.#json);
     const onError = async (error: unknown): Promise<readonly SseEvent[]> => {
@@ -192,13 +194,12 @@ class Exchange {
         return guard.replace(await onBlocked(error));
       }
       if (onBlocked !== "respond") throw error;
-      return guard.fail(toReplyError(error));
+      return guard.fail(toReplyError(error, format.errors.blockedStatus));
     };
     const onCancel = (reason: unknown) => this.#controller.abort(reason);
-    return createReply(
-      reply,
-      guardEventStream(body, { guard, onError, onCancel, onBuffered: this.#options.onBuffered }),
-    );
+    const { onBuffered } = this.#options;
+    const options = { guard, framing: framingOf(type), onError, onCancel, onBuffered };
+    return createReply(reply, guardEventStream(reply.body as ReadableStream<Uint8Array>, options));
   }
 
   /** Returns the reply to a call that was blocked or could not be checked. */
@@ -212,32 +213,40 @@ class Exchange {
       return this.#replace(format, await onBlocked(error), reply, answer);
     }
     if (onBlocked === "respond") {
-      const replyError = toReplyError(error);
+      const { blockedStatus, body: createBody } = format?.errors ?? openaiErrors;
+      const replyError = toReplyError(error, blockedStatus);
       const { status } = replyError;
-      const body = JSON.stringify((format?.errors ?? openaiErrors).body(replyError));
+      const body = JSON.stringify(createBody(replyError));
       const failed = createReply(reply, body, { status, type: JSON_TYPE });
       const retryAfter = toHttpFailure(error)?.retryAfter;
       if (retryAfter !== undefined) failed.headers.set("retry-after", String(retryAfter));
       return failed;
     }
     // SDKs wrap an error of fetch and retry the call. They do neither for an error of the body.
-    const isStream = this.#json.stream === true;
     const body = new ReadableStream({ start: (controller) => controller.error(error) });
-    return createReply(reply, body, { type: isStream ? SSE_TYPE : JSON_TYPE });
+    return createReply(reply, body, { type: this.#streamType ?? JSON_TYPE });
+  }
+
+  /** The content type of the answer if the request asks for a stream. */
+  get #streamType(): string | undefined {
+    const { streamType } = this.#format ?? {};
+    if (streamType) return streamType(this.#request.url);
+    return this.#json.stream === true ? SSE_TYPE : undefined;
   }
 
   /** Returns an answer with `text` instead of a blocked one. */
   #replace(format: Format, text: string, reply?: Response, answer?: Json): Response {
-    if (this.#json.stream === true && format.guardStream) {
+    const type = this.#streamType;
+    if (type !== undefined && format.guardStream) {
       const events = format.guardStream(this.#guard.call(), this.#json).replace(text);
-      return createReply(reply, new Blob(events.map(encodeEvent)), { type: SSE_TYPE });
+      const writer = framingOf(type).createWriter();
+      return createReply(reply, new Blob([...events.map((event) => writer.write(event)), writer.end()]), { type });
     }
     return createReply(reply, JSON.stringify(format.blockedReply?.body(text, this.#json, answer)), { type: JSON_TYPE });
   }
 }
 
 const JSON_TYPE = "application/json";
-const SSE_TYPE = "text/event-stream";
 
 /** Headers that describe the original body and not that of guard (RFC 9110, section 8; RFC 9112, section 6). */
 const BODY_HEADERS = ["content-length", "content-encoding", "transfer-encoding", "content-md5", "digest", "etag"];

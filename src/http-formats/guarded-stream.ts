@@ -1,11 +1,13 @@
 import { toReadableStream } from "../support/items.ts";
 import { awaitWithin } from "../support/promises.ts";
-import { encodeEvent, type SseEvent, SseReader } from "./sse.ts";
+import type { StreamFraming } from "./framing.ts";
+import type { SseEvent } from "./sse.ts";
 import type { StreamGuard } from "./stream-guard.ts";
 
 /** The options of {@link guardEventStream}. */
 export interface GuardedStreamOptions {
   guard: StreamGuard;
+  framing: StreamFraming;
   /** Ends the answer after a check failed or was impossible: with events, or by throwing. */
   onError(error: unknown): Promise<readonly SseEvent[]>;
   /** Called when the reader cancels. */
@@ -14,38 +16,49 @@ export interface GuardedStreamOptions {
   onBuffered?: ((chars: number) => void) | undefined;
 }
 
-/** Guards an answer of server-sent events. It reads from upstream only on demand of its reader. */
+/** Guards an answer that is a stream of events. It reads from upstream only on demand of its reader. */
 export function guardEventStream(
   upstream: ReadableStream<Uint8Array>,
-  { guard, onError, onCancel, onBuffered = () => {} }: GuardedStreamOptions,
+  { guard, framing, onError, onCancel, onBuffered = () => {} }: GuardedStreamOptions,
 ): ReadableStream<Uint8Array> {
   const reader = upstream.getReader();
   const cancel = (reason: unknown) => {
     reader.cancel(reason).catch(() => {});
   };
   const events = guardEvents(reader, guard, {
+    framing,
     onBuffered,
     onError(error) {
       cancel(error);
       return onError(error);
     },
   });
-  return toReadableStream(encodeEvents(events), (reason) => {
+  return toReadableStream(encodeEvents(events, framing), (reason) => {
     cancel(reason);
     onCancel(reason);
   });
 }
 
-async function* encodeEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<Uint8Array, void> {
-  for await (const event of events) yield encodeEvent(event);
+async function* encodeEvents(
+  events: AsyncIterable<SseEvent>,
+  framing: StreamFraming,
+): AsyncGenerator<Uint8Array, void> {
+  const writer = framing.createWriter();
+  for await (const event of events) yield writer.write(event);
+  const rest = writer.end();
+  if (rest.length > 0) yield rest;
 }
 
 async function* guardEvents(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   guard: StreamGuard,
-  { onError, onBuffered }: { onError: GuardedStreamOptions["onError"]; onBuffered(chars: number): void },
+  {
+    framing,
+    onError,
+    onBuffered,
+  }: Pick<GuardedStreamOptions, "framing" | "onError"> & { onBuffered(chars: number): void },
 ): AsyncGenerator<SseEvent, void> {
-  const sse = new SseReader();
+  const stream = framing.createReader();
   let read = reader.read();
   // A failed read is handled below. Until then it must not count as unhandled.
   read.catch(() => {});
@@ -57,13 +70,13 @@ async function* guardEvents(
         yield* await guard.channels.flush();
         continue;
       }
-      const events = chunk.done ? sse.end() : sse.read(chunk.value);
-      const arrived = events.reduce((sum, { data = "" }) => sum + data.length, sse.pendingChars);
+      const events = chunk.done ? stream.end() : stream.read(chunk.value);
+      const arrived = events.reduce((sum, { data = "" }) => sum + data.length, stream.pendingChars);
       for (const event of events) {
         onBuffered(arrived + guard.heldChars);
         yield* await guard.take(event);
       }
-      onBuffered(sse.pendingChars + guard.heldChars);
+      onBuffered(stream.pendingChars + guard.heldChars);
       if (chunk.done) {
         yield* await guard.finish();
         return;

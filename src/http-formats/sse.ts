@@ -1,18 +1,34 @@
-import { createParser } from "eventsource-parser";
+import { createParser, type ParseError } from "eventsource-parser";
+import { isRecord } from "../support/is-record.ts";
 import { type SseEvent, sseText } from "../support/sse.ts";
 import { upstreamError } from "./errors.ts";
 
 export type { SseEvent } from "../support/sse.ts";
 
+/** Reads the events of a stream from bytes that arrive in any pieces. */
+export interface StreamReader {
+  /** The length of the event that has not ended, up to the characters of one piece. */
+  readonly pendingChars: number;
+  /** @throws GuardError `GUARD_UPSTREAM` for bytes that are not events. */
+  read(bytes: Uint8Array): SseEvent[];
+  /** Returns the remaining events at the end of the bytes. */
+  end(): SseEvent[];
+}
+
 /** The maximum length of an event. The last event of OpenAI's Responses API contains the whole answer. */
 const MAX_EVENT_LENGTH = 64 * 1024 * 1024;
 
+/** The maximum length of an error without the names of fields. */
+const MAX_BARE_LENGTH = 65_536;
+
 /** Reads server-sent events from bytes that arrive in any pieces. */
-export class SseReader {
+export class SseReader implements StreamReader {
   readonly #decoder = new TextDecoder();
   #events: SseEvent[] = [];
   #pendingChars = 0;
   #failed = false;
+  /** The lines that are not fields. */
+  #bare = "";
   readonly #parser = createParser({
     maxBufferSize: MAX_EVENT_LENGTH,
     onEvent: ({ event, id, data }) => {
@@ -22,9 +38,7 @@ export class SseReader {
     onComment: () => {
       this.#events.push({});
     },
-    onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") this.#failed = true;
-    },
+    onError: (error) => this.#takeFault(error),
   });
 
   /** The length of the event that has not ended, up to the characters of one piece. */
@@ -39,7 +53,13 @@ export class SseReader {
 
   /** Returns the remaining events at the end of the bytes. Some servers omit the empty line after the last event. */
   end(): SseEvent[] {
-    return this.#feed(`${this.#decoder.decode()}\n\n`);
+    const events = this.#feed(`${this.#decoder.decode()}\n\n`);
+    return isBareError(this.#bare) ? [...events, { data: this.#bare, isBare: true }] : events;
+  }
+
+  #takeFault({ type, line = "" }: ParseError): void {
+    if (type === "max-buffer-size-exceeded") this.#failed = true;
+    if (this.#bare.length + line.length < MAX_BARE_LENGTH) this.#bare += line;
   }
 
   #feed(text: string): SseEvent[] {
@@ -49,6 +69,17 @@ export class SseReader {
     this.#pendingChars = events.length > 0 ? 0 : this.#pendingChars + text.length;
     this.#events = [];
     return events;
+  }
+}
+
+/** Whether lines without the names of fields are an error of Google's APIs. */
+function isBareError(lines: string): boolean {
+  if (!lines.startsWith("{")) return false;
+  try {
+    const value: unknown = JSON.parse(lines);
+    return isRecord(value) && isRecord(value.error) && Object.keys(value).length === 1;
+  } catch {
+    return false;
   }
 }
 
@@ -65,7 +96,7 @@ export function isDone(data: string): boolean {
 const encoder = new TextEncoder();
 
 /** Encodes an event. */
-export function encodeEvent(event: SseEvent): Uint8Array {
+export function encodeEvent(event: SseEvent): Uint8Array<ArrayBuffer> {
   return encoder.encode(sseText(event));
 }
 

@@ -3,7 +3,7 @@ import type { ReplyError } from "./errors.ts";
 import type { SseEvent } from "./sse.ts";
 import { TextChannels } from "./text-channels.ts";
 
-/** Guards an answer that is a stream of server-sent events. */
+/** Guards an answer that is a stream of events. */
 export abstract class StreamGuard {
   /** The texts of the stream. */
   readonly channels: TextChannels;

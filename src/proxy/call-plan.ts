@@ -9,7 +9,7 @@ export type CallPlan =
   | { kind: "passed" }
   | { kind: "refused"; status: number; message: string };
 
-/** Paths of lists and descriptions of models in the APIs of OpenAI and Anthropic. They contain no texts of users. */
+/** Paths of lists and descriptions of models in the APIs of OpenAI, Anthropic and Google. They contain no texts of users. */
 const MODEL_PATHS = /\/models(?:\/.+)?$/;
 
 /** Whether a request has a body, by the headers of HTTP/1.1 (RFC 9112, section 6.3). */

@@ -4,6 +4,7 @@ import { toHttpFailure } from "../guard/http-failure.ts";
 import { toReplyError } from "../http-formats/errors.ts";
 import type { ErrorFormat } from "../http-formats/format.ts";
 import { anthropicErrors } from "../http-formats/formats/anthropic-errors.ts";
+import { googleErrors } from "../http-formats/formats/google-errors.ts";
 import { openaiErrors } from "../http-formats/formats/openai-errors.ts";
 import { Problem } from "../http-server/problem.ts";
 
@@ -22,7 +23,7 @@ export function errorReply(error: unknown, format: ErrorFormat): ErrorReply {
     const type = status < 500 ? "invalid_request_error" : "api_error";
     return { status, headers, body: JSON.stringify(format.body({ status, type, code: "guard_proxy", message })) };
   }
-  const reply = toReplyError(error);
+  const reply = toReplyError(error, format.blockedStatus);
   const retryAfter = toHttpFailure(error)?.retryAfter;
   const headers = retryAfter === undefined ? {} : { "retry-after": String(retryAfter) };
   return { status: reply.status, headers, body: JSON.stringify(format.body(reply)) };
@@ -50,5 +51,7 @@ function sendError({ proxied, headers: sent }: FastifyRequest, reply: FastifyRep
 
 /** Returns the error shape of the API that a client uses, by its headers, for a call without a known format. */
 export function unknownFormat(headers: object): ErrorFormat {
-  return "anthropic-version" in headers ? anthropicErrors : openaiErrors;
+  if ("anthropic-version" in headers) return anthropicErrors;
+  const isGoogle = "x-goog-api-key" in headers || "x-goog-api-client" in headers;
+  return isGoogle ? googleErrors : openaiErrors;
 }

@@ -64,7 +64,7 @@ export interface ProxyGuard {
 }
 
 /** Headers with credentials of the upstream, in lower case. */
-const UPSTREAM_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
+const UPSTREAM_HEADERS = ["authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"];
 
 /**
  * Returns the headers with credentials of guard, which are not forwarded.

@@ -103,6 +103,26 @@ describe("an external processor", () => {
     expect(await stream.ended()).toBe(CODES.ok);
   });
 
+  it("checks a stream of Gemini that is a JSON array", async () => {
+    const { server, client } = await clientFor();
+    const stream = client.open("FULL_DUPLEX_STREAMED");
+    const parts = (text: string) => ({ parts: [{ text }] });
+    stream.requestHeaders("/v1beta/models/gemini:streamGenerateContent");
+    stream.requestBody({ contents: [parts("Write to ann@example.org.")] });
+    const replies = [await stream.next(), await stream.next(), await stream.next()];
+    expect(JSON.parse(bodyOf(replies[1] ?? {}))).toEqual({ contents: [parts(`Write to ${PLACEHOLDER}.`)] });
+    stream.responseHeaders({ "content-type": "application/json" });
+    await stream.next();
+    const item = (text: string) => JSON.stringify({ candidates: [{ content: parts(text) }] });
+    stream.responseBody(`[${item("I wrote to [REDACTED_EMAIL_")}`, false);
+    stream.responseBody(`,${item("ADDRESS_1].")}]`);
+    expect(await stream.ended()).toBe(CODES.ok);
+    const shown = stream.replies.map((reply) => bodyOf(reply)).join("");
+    expect(shown).toContain("ann@example.org");
+    expect(shown).not.toContain("REDACTED_EMAIL_");
+    expect(server.calls()).toMatchObject([{ call: "Google Gemini", status: 200, outcome: "masked" }]);
+  });
+
   it("answers every message of a streamed body exactly once, and adds nothing to trailers", async () => {
     const { client } = await clientFor();
     const stream = client.open("STREAMED");
@@ -165,6 +185,13 @@ describe("an external processor", () => {
 describe("a call that guard refuses", () => {
   it.each([
     ["a failing text", "/v1/chat/completions", ask("This is forbidden."), 400, /blocked by guard/],
+    [
+      "a failing text for Gemini",
+      "/v1beta/models/gemini:generateContent",
+      { contents: [{ parts: [{ text: "This is forbidden." }] }] },
+      403,
+      /blocked by guard/,
+    ],
     ["broken JSON", "/v1/chat/completions", '{"messages":', 400, /expected JSON/],
     ["duplicate keys", "/v1/chat/completions", '{"messages":[],"messages":[]}', 400, /messages/],
     [

@@ -52,6 +52,19 @@ const FORMATS: Streamed[] = [
     shown: ({ type, delta }) => (type === "response.output_text.delta" ? delta : undefined),
   },
   {
+    path: "/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
+    events: (pieces) =>
+      sse(
+        pieces.map((text, index) => ({
+          candidates: [
+            { index: 0, content: { parts: [{ text }] }, ...(index === pieces.length - 1 && { finishReason: "STOP" }) },
+          ],
+        })),
+        "",
+      ),
+    shown: ({ candidates }) => candidates?.[0].content?.parts[0].text,
+  },
+  {
     path: "/messages",
     events: (pieces) =>
       sse([
@@ -94,7 +107,8 @@ describe.each(FORMATS)("a stream of $path", ({ path, events, shown }) => {
   async function ask(pieces: readonly string[], guard: Awaited<ReturnType<typeof exampleGuard>>) {
     const type = { headers: { "content-type": "text/event-stream" } };
     const send = async () => new Response(events(pieces).join(""), type);
-    const body = { messages: [{ role: "user", content: MAIL }], input: MAIL, prompt: MAIL, stream: true };
+    const messages = [{ role: "user", content: MAIL }];
+    const body = { messages, contents: { parts: { text: MAIL } }, input: MAIL, prompt: MAIL, stream: true };
     const call = guardedFetch(guard, { fetch: send as typeof fetch, onBlocked: "respond" });
     const reply = await call(`https://a.example${path}`, { method: "POST", body: JSON.stringify(body) });
     return reply.text();

@@ -86,7 +86,7 @@ export function immediateReply({ status, headers, body }: ErrorReply, dynamicMet
       headers: headerMutation({ ...Object.fromEntries(shown), "content-type": "application/json" }),
       body: Buffer.from(body),
       // Envoy replaces spaces in %RESPONSE_CODE_DETAILS%, which this is a part of.
-      details: status === 400 ? "guard_blocked_or_invalid" : "guard_could_not_check",
+      details: status === 400 || status === 403 ? "guard_blocked_or_invalid" : "guard_could_not_check",
     },
     ...(dynamicMetadata ? { dynamicMetadata } : {}),
   };

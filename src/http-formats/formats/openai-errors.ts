@@ -16,5 +16,6 @@ export function openaiErrorBody({ message, type, param = null, code }: OpenaiErr
 
 /** The error format of OpenAI's API. */
 export const openaiErrors: ErrorFormat = {
+  blockedStatus: 400,
   body: ({ message, type, code }) => openaiErrorBody({ message, type, code }),
 };
