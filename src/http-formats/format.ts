@@ -74,7 +74,13 @@ export interface Format {
   storedPath?: RegExp;
   errors: ErrorFormat;
   /**
-   * Reads the body of a request. It is absent if the body is a form.
+   * Returns the object with the fields of the request. Without this function, that is the body.
+   *
+   * @throws GuardValidationError if there are fields elsewhere too.
+   */
+  findRequest?(body: Json): Json;
+  /**
+   * Reads the fields of a request. It is absent if the body is a form.
    *
    * @throws GuardValidationError if the texts cannot be read.
    */

@@ -10,7 +10,8 @@ import type { Format, FormatOptions, Json, RequestParts } from "./format.ts";
  *
  * @throws GuardValidationError if the texts cannot be read.
  */
-export function readRequestParts(format: Format, body: Json, options: FormatOptions): RequestParts {
+export function readRequestParts(format: Format, whole: Json, options: FormatOptions): RequestParts {
+  const body = format.findRequest?.(whole) ?? whole;
   const { chat, texts = [] } = format.readRequest?.(body, options) ?? {};
   const others = Object.entries(body).filter(([name]) => !format.fields?.has(name));
   const tokens = others.find(([name, value]) => TOKEN_FIELDS.has(name) && value !== null);

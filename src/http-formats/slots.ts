@@ -89,6 +89,11 @@ export function findSlots(
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Does what {@link findSlots} does, for the value at a key of an object, which may be a string itself. */
+export function findSlotsAt(holder: Json, key: string, skip: ReadonlySet<string> = NONE): PathSlot[] {
+  return findSlots(holder, skip, new Set(Object.keys(holder).filter((name) => name !== key)));
+}
+
 /** Whether a value is the bytes of a file, such as audio, or the name of their format. */
 function isFileData(key: string, value: unknown): boolean {
   return (key === "data" || key === "format") && typeof value === "string" && /^[\w+/=.-]*$/.test(value);

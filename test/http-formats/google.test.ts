@@ -167,6 +167,7 @@ describe("a call of Gemini", () => {
       [{ contents: "Hi" }, 400, "INVALID_ARGUMENT"],
       [{ contents: [{ role: "pirate", parts: [{ text: "Hi" }] }] }, 400, "INVALID_ARGUMENT"],
       [{ contents: [{ role: "user", parts: [{ text: 5 }] }] }, 400, "INVALID_ARGUMENT"],
+      [{ ...ask("Hi"), input_ids: [1, 2] }, 400, "INVALID_ARGUMENT"],
       [ask("Hi"), 502, "UNAVAILABLE"],
     ];
     for (const [body, code, status] of cases) {
@@ -189,7 +190,8 @@ describe("a call of Gemini", () => {
 
   it.each([
     ["countTokens", { ...REQUEST }],
-    ["countTokens", { generateContentRequest: { model: "models/gemini-2.5-flash", ...ask(TEXT) } }],
+    ["countTokens", { generateContentRequest: { model: "models/gemini-2.5-flash", ...ask(TEXT), ...REQUEST } }],
+    ["embedContent", { content: TEXT }],
     ["embedContent", { content: { parts: [{ text: TEXT }] }, taskType: "RETRIEVAL_DOCUMENT", title: `Of ${MAIL}` }],
     [
       "batchEmbedContents",
@@ -208,6 +210,12 @@ describe("a call of Gemini", () => {
     expect(sent).toEqual([JSON.stringify(swapped(request))]);
     const bad = JSON.parse(JSON.stringify(request).replaceAll("Write to", "A forbidden text for"));
     expect((await post(`${BASE}:${method}`, bad)).status).toBe(403);
+  });
+
+  it("counts the tokens of one request only", async () => {
+    const { post, sent } = await guarded(() => Response.json({ totalTokens: 1 }));
+    const reply = await post(`${BASE}:countTokens`, { generateContentRequest: ask("Hi"), ...ask("forbidden") });
+    expect([reply.status, sent]).toEqual([400, []]);
   });
 
   it("is not taken for another path", async () => {
@@ -355,6 +363,8 @@ describe.each(FORMS)("a stream of Gemini: $url", ({ url, type, write, read }) =>
     for (const events of [
       [event({ text: "Fine." }), { text: "leaked" }],
       [event({ text: "Fine." }), { candidates: [{ content: { parts: ["leaked"] } }] }],
+      [event({ text: "Fine." }), { candidates: [{ content: { parts: "leaked" } }] }],
+      [event({ text: "Fine." }), event({ functionCall: "leaked" })],
       [last({ functionCall: { name: "f", partialArgs: [{ jsonPath: "$.a", stringValue: "leaked" }] } })],
     ]) {
       const shown = read(await (await stream(events)).text());

@@ -14,7 +14,7 @@ async function answerOf(path: string, answer: unknown, request: object = {}) {
     return new Response(text, { headers: { "content-type": "text/event-stream" } });
   };
   const call = guardedFetch(await exampleGuard(), { fetch: (async () => reply()) as typeof fetch });
-  const body = { messages: [{ role: "user", content: "Hi" }], input: "Hi", prompt: "Hi", ...request };
+  const body = { messages: [{ role: "user", content: "Hi" }], input: "Hi", prompt: "Hi", contents: [], ...request };
   const response = await call(`https://api.example/v1${path}`, {
     method: "POST",
     body: JSON.stringify({ ...body, ...(isStream && { stream: true }) }),
@@ -29,6 +29,12 @@ const item = (item: object) => ({ id: "resp_1", output: [item] });
 const block = (block: object) => ({ type: "message", role: "assistant", content: [block] });
 const message = (message: object) => ({
   choices: [{ index: 0, message: { role: "assistant", content: "Hi", ...message } }],
+});
+
+const GEMINI = "/models/gemini:generateContent";
+const GEMINI_STREAM = "/models/gemini:streamGenerateContent?alt=sse";
+const part = (part: object, more: object = {}) => ({
+  candidates: [{ index: 0, content: { role: "model", parts: [part] }, ...more }],
 });
 
 /** Answers with a text in a place where clients may read it. */
@@ -83,6 +89,29 @@ const ANSWERS: [string, (text: unknown) => object][] = [
   ["/messages", (text) => block({ type: "code_execution_tool_result", content: { stdout: text } })],
   ["/messages", (text) => block({ type: "unheard_of_tool_result", content: text })],
   ["/messages", (text) => ({ ...block({ type: "text", text: "Hi" }), note: text })],
+  [GEMINI, (text) => part({ text: [text] })],
+  [GEMINI, (text) => part({ text: "Hi", note: text })],
+  [GEMINI, (text) => part({ text: "Hi", thoughtSignature: text })],
+  [GEMINI, (text) => part({ text, thought: true })],
+  [GEMINI, (text) => part({ functionCall: { name: "f", args: {}, note: text } })],
+  [GEMINI, (text) => part({ executableCode: { language: text, code: "1" } })],
+  [GEMINI, (text) => part({ codeExecutionResult: { outcome: "OUTCOME_OK", output: text } })],
+  [GEMINI, (text) => part({ functionResponse: { name: "f", response: { a: text } } })],
+  [GEMINI, (text) => part({ inlineData: { mimeType: "image/png", data: "AAAA", displayName: text } })],
+  [
+    GEMINI,
+    (text) =>
+      part(
+        { text: "Hi" },
+        { groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.example", title: text } }] } },
+      ),
+  ],
+  [GEMINI, (text) => part({ text: "Hi" }, { citationMetadata: text })],
+  [GEMINI, (text) => part({ text: "Hi" }, { finishMessage: text })],
+  [GEMINI, (text) => part({ text: "Hi" }, { finishReason: text })],
+  [GEMINI, (text) => part({ text: "Hi" }, { content: { parts: [], note: text } })],
+  [GEMINI, (text) => ({ ...part({ text: "Hi" }), note: text })],
+  [GEMINI, (text) => ({ promptFeedback: { blockReasonMessage: text } })],
   ["/images/generations", (text) => ({ data: [{ b64_json: "AAAA", revised_prompt: text }] })],
   ["/images/generations", (text) => ({ data: [{ b64_json: "AAAA", note: text }] })],
 ];
@@ -145,6 +174,30 @@ const STREAMS: [string, (text: string) => object[] | string][] = [
     ],
   ],
   ["/completions", (text) => [{ choices: [{ index: 0, text: "Hi", note: text }] }]],
+  [GEMINI_STREAM, (text) => [part({ text: [text] })]],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi", note: text })]],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi", thoughtSignature: text })]],
+  [GEMINI_STREAM, (text) => [part({ text, thought: true })]],
+  [GEMINI_STREAM, (text) => [part({ functionCall: { name: "f", args: {}, note: text } })]],
+  [GEMINI_STREAM, (text) => [part({ executableCode: { language: text, code: "1" } })]],
+  [GEMINI_STREAM, (text) => [part({ codeExecutionResult: { outcome: "OUTCOME_OK", output: text } })]],
+  [GEMINI_STREAM, (text) => [part({ functionResponse: { name: "f", response: { a: text } } })]],
+  [GEMINI_STREAM, (text) => [part({ inlineData: { mimeType: "image/png", data: "AAAA", displayName: text } })]],
+  [
+    GEMINI_STREAM,
+    (text) => [
+      part(
+        { text: "Hi" },
+        { groundingMetadata: { groundingChunks: [{ web: { uri: "https://a.example", title: text } }] } },
+      ),
+    ],
+  ],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi" }, { citationMetadata: text })]],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi" }, { finishMessage: text })]],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi" }, { finishReason: text })]],
+  [GEMINI_STREAM, (text) => [part({ text: "Hi" }, { content: { parts: [], note: text } })]],
+  [GEMINI_STREAM, (text) => [{ ...part({ text: "Hi" }), note: text }]],
+  [GEMINI_STREAM, (text) => [{ promptFeedback: { blockReasonMessage: text } }]],
   ["/messages", (text) => [start, { type: "ping", note: text }]],
   ["/messages", (text) => [start, { type: "message_delta", delta: { stop_reason: "end_turn", note: text } }]],
   ["/messages", (text) => [start, { type: "message_delta", delta: { stop_sequence: `${text} ${text}` } }]],

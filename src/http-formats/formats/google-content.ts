@@ -1,9 +1,10 @@
 import { isFieldText } from "../../messages/text-checks.ts";
 import type { ChatRequest } from "../../scan/chat-request.ts";
 import { isRecord } from "../../support/is-record.ts";
+import { invalidRequest } from "../errors.ts";
 import type { Format, Json, RequestParts, TextSlot } from "../format.ts";
 import { SSE_TYPE } from "../framing.ts";
-import { findSlots, getRecords, parseNames } from "../slots.ts";
+import { findSlots, findSlotsAt, getRecords, parseNames } from "../slots.ts";
 import { googleErrors } from "./google-errors.ts";
 import { readBodyExtras, readCandidateParts, readCandidates } from "./google-parts.ts";
 import { BLOCKED, GoogleStream } from "./google-stream.ts";
@@ -42,6 +43,12 @@ export const googleTokenCount: Format = {
   path: methodPath("countTokens"),
   errors: googleErrors,
   fields: FIELDS,
+  findRequest(body) {
+    const key = ["generateContentRequest", "generate_content_request"].find((key) => isRecord(body[key]));
+    if (key === undefined) return body;
+    if (Object.keys(body).length > 1) throw invalidRequest(key, "expected no other fields beside it");
+    return body[key] as Json;
+  },
   readRequest,
 };
 
@@ -54,7 +61,7 @@ export const googleEmbeddings: Format = {
   readRequest: (body) => ({
     texts: [
       ...getRecords(body, "requests").map((request) => ({ source: "user" as const, slots: readEmbedded(request) })),
-      { source: "user", slots: findSlots(body.content, FILES) },
+      { source: "user", slots: findSlotsAt(body, "content", FILES) },
     ],
   }),
 };
@@ -65,7 +72,7 @@ const FILES = parseNames("inlineData inline_data fileData file_data");
 /** Reads a request of a batch: its content, and the title of its document. */
 function readEmbedded(request: Json): TextSlot[] {
   const others = findSlots(request, FILES, new Set(["content"]));
-  return [...others.filter(({ text }) => isFieldText(text)), ...findSlots(request.content, FILES)];
+  return [...others.filter(({ text }) => isFieldText(text)), ...findSlotsAt(request, "content", FILES)];
 }
 
 /** Fields with a list, in place of which Google accepts its only item. */

@@ -1,16 +1,7 @@
 import { isRecord } from "../../support/is-record.ts";
 import { upstreamError } from "../errors.ts";
 import type { AnswerPart, CallSlot, Json, TextSlot } from "../format.ts";
-import {
-  callSlotAt,
-  findLongTexts,
-  findSlots,
-  findUnknownTexts,
-  getRecord,
-  parseNames,
-  slotAt,
-  watchSlot,
-} from "../slots.ts";
+import { callSlotAt, findLongTexts, findSlotsAt, findUnknownTexts, parseNames, slotAt, watchSlot } from "../slots.ts";
 import { recordsOf } from "./openai-chat-parts.ts";
 
 /** Fields of an answer with ids, words and numbers. */
@@ -28,6 +19,8 @@ const CANDIDATE_FIELDS: ReadonlySet<string> = new Set([
   "content",
   "logprobsResult",
 ]);
+
+const CONTENT_FIELDS: ReadonlySet<string> = new Set(["parts"]);
 
 /** Fields of sources that only a program of Google can read. */
 const TOKENS: ReadonlySet<string> = new Set(["sdkBlob", "googleMapsWidgetContextToken"]);
@@ -86,12 +79,17 @@ const PART_FIELDS: ReadonlySet<string> = new Set([
   ...["text", "thought", "thoughtSignature", "thought_signature"],
   ...[...CALL_KEYS, ...CODE_KEYS, ...CODE_RESULT_KEYS],
 ]);
-const CALL_FIELDS = parseNames("name args id");
+const CALL_FIELDS = parseNames("name args");
 const CODE_FIELDS = parseNames("code language");
-const CODE_RESULT_FIELDS = parseNames("output outcome id");
+const CODE_RESULT_FIELDS = parseNames("output outcome");
 
+/** Fields of a part, and of the objects in it, with words and encrypted values. */
+const PART_NAMES = parseNames("thought thoughtSignature thought_signature language outcome");
+
+/** @throws GuardError `GUARD_UPSTREAM` for a value of another type. */
 function recordsAt(part: Json, keys: readonly string[]): Json[] {
-  return keys.map((key) => getRecord(part, key)).filter((value) => value !== undefined);
+  const values = keys.map((key) => part[key]).filter((value) => value !== undefined && value !== null);
+  return recordsOf(values, "A part of the answer has a field of another shape.");
 }
 
 /**
@@ -116,21 +114,30 @@ export function readPartCalls(part: Json): CallSlot[] {
 export function readPartExtras(part: Json): AnswerPart {
   const texts = [
     ...recordsAt(part, CALL_KEYS).flatMap((call) => findUnknownTexts(call, CALL_FIELDS)),
-    ...recordsAt(part, CODE_KEYS).flatMap((code) => findUnknownTexts(code, CODE_FIELDS)),
+    ...recordsAt(part, CODE_KEYS).flatMap((code) => [
+      ...findUnknownTexts(code, CODE_FIELDS),
+      ...findLongTexts(code, PART_NAMES),
+    ]),
     ...recordsAt(part, CODE_RESULT_KEYS).flatMap((result) => [
       ...slotAt(result, "output"),
       ...findUnknownTexts(result, CODE_RESULT_FIELDS),
+      ...findLongTexts(result, PART_NAMES),
     ]),
-    ...(typeof part.text === "string" ? [] : findSlots(part.text)),
+    ...(typeof part.text === "string" ? [] : findSlotsAt(part, "text")),
     ...findUnknownTexts(part, PART_FIELDS),
+    ...findLongTexts(part, PART_NAMES),
   ];
   return { texts, separator: "\n" };
 }
 
 /** Reads the texts of a candidate beside its content: sources, and unknown fields. */
 export function readCandidateExtras(candidate: Json): AnswerPart[] {
-  const sources = SOURCE_FIELDS.map((key) => ({ texts: findSlots(candidate[key], TOKENS), separator: "\n" }));
-  const others = [...findUnknownTexts(candidate, CANDIDATE_FIELDS), ...findLongTexts(candidate, CANDIDATE_NAMES)];
+  const sources = SOURCE_FIELDS.map((key) => ({ texts: findSlotsAt(candidate, key, TOKENS), separator: "\n" }));
+  const others = [
+    ...findUnknownTexts(candidate, CANDIDATE_FIELDS),
+    ...findLongTexts(candidate, CANDIDATE_NAMES),
+    ...(isRecord(candidate.content) ? findUnknownTexts(candidate.content, CONTENT_FIELDS) : []),
+  ];
   return [...sources, { texts: others, separator: "\n" }];
 }
 
