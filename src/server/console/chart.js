@@ -11,6 +11,7 @@ import { clock, count, number } from "./format.js";
 export const SERIES = [
   ["passed", "Passed"],
   ["masked", "Masked"],
+  ["review", "In review"],
   ["blocked", "Blocked"],
 ];
 const HEIGHT = 100;
@@ -47,7 +48,7 @@ export function minuteChart(minutes) {
   return element(
     "figure",
     { class: "chart" },
-    element("figcaption", { class: "chart-head" }, legend(), read),
+    element("figcaption", { class: "chart-head" }, legend(minutes), read),
     element(
       "div",
       { class: "chart-area" },
@@ -66,8 +67,14 @@ export function minuteChart(minutes) {
   );
 }
 
-function legend() {
-  const items = SERIES.map(([outcome, label]) =>
+/** Returns the outcomes to show. Texts in review are rare, so they are shown only if there are some. @param {readonly Minute[]} minutes */
+export function shownSeries(minutes) {
+  return SERIES.filter(([outcome]) => outcome !== "review" || minutes.some(({ outcomes }) => outcomes.review));
+}
+
+/** @param {readonly Minute[]} minutes */
+function legend(minutes) {
+  const items = shownSeries(minutes).map(([outcome, label]) =>
     element("span", { class: "legend" }, element("span", { class: `swatch bar-${outcome}` }), label),
   );
   return element("span", { class: "legends" }, ...items);

@@ -113,7 +113,8 @@ function checkRow(profile, check, onMove) {
     root,
     show(judged) {
       const isMild = judged.mode === "monitor" || (judged.outcome === "rewritten" && scanner?.masks);
-      const name = judged.is_valid ? "passes" : isMild ? "masks" : "fails";
+      const isPassed = judged.is_valid && judged.outcome !== "review";
+      const name = isPassed ? "passes" : judged.is_valid || isMild ? "masks" : "fails";
       verdict.className = `check-verdict ${name}`;
       verdict.textContent = verdictOf(judged);
       limit.show(judged, name);
@@ -133,7 +134,7 @@ function badge(text) {
 
 /** @param {Check} check */
 function verdictOf({ is_valid, outcome, mode }) {
-  if (is_valid) return "passes";
+  if (is_valid) return outcome === "review" ? "review" : "passes";
   if (mode === "monitor") return "would fail";
   return outcome === "error" ? "error" : outcome === "rewritten" ? "rewritten" : "fails";
 }

@@ -1,6 +1,7 @@
 // The console at `/`: signs in, and shows one view at a time.
 import { configView } from "./config-view.js";
 import { byId, element, failureCard } from "./dom.js";
+import { reviewView } from "./review-view.js";
 import { call, setCredential } from "./session.js";
 import { signInForm } from "./sign-in.js";
 import { trafficView } from "./traffic-view.js";
@@ -19,11 +20,16 @@ const serviceName = document.title;
 const main = byId("main");
 const navigation = byId("views");
 
-/** The views by the hash of their address. */
+/**
+ * The views by the hash of their address, each with the right that it needs.
+ *
+ * @type {readonly { id: string, name: string, create(context: Context): View, right?: "may_review" | "may_administer" }[]}
+ */
 const VIEWS = [
-  { id: "try", name: "Try", create: tryView, isForOperators: false },
-  { id: "traffic", name: "Traffic", create: trafficView, isForOperators: true },
-  { id: "config", name: "Config", create: configView, isForOperators: true },
+  { id: "try", name: "Try", create: tryView },
+  { id: "review", name: "Review", create: reviewView, right: "may_review" },
+  { id: "traffic", name: "Traffic", create: trafficView, right: "may_administer" },
+  { id: "config", name: "Config", create: configView, right: "may_administer" },
 ];
 
 /** @type {Context | undefined} */
@@ -37,7 +43,7 @@ let current;
 function showView(movesFocus) {
   if (!context) return;
   const { access } = context;
-  const allowed = VIEWS.filter(({ isForOperators }) => access.may_administer || !isForOperators);
+  const allowed = VIEWS.filter(({ right }) => !right || access[right]);
   const chosen = allowed.find(({ id }) => `#${id}` === location.hash) ?? allowed[0];
   if (!chosen) return;
   /** @type {View} */

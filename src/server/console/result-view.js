@@ -15,7 +15,12 @@ import { curlOf, pythonOf, typescriptOf } from "./snippets.js";
  *   `thresholds` are those of the request, and `onCheck` checks the texts again with others.
  */
 
-const OUTCOMES = /** @type {Record<string, string>} */ ({ passed: "Passed", masked: "Masked", blocked: "Blocked" });
+const OUTCOMES = /** @type {Record<string, string>} */ ({
+  passed: "Passed",
+  masked: "Masked",
+  review: "In review",
+  blocked: "Blocked",
+});
 
 /** The banner above the result. It is a live region: screen readers read it out when it changes. */
 export function verdictBanner() {
@@ -53,8 +58,18 @@ function reasonOf({ reply, milliseconds: ms, checks }, { outcome, failing, monit
     const masked = outcome === "masked" ? " What they found is replaced, so the rewritten text may be used." : "";
     return `${failing.length} of ${count(checks.length, "check")} failed: ${names}.${masked}${would} ${took}`;
   }
+  if (outcome === "review") return `${reviewText(reply, checks)}${would} ${took}`;
+  if (reply.reviews && reply.outcome === "blocked") return `A person has rejected it.${would} ${took}`;
   if (outcome === "passed") return `None of ${count(checks.length, "check")} failed.${would} ${took}`;
   return `No check failed, but a part of the text or a check was skipped.${would} ${took}`;
+}
+
+/** @param {Result["reply"]} reply @param {Result["checks"]} checks */
+function reviewText({ is_valid: isUsed, reviews = [] }, checks) {
+  const names = checks.filter(({ outcome }) => outcome === "review").map(({ name }) => checkTitle(name));
+  const effect = isUsed ? "It may be used, and a person can still reject it" : "A person has to approve it first";
+  const ids = reviews.map(({ id }) => id).join(", ");
+  return `${effect}: ${names.join(", ")}${ids && ` (${ids})`}.`;
 }
 
 /** Shows what will be checked, before the first check. @param {Profile} profile @param {"input" | "output"} side */

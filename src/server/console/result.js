@@ -87,13 +87,15 @@ export function judge(result, profile, thresholds) {
   const needsCheck = failing.filter(({ name }) => result.checks.find((check) => check.name === name)?.is_valid);
   return {
     ...{ checks, failing, monitored, isMoved: thresholds.size > 0, needsCheck: needsCheck.map(({ name }) => name) },
-    outcome: isChanged ? outcomeOf(failing, profile) : result.reply.outcome,
+    outcome: isChanged ? outcomeOf(failing, checks, profile) : result.reply.outcome,
   };
 }
 
-/** Decides as the server does. @param {readonly Check[]} failing @param {Profile} profile */
-function outcomeOf(failing, profile) {
-  if (failing.length === 0) return "passed";
+/** Decides as the server does. @param {readonly Check[]} failing @param {readonly Check[]} checks @param {Profile} profile */
+function outcomeOf(failing, checks, profile) {
+  if (failing.length === 0) {
+    return checks.some(({ outcome, mode }) => outcome === "review" && mode !== "monitor") ? "review" : "passed";
+  }
   const isMasked = failing.every((check) => check.outcome === "rewritten" && scannerOf(profile, check)?.masks === true);
   return isMasked ? "masked" : "blocked";
 }

@@ -7,7 +7,7 @@
  *   minimum?: number, sources: string[], monitors: string[] }} Scanner
  * @typedef {{ name: string, is_default: boolean, may_set_thresholds: boolean,
  *   scanners: { input: Scanner[], output: Scanner[] } }} Profile
- * @typedef {{ credential: string | null, may_administer: boolean, profiles: Profile[] }} Access What the credential may do.
+ * @typedef {{ credential: string | null, may_review: boolean, may_administer: boolean, profiles: Profile[] }} Access What the credential may do.
  * @typedef {{ access: Access, scheme: Scheme | undefined, window: number, onSignedOut(message?: string): void }} Context What
  *   a view needs. `window` is the number of user messages that the server scans together.
  * @typedef {{ root: HTMLElement, open?(): void, close?(): void }} View A view. `open` runs when it is shown, `close` when it is not any more.
@@ -27,7 +27,8 @@
  *   | { kind: "documents", documents: string[] }} Subject The texts to check.
  * @typedef {{ is_valid: boolean, outcome: string, coverage: Coverage, checks?: Check[], findings?: Record<string, Finding[]>,
  *   documents?: DocumentReply[], sanitized_prompt?: string, sanitized_output?: string, sanitized_messages?: Message[],
- *   vault?: string, cache?: string, would_block?: string[], would_mask?: string[] }} Reply The reply to a request with `details`.
+ *   vault?: string, cache?: string, would_block?: string[], would_mask?: string[],
+ *   reviews?: { id: string }[] }} Reply The reply to a request with `details`.
  * @typedef {{ is_valid: boolean, checks: Check[], findings: Record<string, Finding[]>, sanitized_text?: string }} DocumentReply
  */
 

@@ -1,5 +1,5 @@
 // The view of live traffic: what the scanners decided in the last minutes.
-import { describeMinutes, minuteChart, SERIES, totalOf } from "./chart.js";
+import { describeMinutes, minuteChart, shownSeries, totalOf } from "./chart.js";
 import { card, element, emptyState, failureCard, meter, segments, table } from "./dom.js";
 import { checkTitle, clock, clockWithSeconds, count, milliseconds, number, percent } from "./format.js";
 import { CallError, call } from "./session.js";
@@ -7,7 +7,7 @@ import { CallError, call } from "./session.js";
 /**
  * @typedef {Record<string, number>} Counts
  * @typedef {{ time: string, request: string, route: string, credential: string, profile: string, side: string, outcome: string,
- *   failed: string[], would_fail?: string[], content?: Record<string, unknown> }} Decision
+ *   failed: string[], in_review?: string[], would_fail?: string[], content?: Record<string, unknown> }} Decision
  * @typedef {{ since: string, has_texts: boolean, instances: number, redis?: "up" | "down", minutes: import("./chart.js").Minute[],
  *   scanners: Record<string, Record<string, Counts>>, sources: Record<string, Counts>, credentials: Record<string, Counts>,
  *   profiles: Record<string, Counts>, errors: Counts, decisions: Decision[] }} Traffic
@@ -176,7 +176,7 @@ function trafficCards(traffic) {
   ];
 }
 
-const OUTCOMES = ["passed", "masked", "blocked"];
+const OUTCOMES = ["passed", "masked", "review", "blocked"];
 
 /** @param {Traffic} traffic @param {number} total */
 function tiles({ minutes, errors }, total) {
@@ -187,7 +187,7 @@ function tiles({ minutes, errors }, total) {
   /** @type {[name: string, value: number, detail: string, kind: string][]} */
   const values = [
     ["Scans", total, "texts, conversations, answers", ""],
-    ...SERIES.map(
+    ...shownSeries(minutes).map(
       ([outcome, label]) =>
         /** @type {[string, number, string, string]} */ ([
           label,
@@ -223,15 +223,16 @@ function tiles({ minutes, errors }, total) {
 
 /** @param {readonly import("./chart.js").Minute[]} minutes */
 function minuteTable(minutes) {
+  const series = shownSeries(minutes);
   const rows = minutes
     .filter((minute) => totalOf(minute) > 0)
-    .map(({ time, outcomes }) => [clock(time), ...SERIES.map(([outcome]) => number(outcomes[outcome] ?? 0))])
+    .map(({ time, outcomes }) => [clock(time), ...series.map(([outcome]) => number(outcomes[outcome] ?? 0))])
     .reverse();
   return element(
     "details",
     { "data-key": "minutes" },
     element("summary", {}, "Figures by minute"),
-    table("Figures by minute", ["Minute", ...SERIES.map(([, label]) => `#${label}`)], rows),
+    table("Figures by minute", ["Minute", ...series.map(([, label]) => `#${label}`)], rows),
   );
 }
 
@@ -275,10 +276,13 @@ function scannerCard(scanners) {
  * @param {(name: string) => string} [nameOf]
  */
 function countsCard(title, head, columns, counts, nameOf = (name) => name) {
+  const isShown = (/** @type {string} */ column) =>
+    column !== "review" || Object.values(counts).some(({ review = 0 }) => review > 0);
+  const shown = columns.filter(isShown);
   const rows = Object.entries(counts)
     .sort(([, one], [, other]) => sumOf(other) - sumOf(one))
-    .map(([name, values]) => [nameOf(name), ...columns.map((column) => number(values[column] ?? 0))]);
-  const heads = columns.map((column) => `#${column.charAt(0).toUpperCase()}${column.slice(1)}`);
+    .map(([name, values]) => [nameOf(name), ...shown.map((column) => number(values[column] ?? 0))]);
+  const heads = shown.map((column) => `#${column.charAt(0).toUpperCase()}${column.slice(1)}`);
   return card(title, {}, table(title, [head, ...heads], rows));
 }
 
@@ -307,27 +311,21 @@ function errorCard(errors) {
 
 /** @param {Traffic} traffic */
 function decisionCard({ decisions, has_texts: hasTexts }) {
-  const rows = decisions.map(
-    ({ time, request, route, credential, profile, outcome, failed, would_fail: would = [], content }) => [
-      clockWithSeconds(time),
-      element("span", { class: `badge ${outcome}` }, outcome),
-      element(
-        "span",
-        { class: "wide" },
-        [...failed.map(checkTitle), ...would.map((name) => `${checkTitle(name)} (monitors)`)].join(", ") || "–",
-      ),
-      route,
-      profile === "default" ? credential : `${credential} (${profile})`,
-      content
-        ? element(
-            "details",
-            { "data-key": request },
-            element("summary", {}, "Text"),
-            element("pre", { class: "text-shown", dir: "auto" }, textOf(content)),
-          )
-        : element("code", { class: "request" }, request),
-    ],
-  );
+  const rows = decisions.map(({ time, request, route, credential, profile, outcome, content, ...checks }) => [
+    clockWithSeconds(time),
+    element("span", { class: `badge ${outcome}` }, outcome),
+    element("span", { class: "wide" }, checksOf(checks) || "–"),
+    route,
+    profile === "default" ? credential : `${credential} (${profile})`,
+    content
+      ? element(
+          "details",
+          { "data-key": request },
+          element("summary", {}, "Text"),
+          element("pre", { class: "text-shown", dir: "auto" }, textOf(content)),
+        )
+      : element("code", { class: "request" }, request),
+  ]);
   const hint = hasTexts
     ? "Texts of requests with your own credential are shown."
     : "Texts are not kept (app.log_content).";
@@ -340,6 +338,12 @@ function decisionCard({ decisions, has_texts: hasTexts }) {
       rows,
     ),
   );
+}
+
+/** @param {Pick<Decision, "failed" | "in_review" | "would_fail">} decision */
+function checksOf({ failed, in_review: inReview = [], would_fail: would = [] }) {
+  const reviewed = inReview.map((name) => `${checkTitle(name)} (review)`);
+  return [...failed.map(checkTitle), ...reviewed, ...would.map((name) => `${checkTitle(name)} (monitors)`)].join(", ");
 }
 
 /** @param {Record<string, unknown>} content */

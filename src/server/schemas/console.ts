@@ -114,6 +114,7 @@ export const traffic = z
           side: z.string(),
           outcome: z.string(),
           failed: z.array(z.string()).describe("The checks that failed."),
+          in_review: z.array(z.string()).optional().describe("The checks that ask for the review of a person."),
           would_fail: z
             .array(z.string())
             .optional()

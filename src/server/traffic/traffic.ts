@@ -1,5 +1,5 @@
-import { fails, type Scope } from "../../scan/check-result.ts";
-import { failingChecks } from "../../scan/report.ts";
+import { fails, isInReview, type Scope } from "../../scan/check-result.ts";
+import { failingChecks, resultName } from "../../scan/report.ts";
 import type { Source } from "../../scan/source.ts";
 import type { Decision } from "../decisions/decisions.ts";
 import { add, addCounts, type Counts, countsIn, emptyCounts } from "./counts.ts";
@@ -27,6 +27,8 @@ export interface ListedDecision {
   outcome: string;
   /** The checks that failed. */
   failed: string[];
+  /** The checks that ask for the review of a person. */
+  in_review?: string[];
   /** The checks that only monitor, and would have blocked or masked. */
   would_fail?: string[];
   /** The scanned texts, if they are logged too. */
@@ -142,6 +144,7 @@ export class Traffic {
   }
 
   #list({ request, profile, side, report, content }: Decision, credential: string, keepsTexts: boolean): void {
+    const inReview = report.checks.filter(isInReview).map(resultName);
     const would = [...(report.wouldBlock ?? []), ...(report.wouldMask ?? [])];
     const listed: ListedDecision = {
       request: request.id,
@@ -152,6 +155,7 @@ export class Traffic {
       side,
       outcome: report.outcome,
       failed: failingChecks(report),
+      ...(inReview.length > 0 ? { in_review: inReview } : {}),
       ...(would.length > 0 ? { would_fail: would } : {}),
       ...(keepsTexts ? { content: shortened(content()) } : {}),
     };

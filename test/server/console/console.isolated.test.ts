@@ -9,7 +9,7 @@ import type { Scanner } from "../../../src/scan/scanner.ts";
 import { riskScore } from "../../../src/scan/score.ts";
 import { type ScannerLists, startServer } from "../../../src/server/index.ts";
 import { maskingScanner } from "../../support/masking-scanner.ts";
-import { injectionScanner, testServer, wordScanner } from "../fixtures.ts";
+import { injectionScanner, reviewingScanner, testServer, wordScanner } from "../fixtures.ts";
 import { RedisServer, skipsRedis } from "../redis/redis-server.ts";
 import { chromiumPath, noChromium, skipsBrowser } from "./chromium.ts";
 
@@ -87,7 +87,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
     const verdict = page.locator(".verdict");
     /** Waits for the verdict. */
     const judged = async () => {
-      await verdict.filter({ hasText: /^(Passed|Masked|Blocked|Not checked)\./ }).waitFor();
+      await verdict.filter({ hasText: /^(Passed|Masked|In review|Blocked|Not checked)\./ }).waitFor();
       return verdict.textContent();
     };
     /** Submits with the keyboard, and waits for the verdict. */
@@ -432,6 +432,80 @@ describe.skipIf(skipsBrowser)("the console", () => {
     await page.getByText("1 scan in 60 minutes").waitFor();
     await redis.start();
     await page.getByText("2 scans in 60 minutes").waitFor();
+  });
+
+  describe("with texts in review", () => {
+    const auth = [
+      { type: "http_bearer", name: "desk", token: "token-1", may_review: true },
+      { type: "http_bearer", name: "shop", token: "token-2" },
+    ];
+    const shop = { authorization: "Bearer token-2" };
+    const openReviews = async (options: Parameters<Browser["newContext"]>[0] = {}) => {
+      const opened = await open({ input: [reviewingScanner()] }, { config: { auth }, ...options });
+      const { page, post } = opened;
+      await post("/scan/prompt", { prompt: "<b>Start</b> again, p=0.7" }, shop);
+      await post("/scan/prompt", { prompt: `And with ${"x".repeat(200)} p=0.8` }, shop);
+      await signIn(page, "token-1");
+      await view(page, "Review");
+      await page.getByText("2 texts wait for a decision. They are lost when the server ends.").waitFor();
+      return opened;
+    };
+    const cards = (page: Page) => page.locator(".card.review");
+
+    it("decides about them with the keyboard, and keeps what somebody writes", async () => {
+      const { page, post, verdict } = await openReviews();
+      expect(await page.getByRole("navigation", { name: "Views" }).getByRole("link").allTextContents()).toEqual([
+        "Try",
+        "Review",
+      ]);
+      expect(await cards(page).locator("h3").allTextContents()).toEqual([
+        expect.stringMatching(/^PromptInjection: 0\.70 \(rv-[0-9a-f]{6}\)$/),
+        expect.stringMatching(/^PromptInjection: 0\.80 \(rv-/),
+      ]);
+      expect(await cards(page).first().locator("pre").textContent()).toBe("<b>Start</b> again, p=0.7");
+      expect(await cards(page).first().locator("dd").allTextContents()).toEqual(
+        expect.arrayContaining(["user", "shop", expect.stringContaining("ago")]),
+      );
+      const reason = cards(page).first().getByRole("textbox", { name: "Reason" });
+      await cards(page).first().getByRole("button", { name: "Approve" }).press("Enter");
+      expect(await page.locator("input:invalid").count()).toBe(2);
+      expect(await page.evaluate("document.activeElement.type")).toBe("text");
+      await cards(page).nth(1).getByRole("textbox", { name: "Reason" }).fill("not sure yet");
+      await reason.fill("a recipe");
+      await reason.press("Enter");
+      await page.getByText("Approved: the text that PromptInjection had found doubtful.").waitFor();
+      expect(await page.evaluate("document.activeElement.getAttribute('role')")).toBe("status");
+      await page.getByText("1 text waits for a decision.").waitFor();
+      expect(await cards(page).getByRole("textbox", { name: "Reason" }).inputValue()).toBe("not sure yet");
+      const reply = await post("/scan/prompt", { prompt: "<b>Start</b> again, p=0.7" }, shop);
+      expect(await reply.json()).toMatchObject({ is_valid: true });
+      await cards(page).getByRole("button", { name: "Reject" }).press("Enter");
+      await page.getByText("Rejected: the text").waitFor();
+      await page.getByText("desk: not sure yet").waitFor();
+      expect(await cards(page).getByRole("button").allTextContents()).toEqual(["Approve"]);
+      await view(page, "Try");
+      await field(page, "Prompt").fill("Another one, p=0.7");
+      await page.keyboard.press("Control+Enter");
+      await verdict.filter({ hasText: "In review. A person has to approve it first: PromptInjection (rv-" }).waitFor();
+      expect(await checks(page)).toEqual(["PromptInjection review 0.70"]);
+      await field(page, "Prompt").fill(`And with ${"x".repeat(200)} p=0.8`);
+      await page.keyboard.press("Control+Enter");
+      await verdict.filter({ hasText: "Blocked. A person has rejected it." }).waitFor();
+    });
+
+    it.each(["light", "dark"] as const)(
+      "is accessible in %s colours, and fits a narrow screen",
+      async (colorScheme) => {
+        const { page } = await openReviews({ colorScheme, viewport: { width: 320, height: 800 } });
+        const rules = colorScheme === "dark" ? '{ runOnly: ["color-contrast"] }' : "{}";
+        expect(await violations(page, rules)).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
+        await cards(page).first().getByRole("textbox", { name: "Reason" }).fill("no");
+        await cards(page).first().getByRole("button", { name: "Reject" }).click();
+        await page.getByText("desk: no").waitFor();
+        expect(await violations(page, rules)).toEqual([]);
+      },
+    );
   });
 
   it("shows the configuration and its warnings", async () => {
