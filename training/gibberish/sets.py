@@ -2,58 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from ..datasets import Spec, split_of, text_of
 from . import CLEAN, LABELS
 
-OPEN, UNCLEAR, NC = "open", "unclear", "non-commercial"
+OPEN = "open"
 
 
 def made(raw: dict) -> tuple[int, float]:
     return LABELS.index(raw["label"].replace("_", " ")), 1.5
 
 
-def clean(source: str = "") -> Callable[[dict], tuple[int, float] | None]:
-    return lambda raw: (CLEAN, 1.0) if raw.get("source", "").startswith(source) else None
+def clean(raw: dict) -> tuple[int, float]:
+    return CLEAN, 1.0
 
 
-def further(*sources: str) -> Callable[[dict], tuple[int, float] | None]:
+def for_training(raw: dict) -> tuple[int, float] | None:
     """Picks clean rows for training only. Rows of other splits are skipped."""
-
-    def pick(raw: dict) -> tuple[int, float] | None:
-        mine = not sources or raw.get("source", "").startswith(sources)
-        return (CLEAN, 1.0) if mine and split_of(text_of(raw).strip()) == "train" else None
-
-    return pick
+    return (CLEAN, 1.0) if split_of(text_of(raw).strip()) == "train" else None
 
 
 def pieces_of_code(raw: dict) -> tuple[int, float] | None:
     return (CLEAN, 1.0) if len(raw["text"]) > 200 else None
 
 
+def clean_set(name: str, file: str, most: int | None = None, **options: Any) -> Spec:
+    """A set of clean texts, with at most `most` training rows."""
+    return Spec(name, f"{file}.jsonl.gz", OPEN, clean, None if most is None else {CLEAN: most}, **options)
+
+
+def training_set(name: str, file: str, most: int | None = None) -> Spec:
+    return Spec(name, f"{file}.jsonl.gz", OPEN, for_training, None if most is None else {CLEAN: most})
+
+
 SETS = [
-    Spec("made", "gibberish/made.jsonl.gz", NC, made),
-    Spec("lingua", "gibberish/lingua.jsonl.gz", OPEN, clean()),
-    Spec("wikipedia", "language/sentences_10_languages.jsonl.gz", NC, clean("Babelscape")),
-    Spec("alpaca_zh", "language/sentences_10_languages.jsonl.gz", UNCLEAR, clean("carbonz0")),
-    Spec("alpaca", "injection/benign_prompts.jsonl.gz", NC, clean("andyrdt")),
-    Spec("wikipedia_ner", "ner/wikineural_9_languages.jsonl.gz", NC, clean()),
-    Spec("mixed_genres", "nli/mnli_dev_part.jsonl.gz", OPEN, clean()),
-    Spec("chat", "emotion/goemotions_train_dev.jsonl.gz", OPEN, clean()),
-    Spec("chat_ru", "toxicity/ru_detox_train.jsonl.gz", UNCLEAR, clean()),
-    Spec("assistant_intents", "topics/clinc_train.jsonl.gz", OPEN, clean()),
-    Spec("bank_questions", "topics/banking77_train.jsonl.gz", OPEN, clean()),
-    Spec("conversations", "conversation/benign.jsonl.gz", OPEN, clean()),
+    Spec("made", "gibberish/made_open_24_languages.jsonl.gz", OPEN, made),
+    clean_set("requests", "injection/oasst_requests_en"),
+    clean_set("requests_fi", "injection/oasst_requests_fi", 3000),
+    clean_set("mixed_genres", "nli/mnli_dev_part"),
+    clean_set("chat", "emotion/goemotions_train_dev"),
+    clean_set("assistant_intents", "topics/clinc_train"),
+    clean_set("bank_questions", "topics/banking77_train"),
+    clean_set("conversations", "conversation/benign"),
+    clean_set("subtitles", "emotion/xed_32_languages"),
+    clean_set("interfaces", "injection/interface_texts_50_languages"),
+    clean_set("sib200", "injection/harmless_sib200", max_per_language=60),
+    clean_set("tatoeba", "injection/harmless_tatoeba", max_per_language=80),
+    clean_set("questions", "injection/questions_7_languages"),
     Spec("code", "code/highlighter_samples.jsonl.gz", OPEN, pieces_of_code),
-    Spec("more_code", "code/linguist_samples.jsonl.gz", OPEN, pieces_of_code, {CLEAN: 1200}),
-    Spec("more_chat_ru", "toxicity/ru_toxicity_train.jsonl.gz", UNCLEAR, further()),
-    Spec("rude_chat", "toxicity/paradetox.jsonl.gz", OPEN, further()),
-    Spec("comments", "toxicity/unhealthy_conversations.jsonl.gz", NC, further()),
-    Spec("comments_zh", "toxicity/cold_train_zh.jsonl.gz", OPEN, further(), {CLEAN: 6000}),
-    Spec("mixed_genres_zh", "nli/ocnli_train_zh.jsonl.gz", UNCLEAR, further(), {CLEAN: 4000}),
-    Spec("requests", "injection/benign_prompts.jsonl.gz", NC, further()),
-    Spec("questions", "relevance/trecqa_qnli.jsonl.gz", UNCLEAR, further()),
-    Spec("captions", "nli/snli_dev.jsonl.gz", OPEN, further(), {CLEAN: 3000}),
-    Spec("answers", "refusal/compliance_answers.jsonl.gz", NC, further()),
+    Spec("more_code", "injection/code_open.jsonl.gz", OPEN, pieces_of_code),
+    training_set("rude_chat", "toxicity/paradetox", 10000),
+    training_set("comments_zh", "toxicity/cold_train_zh", 6000),
+    training_set("comments_ko", "emotion/kote_ko", 6000),
+    training_set("comments_ro", "toxicity/part_ro_offense", 5000),
+    training_set("tweets_pt", "toxicity/part_told_br", 5000),
+    training_set("tweets_de", "toxicity/part_germeval_2018", 5000),
+    training_set("tweets_tr", "toxicity/offenseval_tr", 5000),
+    training_set("tweets_el", "toxicity/ogtd_el", 4000),
+    training_set("tweets_id", "emotion/indonlu_id"),
+    training_set("tweets_ar", "toxicity/part_arabic_osact", 4000),
+    training_set("comments_asia", "toxicity/part_asia", 8000),
+    training_set("comments_india", "toxicity/uli_en_hi_ta", 6000),
+    training_set("captions", "nli/snli_dev", 3000),
+    training_set("captions_ja", "nli/jnli_ja", 3000),
+    training_set("sentences_id", "nli/indonli_id", 4000),
+    training_set("sentences_fa", "nli/farstail_fa", 4000),
+    training_set("sentences_es", "nli/inferes_es", 4000),
+    training_set("questions_en", "relevance/part_qnli"),
+    training_set("answers", "refusal/oasst_answers_en"),
+    training_set("answers_fi", "refusal/oasst_answers_fi", 1500),
+    training_set("reviews", "injection/part_reviews"),
+    training_set("passages", "injection/part_passages"),
+    training_set("guide", "injection/opensource_guide_29_languages"),
 ]

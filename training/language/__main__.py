@@ -42,13 +42,18 @@ def ordinary(raw: dict) -> tuple[int, float] | None:
     return LABEL_INDICES[code], WEIGHT
 
 
+OPEN = "open"
 SETS = [
-    Spec("leipzig", "language/leipzig.jsonl.gz", "open", named),
-    Spec("words", "language/words.jsonl.gz", "open", named),
-    Spec("translations", "language/translations.jsonl.gz", "copyleft", named),
-    Spec("sib200", "injection/harmless_sib200.jsonl.gz", "open", ordinary),
-    Spec("treebanks", "injection/harmless_treebanks.jsonl.gz", "non-commercial", ordinary),
-    Spec("wikipedia_alpaca", "language/sentences_10_languages.jsonl.gz", "non-commercial", named),
+    Spec("leipzig", "language/leipzig.jsonl.gz", OPEN, named),
+    Spec("words", "language/words.jsonl.gz", OPEN, named),
+    Spec("interfaces", "language/interfaces.jsonl.gz", OPEN, named),
+    Spec("sentences", "language/sentences_open.jsonl.gz", OPEN, named),
+    Spec("sib200", "injection/harmless_sib200.jsonl.gz", OPEN, ordinary),
+    Spec("tatoeba", "injection/harmless_tatoeba.jsonl.gz", OPEN, ordinary),
+    Spec("treebanks", "injection/part_treebanks.jsonl.gz", OPEN, ordinary),
+    Spec("passages", "injection/part_passages.jsonl.gz", OPEN, ordinary),
+    Spec("guide", "injection/opensource_guide_29_languages.jsonl.gz", OPEN, ordinary),
+    Spec("subtitles", "emotion/xed_32_languages.jsonl.gz", OPEN, ordinary),
 ]
 
 

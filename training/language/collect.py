@@ -2,7 +2,7 @@
 
 - sentences, pairs of words and words from the `testdata` of the crates `lingua-<name>-language-model` (Leipzig Corpora);
 - random sequences of words by frequency from the Python package `wordfreq`;
-- program translations (`*.mo`) in a folder of unpacked Debian packages.
+- texts of interfaces in a folder of unpacked wheels: catalogs (`*.mo`) of Django, and `translations/*.json` of Home Assistant.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
@@ -58,26 +58,41 @@ def words(seed: int, texts: int) -> Iterator[dict]:
             yield {"text": text[:1].upper() + text[1:] if pick.random() < 0.4 else text, "label": code, "kind": "words"}
 
 
-def translations(folder: Path) -> Iterator[dict]:
+# Codes of interfaces that differ from ours. Codes with a region or a script have the language before the hyphen or underscore.
+CODES = {"nb": "no", "nn": "no", "fil": "tl", "iw": "he"}
+
+
+def interfaces(folder: Path) -> Iterator[dict]:
+    """Texts of interfaces that a language does not share with English."""
     for path in sorted(folder.rglob("*.mo")):
-        parts = path.parts
-        positions = [i for i, part in enumerate(parts) if part == "LC_MESSAGES"]
-        name = parts[positions[0] - 1] if positions else path.stem
-        code = re.split(r"[_@.]", name)[0]
-        code = {"nb": "no", "nn": "no", "fil": "tl"}.get(code, code)
-        if code not in NAMES or "@" in name and code != "sr":
-            continue
-        try:
-            catalog = gettext.GNUTranslations(path.open("rb"))._catalog
-        except (OSError, UnicodeDecodeError):
-            continue
-        for original, text in catalog.items():
-            original = original[0] if isinstance(original, tuple) else original
-            if not original or text == original or PLACEHOLDER.search(text) or "\x04" in text:
-                continue
-            letters = sum(c.isalpha() for c in text)
-            if letters >= 12 and letters > 0.7 * len(text):
-                yield {"text": " ".join(text.split())[:300], "label": code, "kind": "translation"}
+        with path.open("rb") as file:
+            catalog = gettext.GNUTranslations(file)._catalog
+        sources = {id_[0] if isinstance(id_, tuple) else id_: text for id_, text in catalog.items()}
+        yield from texts_of(path.parts[path.parts.index("LC_MESSAGES") - 1], sources.items())
+    for path in sorted(folder.rglob("translations/*.json")):
+        english = dict(strings_of(json.loads((path.parent / "en.json").read_text("utf-8"))))
+        found = strings_of(json.loads(path.read_text("utf-8")))
+        yield from texts_of(path.stem, ((english.get(key) if path.stem != "en" else "", text) for key, text in found))
+
+
+def strings_of(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from strings_of(part, f"{key}/{name}")
+    elif isinstance(value, str):
+        yield key, value
+
+
+def texts_of(name: str, translations: Iterable[tuple[str | None, str]]) -> Iterator[dict]:
+    code = re.split(r"[-_@.]", name)[0]
+    code = CODES.get(code, code)
+    if code not in NAMES and code != "no" or "@" in name or name == "sr-Latn":
+        return
+    for original, text in translations:
+        letters = sum(c.isalpha() for c in text)
+        if original is not None and original != text and not PLACEHOLDER.search(text) and "\x04" not in text:
+            if letters >= (4 if code in UNSPACED else 8) and letters > 0.7 * len(text):
+                yield {"text": " ".join(text.split())[:300], "label": code, "kind": "interface"}
 
 
 def write(path: Path, rows: Iterator[dict], cap: int, seed: int) -> None:
@@ -95,7 +110,7 @@ def write(path: Path, rows: Iterator[dict], cap: int, seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--registry", type=Path, required=True, help="folder with the unpacked lingua crates")
-    parser.add_argument("--packages", type=Path, required=True, help="folder with unpacked Debian packages")
+    parser.add_argument("--packages", type=Path, required=True, help="folder with the unpacked wheels of Django and Home Assistant")
     parser.add_argument("--out", type=Path, required=True, help="data folder; the sets are written to its folder language")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -103,7 +118,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     write(out / "leipzig.jsonl.gz", leipzig(args.registry), 10**6, args.seed)
     write(out / "words.jsonl.gz", words(args.seed, 4000), 10**6, args.seed)
-    write(out / "translations.jsonl.gz", translations(args.packages), 4000, args.seed)
+    write(out / "interfaces.jsonl.gz", interfaces(args.packages), 4000, args.seed)
 
 
 if __name__ == "__main__":

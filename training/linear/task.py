@@ -46,7 +46,7 @@ class Task:
 def arguments(task: Task) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog=f"python -m training.{task.name.replace('-', '_')}")
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
-    parser.add_argument("--licences", default="open,unclear,non-commercial", help="licence classes to use")
+    parser.add_argument("--licences", default="open", help="licence classes to use")
     parser.add_argument("--sets", default="", help="names of sets to use; default: all sets of the licence classes")
     parser.add_argument("--seed", type=int, default=task.settings.seed)
     parser.add_argument("--epochs", type=int, default=task.settings.epochs)

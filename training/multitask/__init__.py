@@ -1,9 +1,15 @@
-"""The multi-task model for toxicity, emotion, bias, refusal, entailment, meaning and relevance: heads and labels."""
+"""The multi-task model for harmful content, toxicity, emotion, bias, refusal, entailment, meaning and relevance: heads and labels."""
 
 NAME = "multitask"
 VERSION = "0.4.0"
 MAX_LENGTH = 256
 
+# Whether a text asks for harm or is harmful, and the kinds of harm. The kinds follow the taxonomy of MLCommons AILuminate 1.0, with insults, malware, lies about
+# elections and gore as kinds of their own.
+HARM = (
+    "harmful violent_crimes nonviolent_crimes sex_crimes child_exploitation weapons self_harm hate harassment privacy defamation "
+    "intellectual_property specialized_advice elections sexual_content malware graphic_violence"
+).split()
 # The labels of Jigsaw's data and Detoxify's models.
 TOXICITY = ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack", "sexual_explicit"]
 # GoEmotions (Demszky et al., 2020, arXiv:2005.00547), in the order of its list.
@@ -18,6 +24,7 @@ MEANING = 128
 # The heads and their labels. `meaning` is a unit vector: texts with similar meanings have similar vectors. `nli` and `relevance` read two texts:
 # a premise and a claim, a prompt and its answer.
 HEADS: dict[str, list[str]] = {
+    "harm": HARM,
     "toxicity": TOXICITY,
     "emotion": EMOTIONS,
     "bias": ["biased"],

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import datasets, metrics
 from ..runtime import ExportedModel, softmax
-from . import EMOTIONS, HEADS, TOXICITY
+from . import EMOTIONS, HEADS
 from .model import LONGEST, LONGEST_PAIR
 from .sets import Example
 
@@ -65,13 +65,12 @@ def best_logit_thresholds(task: str, examples: Sequence[Example], model: Exporte
     if not held:
         return np.zeros(len(HEADS[task]))
     found, target = Reader(model, {}).scores(task, held), np.array([e.target for e in held])
-    edges = np.array(
-        [
-            best_threshold(target[:, i] > 0, found[:, i]) if target[:, i].sum() >= ENOUGH else 0.5
-            for i in range(target.shape[1])
-        ]
-    )
-    return metrics.logit(edges)
+    edges = []
+    for i in range(target.shape[1]):
+        known = target[:, i] >= 0
+        truth = target[known, i] > 0
+        edges.append(best_threshold(truth, found[known, i]) if truth.sum() >= ENOUGH else 0.5)
+    return metrics.logit(np.array(edges))
 
 
 class Reader:
@@ -187,9 +186,11 @@ def score_figures(task: str, examples: Sequence[Example], scores: np.ndarray) ->
         allowed = target[np.arange(len(target)), scores.argmax(1)]
         return {"accuracy": float(allowed.mean())}
     if task == "emotion":
-        each = {name: f1(target[:, i] > 0, scores[:, i] > 0.5) for i, name in enumerate(EMOTIONS)}
+        known = [i for i in range(len(EMOTIONS)) if (target[:, i] >= 0).any()]
+        each = {EMOTIONS[i]: f1(target[:, i] > 0, (scores[:, i] > 0.5) & (target[:, i] >= 0)) for i in known}
         return {"macro_f1": float(np.mean([*each.values()])), "by_label": each}
-    truth, main = target[:, 0] > 0, scores[:, 0]
+    stated = target[:, 0] >= 0
+    truth, main = target[stated, 0] > 0, scores[stated, 0]
     result = {
         "macro_f1": macro_f1(truth, main > 0.5),
         "f1": f1(truth, main > 0.5),
@@ -197,8 +198,8 @@ def score_figures(task: str, examples: Sequence[Example], scores: np.ndarray) ->
         "recall": metrics.share_above(main[truth], 0.5),
         "false_positives": metrics.share_above(main[~truth], 0.5),
     }
-    if task == "toxicity":
-        for index, name in enumerate(TOXICITY[1:], 1):
+    if task in ("harm", "toxicity"):
+        for index, name in enumerate(HEADS[task][1:], 1):
             known = target[:, index] >= 0
             yes = known & (target[:, index] > 0)
             if yes.sum() >= 10 and (known & ~yes).sum() >= 10:

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from .. import trainer
 from ..datasets import normalise
 from ..encoder import Classifier, Shape
-from . import EMOTIONS, HEADS, TOXICITY, UNIT_HEADS
+from . import EMOTIONS, HEADS, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare meaning vectors. Each has its own scale and offset of the cosine.
@@ -24,6 +24,7 @@ COMPARING = ("topics", "relevance")
 # The maximum tokens of a text by task, in training and evaluation. An answer may refuse at its end, so for refusals this is the window of the
 # product.
 LONGEST = {
+    "harm": 128,
     "toxicity": 128,
     "emotion": 64,
     "bias": 128,
@@ -33,7 +34,7 @@ LONGEST = {
     "relevance": 80,
 }
 # The tokens of a batch by task. Difficult tasks learn more from many small batches than from few large ones.
-STEP_TOKENS = {"toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
+STEP_TOKENS = {"harm": 1536, "toxicity": 1536, "emotion": 640, "bias": 1024, "refusal": 1536, "nli": 1024}
 # The share of rows at which a label has the weight 1, and the maximum weight of rarer labels.
 COMMON, HEAVIEST = 0.05, 5.0
 # The number of topics of other texts of the batch that serve as negatives. Few of them apply by chance.
@@ -145,7 +146,8 @@ class Losses:
                 words = sorted({word for e in chosen for word in (*e.yes, *e.no)})
                 self.words |= dict(zip(words, trainer.encode(tokenizer, words, LONGEST[task]), strict=True))
         self.targets = [torch.tensor(e.target) for e in examples]
-        emotions = [e.target for e in examples if e.task == "emotion"]
+        # Only sets that label all emotions tell how rare each is.
+        emotions = [e.target for e in examples if e.task == "emotion" and UNKNOWN not in e.target]
         shares = torch.tensor(emotions).mean(0) if emotions else torch.ones(len(EMOTIONS))
         self.rarity = (COMMON / shares.clamp(min=1e-6)).sqrt().clamp(1.0, HEAVIEST)
         # Topics of sets that state only the topics that apply.
@@ -187,8 +189,8 @@ class Losses:
         heavier = self.rarity if task == "emotion" else None
         losses = F.binary_cross_entropy_with_logits(logits, target.clamp(min=0), reduction="none", pos_weight=heavier)
         losses = losses.masked_fill(target == UNKNOWN, 0)
-        if task == "toxicity":
-            weights = torch.tensor([1.0] + [0.3] * (len(TOXICITY) - 1))
+        if task in ("harm", "toxicity"):
+            weights = torch.tensor([1.0] + [0.3] * (target.shape[1] - 1))
             return (losses * weights).sum(1).mean()
         return losses.sum(1).mean() * (0.5 if task == "emotion" else 1.0)
 

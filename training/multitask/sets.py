@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from .. import datasets
-from . import EMOTIONS, NLI, TOXICITY
+from . import EMOTIONS, HARM, NLI, TOXICITY
 
 # The target of an unknown label.
 UNKNOWN = -1.0
 
-TASKS = ("toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
+OPEN = "open"
+TASKS = ("harm", "toxicity", "emotion", "bias", "refusal", "nli", "topics", "relevance")
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,16 @@ FINE = {
     "homophobia": {"identity_attack": 1.0},
     "misogyny": {"identity_attack": 1.0},
     "racism": {"identity_attack": 1.0},
+    "origin": {"identity_attack": 1.0},
+    "religion": {"identity_attack": 1.0},
+    "gendered": {"identity_attack": 1.0},
+    "aggressive": {"insult": 1.0},
+    "disrespectful": {"insult": 1.0},
+    "threat": {"threat": 1.0},
+    "severe_toxicity": {"severe_toxicity": 1.0},
+    "identity_attack": {"identity_attack": 1.0},
+    "Offensive_Targeted_Insult_Individual": {"insult": 1.0, "identity_attack": 0.0},
+    "Offensive_Targeted_Insult_Group": {"insult": 1.0, "identity_attack": 1.0},
     "xenophobia": {"identity_attack": 1.0},
     "religious": {"identity_attack": 1.0},
     "geopolitical": {"identity_attack": 1.0},
@@ -113,29 +125,94 @@ def toxicity(complete: bool = False) -> Callable[[dict], Example | None]:
 
 
 def emotion(raw: dict) -> Example:
-    labels = set(raw["labels"])
-    target = tuple(float(name in labels) for name in EMOTIONS)
-    return Example("emotion", raw["text"], target, lang=raw.get("lang") or "en")
+    return Example("emotion", raw["text"], tuple(float(name in raw["labels"]) for name in EMOTIONS), lang=raw.get("lang") or "en")
 
 
-# Targets of multi-label tasks for harmless texts. Other tasks have one zero.
-SILENT = {"toxicity": (0.0,) * len(TOXICITY), "emotion": tuple(float(name == "neutral") for name in EMOTIONS)}
+def some_emotions(*labelled: str) -> Callable[[dict], Example]:
+    """Reads a set that labels only some of the emotions. The others are unknown."""
 
-
-def harmless(task: str, field: str) -> Callable[[dict], Example | None]:
-    """Picks questions or answers of instruction sets as harmless rows of a task, except those that are held out elsewhere."""
-
-    def read(raw: dict) -> Example | None:
-        if raw["label"] != "relevant" or datasets.split_of(raw[field]) != "train":
-            return None
-        return Example(task, raw[field], SILENT.get(task, (0.0,)), lang=raw["lang"], kind="ordinary")
+    def read(raw: dict) -> Example:
+        target = tuple(float(name in raw["labels"]) if name in labelled else UNKNOWN for name in EMOTIONS)
+        return Example("emotion", raw["text"], target, lang=raw["lang"])
 
     return read
 
 
-def sample_bengali(raw: dict) -> Example | None:
-    """Keeps a quarter of the Bengali rows. All of them are toxic, so more rows would bias the model against Bengali."""
-    return None if raw["lang"] == "bn" and datasets.digest(raw["text"], "bn") % 4 else toxicity()(raw)
+# The hazards of AILuminate and the labels of other sets, by our kinds of harm.
+HAZARDS = {
+    "vcr": "violent_crimes",
+    "ncr": "nonviolent_crimes",
+    "src": "sex_crimes",
+    "cse": "child_exploitation",
+    "iwp": "weapons",
+    "ssh": "self_harm",
+    "hte": "hate",
+    "prv": "privacy",
+    "dfm": "defamation",
+    "ipv": "intellectual_property",
+    "spc_fin": "specialized_advice",
+    "spc_hlt": "specialized_advice",
+    "spc_lgl": "specialized_advice",
+    "spc_ele": "elections",
+    "sxc_prn": "sexual_content",
+    "IdentityAttack": "hate",
+    "hate": "hate",
+    "SelfHarm": "self_harm",
+    "SexualContent": "sexual_content",
+    "insult": "harassment",
+    "Insult": "harassment",
+}
+
+
+def harm_target(harmful: float, kinds: Iterable[str] = (), others: float = UNKNOWN) -> tuple[float, ...]:
+    return tuple(harmful if name == "harmful" else 1.0 if name in kinds else others for name in HARM)
+
+
+HARMLESS = harm_target(0.0, (), 0.0)
+
+
+def harmful_request(raw: dict) -> Example | None:
+    """Requests of sets for safety tests. Some kinds of them are harmless."""
+    if raw["label"] == "injection":
+        return None
+    kind = raw.get("kind", "")
+    target = HARMLESS if raw["label"] == "benign" else harm_target(1.0, [HAZARDS[kind]] if kind in HAZARDS else [])
+    return Example("harm", raw["text"], target, lang=raw.get("lang") or "en", kind=kind)
+
+
+def harmful_talk(raw: dict) -> Example | None:
+    """Rows of sets about toxicity that state kinds of harm, and their harmless rows."""
+    labels = raw.get("labels") or []
+    kinds = [HAZARDS[label] for label in labels if label in HAZARDS]
+    if raw["label"] == "toxic":
+        return Example("harm", raw["text"], harm_target(1.0, kinds), lang=raw["lang"], kind="talk") if kinds else None
+    # Rows that state only that they are no hate may be harmful for other reasons.
+    target = harm_target(UNKNOWN if labels else 0.0, (), UNKNOWN if labels else 0.0)
+    target = tuple(0.0 if name == "hate" else value for name, value in zip(HARM, target, strict=True))
+    return Example("harm", raw["text"], target, lang=raw["lang"], kind="talk")
+
+
+def harm_of_answer(raw: dict) -> Example | None:
+    """Answers to harmful requests. Answers that the source calls safe without a refusal are skipped."""
+    refused = raw["label"] == "refusal_or_safe"
+    if refused and not raw.get("rules_say_refusal", True):
+        return None
+    return Example("harm", raw["text"], HARMLESS if refused else harm_target(1.0), lang=raw.get("lang") or "en", kind="answer")
+
+
+def own_harm(raw: dict) -> Example:
+    """Our own texts have all kinds. An answer is read after its request, if it is given."""
+    target = harm_target(float(bool(raw["categories"])), raw["categories"], 0.0)
+    text = f"{raw['prompt']}\n\n{raw['text']}" if raw.get("prompt") else raw["text"]
+    return Example("harm", text, target, lang=raw["lang"], kind=raw["kind"])
+
+
+# Targets of multi-label tasks for harmless texts. Other tasks have one zero.
+SILENT = {
+    "harm": HARMLESS,
+    "toxicity": (0.0,) * len(TOXICITY),
+    "emotion": tuple(float(name == "neutral") for name in EMOTIONS),
+}
 
 
 def harmless_rows(task: str) -> Callable[[dict], Example]:
@@ -153,6 +230,9 @@ def bias(raw: dict) -> Example:
 
 def refusal(raw: dict) -> Example | None:
     label = raw["label"]
+    # A public benchmark of jailbreaks asked some of the questions.
+    if "jailbreakbench" in raw.get("source", ""):
+        return None
     # Some answers that the source calls refusals only evade the question.
     if label == "refusal_or_safe" and not raw.get("rules_say_refusal", True):
         return None
@@ -183,52 +263,52 @@ def topics(raw: dict) -> Example:
     )
 
 
-# The files of `nli` with licence classes and maximum training rows. Varied files have more; the others teach one phenomenon each.
+# The files of `nli` with maximum training rows. Varied files have more; the others teach one phenomenon each.
 ENTAILMENT = {
-    "mnli_dev_part": ("open", None),
-    "ocnli_train_zh": ("unclear", None),
-    "snli_dev": ("open", None),
-    "sick": ("non-commercial", 2000),
-    "rte": ("unclear", None),
-    "scitail_dev": ("open", None),
-    "control": ("unclear", 400),
-    "conjnli": ("open", 2000),
-    "joci": ("open", 2000),
-    "dnc": ("unclear", 1000),
-    "help_and": ("open", 800),
-    "breaking_nli": ("unclear", 1500),
-    "add_one_rte": ("unclear", 600),
-    "begin_dialogue_answers": ("open", None),
-    "climate_fever": ("unclear", 3500),
-    "klue_nli_dev_ko": ("open", None),
+    "mnli_dev_part": None,
+    "snli_dev": None,
+    "scitail_dev": None,
+    "conjnli": 2000,
+    "joci": 2000,
+    "help_and": 800,
+    "begin_dialogue_answers": None,
+    "klue_nli_dev_ko": None,
+    "jnli_ja": 3000,
+    "indonli_id": 5000,
+    "farstail_fa": 5000,
+    "inferes_es": 4000,
+    "fever_symmetric_en": None,
+    "folio_en": 600,
+    "wrete_id": None,
 }
 TOXIC = {
-    "davidson": ("open", 2500),
-    "olid_train": ("unclear", 4000),
-    "paradetox": ("open", 3000),
-    "ru_detox_train": ("unclear", 5000),
-    "ru_toxicity_train": ("unclear", None),
-    "cold_train_zh": ("open", 6000),
-    "toxicn_train_zh": ("unclear", 5000),
-    "edos_train": ("open", 4000),
-    "toxigen_demonstrations": ("open", None),
-    "toxic_spans_train": ("open", 1500),
-    "unhealthy_conversations": ("non-commercial", 2000),
-    "arabic": ("unclear", 7000),
-    "asia": ("non-commercial", 16000),
-    "counter_speech": ("unclear", 6000),
-    "dynahate_en": ("open", 12000),
-    "german": ("unclear", 8000),
-    "greek_romanian": ("unclear", 10000),
-    "hate_6_languages": ("unclear", 18000),
-    "hate_en_more": ("open", 9000),
-    "korean": ("non-commercial", 7000),
-    "portuguese": ("non-commercial", 8000),
-    "spanish_offendes": ("unclear", 6000),
-    "turkish": ("unclear", 8000),
-    "groups_named": ("open", 2500),
+    "davidson": 2500,
+    "paradetox": 3000,
+    "cold_train_zh": 6000,
+    "edos_train": 4000,
+    "toxigen_demonstrations": None,
+    "toxic_spans_train": 1500,
+    "dynahate_en": 12000,
+    "hate_en_more": 9000,
+    "groups_named": 2500,
+    "hatexplain_en": 5000,
+    "gahd_de": 8000,
+    "part_germeval_2018": 6000,
+    "part_told_br": 7000,
+    "offenseval_tr": 8000,
+    "ogtd_el": 6000,
+    "part_ro_offense": 7000,
+    "part_arabic_osact": 6000,
+    "mlma_ar_fr_en": 4000,
+    "kmhas_ko": 5000,
+    "part_beep_ko": 5000,
+    "part_asia": 12000,
+    "uli_en_hi_ta": 7000,
+    "dravidian_ml_kn": 4000,
+    "suomi24_fi": None,
 }
-# Our own texts with their repetitions in an epoch.
+# Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
+OWN_HARM: dict[str, int] = {}
 OWN_TOXIC = {
     "english": 4,
     "russian_chinese": 4,
@@ -238,93 +318,119 @@ OWN_TOXIC = {
     "functions_middle_east_south_asia": 8,
     "social": 6,
     "everyday_languages": 16,
+    "exam": 0,
+    "dev_functions": 0,
 }
-# Harmless texts of many languages with licence classes and maximum training rows of a language for each task.
+# Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
-    "sib200": ("open", {"toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3}),
-    "tatoeba": ("open", {"toxicity": 50, "refusal": 6}),
-    "udhr": ("open", {"toxicity": 1}),
-    "passages_multilingual": ("copyleft", {"toxicity": 12, "refusal": 5}),
-    "requests_multilingual": ("open", {"toxicity": 70, "emotion": 8}),
-    "documents_multilingual": ("open", {"toxicity": 40, "refusal": 15}),
+    "harmless_sib200": {"harm": 12, "toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3},
+    "harmless_tatoeba": {"harm": 20, "toxicity": 50, "refusal": 6},
+    "harmless_udhr": {"harm": 1, "toxicity": 1},
+    "part_passages": {"harm": 6, "toxicity": 12, "refusal": 5},
+    "harmless_requests_multilingual": {"harm": 70, "toxicity": 70, "emotion": 8},
+    "harmless_documents_multilingual": {"harm": 20, "toxicity": 40, "refusal": 15},
+    "interface_texts_50_languages": {"harm": 20, "toxicity": 20},
+    "opensource_guide_29_languages": {"harm": 10, "toxicity": 15},
 }
+# Harmless texts of people, with the maximum training rows of each task.
+OF_PEOPLE = {
+    "oasst_requests_en": {"harm": 6000, "toxicity": 2500, "emotion": 1500},
+    "oasst_requests_fi": {"harm": 800, "toxicity": 600},
+    "prompts_chat": {"harm": 800},
+    "part_benign_prompts": {"harm": 1500},
+    "part_trigger_words": {"harm": 2000, "toxicity": 800},
+    "trigger_words_written": {"harm": 200},
+    "part_roles": {"harm": 500},
+    "part_imperatives": {"harm": 1500, "toxicity": 800},
+    "questions_7_languages": {"harm": 2000, "toxicity": 1500},
+    "assistant_commands_en": {"harm": 1200, "toxicity": 800},
+    "part_reviews": {"harm": 800, "toxicity": 1200},
+}
+# Sets about toxicity that state kinds of harm, with the maximum training rows.
+HARMFUL_TALK = {"dynahate_en": 2500, "hate_en_more": 2500, "hatexplain_en": 1500, "gahd_de": 2000}
+
+
+def open_set(name: str, file: str, read: Callable[[dict], Example | None], cap: int | None = None, **options: Any) -> TaskSet:
+    """A set of the data folder. All of them are open."""
+    return TaskSet(name, f"{file}.jsonl.gz", OPEN, read, cap, **options)
+
+
+def own(task: str, read: Callable[[dict], Example | None], files: Mapping[str, int]) -> Iterator[TaskSet]:
+    for file, repeat in files.items():
+        split = "train" if repeat else "dev"
+        yield TaskSet(f"own_{task}_{file}", f"{task}/{file}.jsonl", OPEN, read, own=True, split=split, repeat=repeat or 1)
+
+
+def harm_sets() -> Iterator[TaskSet]:
+    for file in ("harmful_requests", "harmful_requests_open", "harmful_multilingual"):
+        yield open_set(f"{file}_harm", f"injection/{file}", harmful_request)
+    for file, most in HARMFUL_TALK.items():
+        yield open_set(f"{file}_harm", f"toxicity/{file}", harmful_talk, most)
+    yield open_set("rtplx_harm", "toxicity/rtplx_28_languages", harmful_talk, max_per_language=250)
+    yield open_set("gptfuzz_harm", "refusal/gptfuzz_train", harm_of_answer)
+    yield from own("harm", own_harm, OWN_HARM)
+
+
+def toxicity_sets() -> Iterator[TaskSet]:
+    for file, most in TOXIC.items():
+        yield open_set(file, f"toxicity/{file}", toxicity(), most)
+    yield open_set("rtplx", "toxicity/rtplx_28_languages", toxicity(), max_per_language=1100)
+    yield open_set("jigsaw_sample", "toxicity/jigsaw_sample", toxicity(complete=True), repeat=2)
+    yield from own("toxicity", toxicity(True), OWN_TOXIC)
+
+
+def emotion_sets() -> Iterator[TaskSet]:
+    plutchik = "anger fear surprise disgust joy approval desire sadness".split()
+    yield open_set("goemotions", "emotion/goemotions_train_dev", emotion, repeat=2)
+    yield open_set("kote_ko", "emotion/kote_ko", emotion)
+    yield open_set("xed", "emotion/xed_32_languages", some_emotions(*plutchik))
+    labelled = ("sadness", "surprise", "anger", "fear", "joy", "approval", "neutral")
+    yield open_set("red_ro", "emotion/red_ro", some_emotions(*labelled))
+    yield open_set("indonlu_emotion", "emotion/indonlu_id", some_emotions("joy", "anger", "fear", "sadness", "love"))
+    yield from own("emotion", emotion, {"own": 4, "single": 10, "exam": 0})
+
+
+def refusal_sets() -> Iterator[TaskSet]:
+    yield open_set("gptfuzz_train", "refusal/gptfuzz_train", refusal)
+    yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
+    for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
+        yield open_set(file, f"refusal/{file}", refusal, most)
+    files = ("own", "further", "english", "languages", "hard", "partial", "shapes")
+    yield from own("refusal", refusal, dict.fromkeys(files, 3) | {"exam": 0, "dev_refusals": 0})
+
+
+def sets_of_pairs() -> Iterator[TaskSet]:
+    for file, most in ENTAILMENT.items():
+        yield open_set(file, f"nli/{file}", nli, most)
+    files = ("own", "english", "many_languages", "genres", "short_premises", "talk_and_prose", "inferences", "contexts")
+    claims = {"claims": 6, "claims_of_news": 6}
+    yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0})
+    yield open_set("part_qnli", "relevance/part_qnli", relevance)
+    yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
+    yield open_set("oasst_pairs", "relevance/oasst_pairs_en", relevance)
+    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10})
+
+
+def harmless_sets() -> Iterator[TaskSet]:
+    for file, tasks in OF_LANGUAGES.items():
+        for task, most in tasks.items():
+            yield open_set(f"{file}_{task}", f"injection/{file}", harmless_rows(task), max_per_language=most)
+    for file, tasks in OF_PEOPLE.items():
+        for task, most in tasks.items():
+            yield open_set(f"{file}_{task}", f"injection/{file}", harmless_rows(task), most)
+    for task in ("harm", "toxicity", "emotion", "bias"):
+        yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), 1000)
 
 
 def sets() -> Iterator[TaskSet]:
-    for file, (licence, cap) in TOXIC.items():
-        read = sample_bengali if file == "asia" else toxicity()
-        yield TaskSet(file, f"toxicity/{file}.jsonl.gz", licence, read, cap)
-    yield TaskSet(
-        "rtplx",
-        "toxicity/rtplx_28_languages.jsonl.gz",
-        "open",
-        toxicity(),
-        max_per_language=1100,
-    )
-    for file, (licence, tasks) in OF_LANGUAGES.items():
-        for task, most in tasks.items():
-            path = f"injection/harmless_{file}.jsonl.gz"
-            yield TaskSet(f"{file}_{task}", path, licence, harmless_rows(task), max_per_language=most)
-    # For evaluation only: sources that are not used in training.
-    treebanks = "injection/harmless_treebanks.jsonl.gz"
-    yield TaskSet("treebanks", treebanks, "non-commercial", harmless_rows("toxicity"), split="dev", max_per_language=0)
-    yield TaskSet("ethos", "toxicity/ethos.jsonl.gz", "copyleft", toxicity(), split="dev")
-    yield TaskSet("ethos_multilabel", "toxicity/ethos_multilabel.jsonl.gz", "copyleft", toxicity(), split="dev")
-    yield TaskSet("jigsaw_sample", "toxicity/jigsaw_sample.jsonl.gz", "open", toxicity(complete=True), repeat=2)
-    for name, repeat in OWN_TOXIC.items():
-        file = f"toxicity/{name}.jsonl"
-        yield TaskSet(f"own_toxicity_{name}", file, "open", toxicity(True), own=True, split="train", repeat=repeat)
-    for name in ("exam", "dev_functions"):
-        file = f"toxicity/{name}.jsonl"
-        yield TaskSet(f"own_toxicity_{name}", file, "open", toxicity(True), own=True, split="dev")
-    yield TaskSet("goemotions", "emotion/goemotions_train_dev.jsonl.gz", "open", emotion, repeat=2)
-    for name, repeat in (("own", 4), ("single", 10)):
-        file = f"emotion/{name}.jsonl"
-        yield TaskSet(f"own_emotion_{name}", file, "open", emotion, own=True, split="train", repeat=repeat)
-    yield TaskSet("own_emotion_exam", "emotion/exam.jsonl", "open", emotion, own=True, split="dev")
-    yield TaskSet("babe", "bias/babe_train.jsonl.gz", "copyleft", bias, repeat=2)
-    yield TaskSet("own_bias", "bias/own.jsonl", "open", bias, own=True, split="train", repeat=8)
-    yield TaskSet("own_bias_dev_wording", "bias/dev_wording.jsonl", "open", bias, own=True, split="dev")
-    for file, licence in (
-        ("gptfuzz_train", "open"),
-        ("jailbreakbench_answers", "open"),
-        ("past_tense_answers", "unclear"),
-        ("compliance_answers", "non-commercial"),
-    ):
-        yield TaskSet(file, f"refusal/{file}.jsonl.gz", licence, refusal)
-    for name in ("own", "further", "english", "languages", "hard", "partial", "shapes"):
-        yield TaskSet(
-            f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="train", repeat=3
-        )
-    for name in ("exam", "dev_refusals"):
-        yield TaskSet(f"own_refusal_{name}", f"refusal/{name}.jsonl", "open", refusal, own=True, split="dev")
-    for file, (licence, cap) in ENTAILMENT.items():
-        yield TaskSet(file, f"nli/{file}.jsonl.gz", licence, nli, cap)
-    for name in (
-        "own",
-        "english",
-        "many_languages",
-        "genres",
-        "short_premises",
-        "talk_and_prose",
-        "inferences",
-        "contexts",
-        "claims",
-        "claims_of_news",
-    ):
-        repeat = 6 if name.startswith("claims") else 2
-        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="train", repeat=repeat)
-    for name in ("exam", "dev_summaries"):
-        yield TaskSet(f"own_nli_{name}", f"nli/{name}.jsonl", "open", nli, own=True, split="dev")
-    yield TaskSet("banking77", "topics/banking77_train.jsonl.gz", "open", intent, 1000)
-    for name in ("own", "further", "areas", "domains", "requests", "misleading", "news"):
-        yield TaskSet(f"own_topics_{name}", f"topics/{name}.jsonl", "open", topics, own=True, split="train", repeat=4)
-    yield TaskSet("own_topics_exam", "topics/exam.jsonl", "open", topics, own=True, split="dev")
-    yield TaskSet("trecqa_qnli", "relevance/trecqa_qnli.jsonl.gz", "unclear", relevance)
-    for name, repeat in (("own", 4), ("further", 6), ("languages", 10)):
-        file = f"relevance/{name}.jsonl"
-        yield TaskSet(f"own_relevance_{name}", file, "open", relevance, own=True, split="train", repeat=repeat)
-    yield TaskSet("instruction_answers", "relevance/instruction_answers.jsonl.gz", "non-commercial", relevance, 3000)
-    for task, field in (("toxicity", "a"), ("emotion", "a"), ("bias", "b")):
-        file = "relevance/instruction_answers.jsonl.gz"
-        yield TaskSet(f"ordinary_{task}", file, "non-commercial", harmless(task, field), 1500)
+    yield from harm_sets()
+    yield from toxicity_sets()
+    yield from emotion_sets()
+    yield open_set("wnc", "bias/wnc_sample", bias)
+    yield from own("bias", bias, {"own": 8, "dev_wording": 0})
+    yield from refusal_sets()
+    yield from sets_of_pairs()
+    yield open_set("banking77", "topics/banking77_train", intent, 1000)
+    files = ("own", "further", "areas", "domains", "requests", "misleading", "news")
+    yield from own("topics", topics, dict.fromkeys(files, 4) | {"exam": 0})
+    yield from harmless_sets()
