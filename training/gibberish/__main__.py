@@ -86,7 +86,7 @@ def set_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[dat
 
 TASK = Task(
     "gibberish",
-    "0.1.0",
+    "0.2.0",
     LABELS,
     FEATURES,
     SETS,

@@ -120,7 +120,7 @@ def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
 
 TASK = Task(
     "language",
-    "0.2.0",
+    "0.3.0",
     LABELS,
     FEATURES,
     SETS,

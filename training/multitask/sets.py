@@ -308,7 +308,15 @@ TOXIC = {
     "suomi24_fi": None,
 }
 # Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
-OWN_HARM: dict[str, int] = {}
+OWN_HARM = {
+    "english_requests": 3,
+    "english_answers": 3,
+    "requests_europe": 3,
+    "requests_asia_africa": 3,
+    "neighbours": 3,
+    "dev_a": 0,
+    "dev_b": 0,
+}
 OWN_TOXIC = {
     "english": 4,
     "russian_chinese": 4,

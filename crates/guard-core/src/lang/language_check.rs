@@ -140,7 +140,7 @@ impl<'a> LanguageChecker<'a> {
         });
         let answer_evidence = self.evidence(&answered, best, &expected);
         let prompt_evidence = self.evidence(&asked, top, &found);
-        let is_long = |evidence| matches!(evidence, Evidence::Clear { words } | Evidence::Script { words } if words >= ANSWER_WORDS);
+        let is_long = |evidence| matches!(evidence, Evidence::Clear { words } | Evidence::Script { words, .. } if words >= ANSWER_WORDS);
         let differ = is_long(answer_evidence) && prompt_evidence != Evidence::Little;
         if expected.iter().any(|language| found.contains(language)) {
             check.is_detectable = [(&asked, top), (&answered, best)]
@@ -166,7 +166,10 @@ impl<'a> LanguageChecker<'a> {
             Some(other) => {
                 let evidence = self.evidence(&part, other, expected);
                 check.is_detectable = evidence != Evidence::Little;
-                check.other = check.is_detectable.then(|| other.clone());
+                check.other = check.is_detectable.then(|| match evidence {
+                    Evidence::Script { script, .. } => of_all_languages(script, other, &guesses),
+                    _ => other.clone(),
+                });
             }
             None => check.is_detectable = !guesses.is_empty(),
         }
@@ -191,7 +194,10 @@ impl<'a> LanguageChecker<'a> {
                 _ => all.longest >= 2,
             };
             return if is_enough {
-                Evidence::Script { words: all.words }
+                Evidence::Script {
+                    script,
+                    words: all.words,
+                }
             } else {
                 Evidence::Little
             };
@@ -233,9 +239,21 @@ enum Evidence {
     /// Too few words, or words that are about as likely in both.
     Little,
     /// No expected language uses the script of these words.
-    Script { words: usize },
+    Script { script: Script, words: usize },
     /// These marker words are far likelier in the other language.
     Clear { words: usize },
+}
+
+/// The guess with the probability of all languages of a script that no expected language uses. A word or two may be in
+/// any of them, but are certainly in none that is expected.
+fn of_all_languages(script: Script, guess: &LanguageGuess, guesses: &[LanguageGuess]) -> LanguageGuess {
+    let of_script = guesses
+        .iter()
+        .filter(|other| natural::is_written_in(&other.language, script));
+    LanguageGuess {
+        language: guess.language.clone(),
+        probability: of_script.map(|other| other.probability).sum::<f32>().min(1.0),
+    }
 }
 
 /// Whether `text` has enough marker words to detect a language, whatever the model.
