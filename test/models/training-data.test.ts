@@ -43,7 +43,8 @@ describe("the training data of embedded models", () => {
       await app.close();
       return lines.filter((line) => line.includes(LINE)).map((line) => JSON.parse(line).models);
     };
-    expect(await logOf("Gibberish")).toEqual([["embedded:gibberish"]]);
+    expect(await logOf("Code", { languages: ["Python"] })).toEqual([["embedded:code"]]);
+    expect(await logOf("Gibberish")).toEqual([]);
     expect(await logOf("MaliciousURLs")).toEqual([]);
     expect(await logOf("BanSubstrings", { substrings: ["a"] })).toEqual([]);
   });
