@@ -1,6 +1,6 @@
 import { type CheckResult, fails, isInReview } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
-import { resultName } from "./report.ts";
+import { failingChecks, resultName, type ScanReport } from "./report.ts";
 import type { Scanner } from "./scanner.ts";
 
 /** The decision about a scanned text; see {@link outcomeOf}. */
@@ -17,6 +17,12 @@ export type ReviewPolicy = (typeof REVIEW_POLICIES)[number];
 /** Whether a text must not be used: it is blocked, or it waits for the review of a person. */
 export function isWithheld({ outcome, isValid }: { outcome: Outcome; isValid: boolean }): boolean {
   return outcome === "blocked" || (outcome === "review" && !isValid);
+}
+
+/** Returns the names of the checks that withhold a text, or mask it: those that fail, and those in review if the text is held. */
+export function withholdingChecks(report: Pick<ScanReport, "isValid" | "resultsScore" | "checks">): string[] {
+  const held = report.isValid ? [] : report.checks.filter(isInReview).map(resultName);
+  return [...failingChecks(report), ...held];
 }
 
 /** Returns the worst of several outcomes, `passed` without any. */

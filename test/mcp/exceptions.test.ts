@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { McpProxy } from "../../src/mcp/proxy.ts";
 import { type ExceptionOptions, Exceptions } from "../../src/scan/exceptions/exceptions.ts";
 import { PromptInjection } from "../../src/scanners/generated/input-scanners.ts";
-import { guardWith, open, POISON, serverWith, textOf } from "./session.ts";
+import { guardWith, open, openSession, POISON, serverWith, textOf } from "./session.ts";
 
 /** A client of a server with a tool that fails by its description, and returns a text. */
 async function clientWith(exception: Partial<ExceptionOptions>, text: string, description = POISON) {
@@ -37,5 +37,24 @@ describe("exceptions of guard-scan mcp", () => {
     expect((await other.callTool({ name: "read", arguments: { text: "x" } })).isError).toBe(true);
     const tools = await clientWith({ text: POISON, sources: ["tool"] }, "Hello.");
     expect((await tools.listTools()).tools).toEqual([]);
+  });
+
+  it("let a result pass that needs a review otherwise", async () => {
+    const text = "Unsure, p=0.7";
+    const unsure = (part: string) => (part === text ? 0.7 : 0);
+    const scanner = new PromptInjection({ reviewThreshold: 0.5, classifier: unsure });
+    const server = () => serverWith({ read: { description: "Reads.", run: () => text } });
+    const read = { name: "read", arguments: { text: "x" } };
+    const { client } = await openSession(await server(), { tool: [scanner] });
+    const held = await client.callTool(read);
+    expect(held.isError).toBe(true);
+    expect(textOf(held)).toContain("a person has to approve it first (PromptInjection[tool])");
+    const exceptions = Exceptions.of([
+      { scanners: ["PromptInjection"], text, reason: "looked at", expires: "2999-12-31" },
+    ]);
+    const excepting = await openSession(await server(), { tool: [scanner] }, {}, { exceptions });
+    expect(textOf(await excepting.client.callTool(read))).toBe(text);
+    const marking = await openSession(await server(), { tool: [scanner] }, {}, { review: "pass" });
+    expect(textOf(await marking.client.callTool(read))).toBe(text);
   });
 });

@@ -217,3 +217,51 @@ describe("a server whose scanners ask for reviews", () => {
     await expect(createServer({ config })).rejects.toThrow("GUARD_EXCEPTIONS_KEY: is required with reviews.redis");
   });
 });
+
+describe("a dialect", () => {
+  const messages = [{ role: "user", content: TEXT }];
+  it.each<[ConfigInput["dialects"], string, object, object]>([
+    [
+      ["litellm"],
+      "/beta/litellm_basic_guardrail_api",
+      { input_type: "request", texts: [TEXT], request_data: {} },
+      {
+        action: "BLOCKED",
+        blocked_reason: expect.stringMatching(/until a person has approved it: PromptInjection.* \(review rv-/),
+      },
+    ],
+    [
+      ["lakera"],
+      "/v2/guard",
+      { messages, breakdown: true },
+      { flagged: true, breakdown: [{ detector_id: "detector-PromptInjection", detected: true }, { detected: true }] },
+    ],
+    [
+      ["openai"],
+      "/v1/moderations",
+      { input: TEXT },
+      { results: [{ flagged: true, categories: { "guard/PromptInjection": true } }] },
+    ],
+    [
+      ["fms"],
+      "/api/v1/text/contents",
+      { contents: [TEXT], detector_params: {} },
+      [[{ detection_type: "failed_check", detection: "PromptInjection", score: 0.7 }]],
+    ],
+    [
+      ["agentgateway"],
+      "/request",
+      { body: { messages } },
+      { action: { status_code: 403, reason: expect.stringContaining("held by guard") } },
+    ],
+    [
+      ["portkey"],
+      "/portkey",
+      { requestType: "chatComplete", eventType: "beforeRequestHook", request: { json: { model: "m", messages } } },
+      { verdict: false, data: { outcome: "review" } },
+    ],
+  ])("%s treats a held text as a blocked one", async (dialects, url, body, expected) => {
+    const server = await reviewServer({ dialects });
+    expect((await server.post(url, body)).json()).toMatchObject(expected);
+  });
+});

@@ -173,6 +173,19 @@ class TestErrors:
         assert caught.value.retry_after == 60
         assert len(fake.bodies) == 1
 
+    def test_knows_texts_in_review(self, kind: str, fake: Fake) -> None:
+        reviews = [{"id": "rv-1", "scanner": "A", "state": "pending", "expires": "2999-01-01T00:00:00Z"}]
+        fake.says(200, {**GOOD, "outcome": "review", "is_valid": False, "reviews": reviews})
+        held = ask_with(kind, fake.url)("scan_prompt", "Hello")
+        assert held.is_blocked
+        with pytest.raises(GuardBlockedError, match=r"held by guard until a person has approved it \(review rv-1\)\.$"):
+            held.raise_if_blocked()
+
+    def test_lets_marked_texts_pass(self, kind: str, fake: Fake) -> None:
+        fake.says(200, {**GOOD, "outcome": "review"})
+        marked = ask_with(kind, fake.url)("scan_prompt", "Hello")
+        assert (marked.outcome, marked.is_blocked, marked.review_ids) == ("review", False, [])
+
     @pytest.mark.parametrize(
         "change",
         [

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { LocalCall, LocalGuardReport } from "../../guard/local-guard.ts";
 import type { AnsweredToolCall } from "../../messages/conversation.ts";
 import type { Message } from "../../scan/chat-request.ts";
+import { withholdingChecks } from "../../scan/outcome.ts";
 import { failingChecks } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { isRecord } from "../../support/is-record.ts";
@@ -181,7 +182,7 @@ function breakdownOf(reports: readonly MessageReport[], { project_id, messages }
   });
   const entries = reports.flatMap((report) => {
     const { resultsScore, probabilities, findings, message } = report;
-    const failing = new Set(failingChecks(report));
+    const failing = new Set(withholdingChecks(report));
     const ofChecks = Object.keys(resultsScore).flatMap((check) => {
       const isFailed = failing.has(check);
       const level = levelOf(probabilities[check], isFailed);

@@ -4,6 +4,7 @@ import type { LocalGuardReport } from "../../guard/local-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
 import type { Problem } from "../../http-server/problem.ts";
 import { fails, findCheck } from "../../scan/check-result.ts";
+import { withholdingChecks } from "../../scan/outcome.ts";
 import { resultName } from "../../scan/report.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 
@@ -101,7 +102,8 @@ const SUPPORTED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threateni
  * Returns the result of an input. OpenAI's categories come from labels of findings; a label below the threshold has no finding, so its
  * category has 0. Every check is added under its own name, with its probability, or 1 or 0 without one.
  */
-function resultOf({ isValid, checks }: LocalGuardReport): Record<string, unknown> {
+function resultOf(report: LocalGuardReport): Record<string, unknown> {
+  const { isValid, checks } = report;
   const scores = new Map(SUPPORTED.map((category) => [category, 0]));
   const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
   const found = new Map<string, number>();
@@ -115,10 +117,11 @@ function resultOf({ isValid, checks }: LocalGuardReport): Record<string, unknown
   raise("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
   const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
 
+  const withholding = withholdingChecks(report);
   for (const check of checks) {
     // The window of a single message repeats the results of the message.
     if (check.scope === "window" && findCheck({ checks }, { scanner: check.scanner, scope: "latest" })) continue;
-    flags.set(`guard/${resultName(check)}`, fails(check));
+    flags.set(`guard/${resultName(check)}`, withholding.includes(resultName(check)));
     scores.set(`guard/${resultName(check)}`, check.probability ?? (check.isValid ? 0 : 1));
   }
   if (!isValid && ![...flags.values()].includes(true)) {

@@ -47,6 +47,12 @@ class Report:
         """Whether the text must not be used: it is blocked, or held until a person has approved it."""
         return self.outcome == "blocked" or (self.outcome == "review" and not self.is_valid)
 
+    @property
+    def review_ids(self) -> list[str]:
+        """The ids of the reviews of texts that a person should judge."""
+        reviews = self.raw.get("reviews")
+        return [review["id"] for review in reviews] if isinstance(reviews, list) else []
+
 
 @dataclass(frozen=True)
 class InputReport(Report):

@@ -1,6 +1,5 @@
 import type { TextReport } from "../../../guard/local-guard.ts";
-import { isInReview } from "../../../scan/check-result.ts";
-import { failingChecks, resultName } from "../../../scan/report.ts";
+import { withholdingChecks } from "../../../scan/outcome.ts";
 import type { Finding } from "../../../scan/scanner.ts";
 import { unscannedReasons } from "../../../service/decision.ts";
 import { lengthIn } from "../../../text/offsets.ts";
@@ -92,17 +91,15 @@ export function aboveThreshold<Of extends Detection>(
   return detections.filter(({ score }) => score >= (threshold ?? 0));
 }
 
-/** Returns the checks that withhold the text: those that failed, and those in review if the text is held. */
 function failedChecks(report: TextReport, { includes }: Detector) {
-  const held = report.isValid ? [] : report.checks.filter(isInReview).map(resultName);
-  return [...failingChecks(report), ...held]
+  return withholdingChecks(report)
     .filter(includes)
     .map((check) => ({ check, findings: report.findings[check] ?? [] }));
 }
 
 /** Returns whether a text failed without a failed check, because a part of it was not scanned. Suppressed scanners do not count. */
 function isIncomplete(report: TextReport): boolean {
-  return !report.isValid && failingChecks(report).length === 0 && reasons(report).length > 0;
+  return !report.isValid && withholdingChecks(report).length === 0 && reasons(report).length > 0;
 }
 
 function incomplete(report: TextReport): Detection {
