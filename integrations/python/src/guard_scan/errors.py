@@ -45,16 +45,17 @@ class GuardProblemError(GuardError):
 
 class GuardBlockedError(GuardError):
     """
-    A check failed, or a person should judge the text first: the request must not be sent, or the answer must not be shown. The message names
-    the failed checks, or the ids of the reviews.
+    A check failed, or a person should judge the text first: the request must not be sent, or the answer must not be shown.
+
+    The message names the failed checks, or the ids of the reviews.
     """
 
     def __init__(self, part: Literal["request", "answer"], report: Report) -> None:
         self.part = part
         self.report = report
         if report.outcome == "review":
-            reviews = ", ".join(report.review_ids)
-            super().__init__(f"The {part} is held by guard until a person has approved it{reviews and f' (review {reviews})'}.")
+            reviews = f" (review {', '.join(report.review_ids)})" if report.review_ids else ""
+            super().__init__(f"The {part} is held by guard until a person has approved it{reviews}.")
             return
         failing = [name for name, score in report.results_score.items() if score > 0]
         # A text is also blocked if full coverage is required and a part of it was not scanned.
