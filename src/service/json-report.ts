@@ -1,4 +1,4 @@
-import type { CheckResult } from "../scan/check-result.ts";
+import { type CheckResult, isInReview } from "../scan/check-result.ts";
 import type { MonitoredOutcome } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import { resultName } from "../scan/report.ts";
@@ -33,7 +33,9 @@ interface Results {
   would_block?: string[];
   /** The checks that only monitor and would have masked the text. Absent if there are none. */
   would_mask?: string[];
-  /** The reviews of texts that a person should judge. Absent if there are none. */
+  /** The checks that ask for the review of a person. Absent if there are none. */
+  in_review?: string[];
+  /** The reviews of texts that a person should judge. Absent if there are none, and if nobody keeps them. */
   reviews?: ServiceReport["reviews"];
   checks?: JsonCheck[];
   findings?: ScanReport["findings"];
@@ -68,7 +70,7 @@ export interface JsonCheck {
 export type DocumentId = string | number;
 
 /** The JSON result of a scan of documents. */
-export interface JsonDocumentsReport extends Pick<Results, "would_block" | "would_mask" | "reviews"> {
+export interface JsonDocumentsReport extends Pick<Results, "would_block" | "would_mask" | "in_review" | "reviews"> {
   /** Whether all documents passed unchanged. */
   is_valid: boolean;
   documents: JsonDocument[];
@@ -111,7 +113,7 @@ export function jsonReport(
     sanitized && sanitizedToolCalls && { sanitized_tool_calls: sanitizedToolCalls },
     resultsOf(report, details),
     monitoredFields(report),
-    report.reviews && { reviews: report.reviews },
+    reviewFields(report),
     sanitized && details && report.edits && { edits: report.edits },
     details && { outcome, engine_timing: engineTiming },
   );
@@ -132,7 +134,7 @@ export function jsonDocumentsReport(
   return {
     is_valid: isValid,
     ...monitoredFields(report),
-    ...(report.reviews ? { reviews: report.reviews } : {}),
+    ...reviewFields(report),
     documents: documents.map((document, index) => jsonDocument(document, ids[index], details)),
     ...(details && sanitizedFields ? { sanitized_fields: sanitizedFields } : {}),
     ...(details ? { outcome, engine_timing: engineTiming, coverage: snakeCase(coverage) } : {}),
@@ -180,6 +182,11 @@ export function monitoredFields({
   wouldMask,
 }: MonitoredOutcome): Pick<Results, "would_block" | "would_mask"> {
   return { ...(wouldBlock && { would_block: wouldBlock }), ...(wouldMask && { would_mask: wouldMask }) };
+}
+
+function reviewFields({ checks, reviews }: ServiceReport): Pick<Results, "in_review" | "reviews"> {
+  const inReview = checks.filter(isInReview).map(resultName);
+  return { ...(inReview.length > 0 && { in_review: inReview }), ...(reviews && { reviews }) };
 }
 
 /** Converts a check without its findings, which are in the field `findings` under the name of the check. */

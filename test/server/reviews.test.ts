@@ -37,9 +37,11 @@ describe("a text in review", () => {
     expect(first.reviews[0].id).toMatch(/^rv-[0-9a-f]{24}$/);
     expect((await scan(server)).reviews).toEqual(first.reviews);
     expect((await scan(server, "Another one, p=0.7")).reviews[0].id).not.toBe(first.reviews[0].id);
-    const { reviews } = (await server.post("/scan/prompt", { prompt: TEXT })).json();
-    expect(reviews).toEqual(first.reviews);
-    expect(await scan(server, "Fine, p=0.2")).not.toHaveProperty("reviews");
+    const brief = (await server.post("/scan/prompt", { prompt: TEXT })).json();
+    expect(brief).toMatchObject({ in_review: ["PromptInjection"], reviews: first.reviews });
+    const passed = await scan(server, "Fine, p=0.2");
+    expect(passed).not.toHaveProperty("reviews");
+    expect(passed).not.toHaveProperty("in_review");
   });
 
   it("is listed with what a person needs to know", async () => {

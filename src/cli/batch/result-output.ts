@@ -120,13 +120,14 @@ async function openFile(path: string, written: WrittenResults | undefined): Prom
   }
 }
 
-/** The cells of a result. `failing` lists the scanners that fail it, without those that only monitor. */
+/** The cells of a result. `failing` lists the scanners that fail it or hold it for a review, without those that only monitor. */
 function csvCells(result: LineResult): string[] {
   const { line, id = "" } = result;
   if ("error" in result) return [String(line), String(id), "", "", result.error];
   const scores = "scanners" in result ? Object.entries(result.scanners) : [];
-  const { would_block = [], would_mask = [] } = "scanners" in result ? result : {};
+  const { would_block = [], would_mask = [], in_review = [] } = "scanners" in result ? result : {};
   const monitored = [...would_block, ...would_mask];
   const failing = scores.flatMap(([name, score]) => (Number(score) > 0 && !monitored.includes(name) ? [name] : []));
-  return [String(line), String(id), String(result.is_valid), failing.join(" "), ""];
+  const held = result.is_valid ? [] : in_review;
+  return [String(line), String(id), String(result.is_valid), [...failing, ...held].join(" "), ""];
 }

@@ -27,7 +27,7 @@ export const documentsRequest = z
   })
   .describe("Documents to check.");
 
-const { engine_timing, cache, outcome, would_block, would_mask, reviews, ...documentFields } = resultFields;
+const { engine_timing, cache, outcome, would_block, would_mask, in_review, reviews, ...documentFields } = resultFields;
 
 export const documentResult = z
   .object({
@@ -56,6 +56,7 @@ export const documentsResult = z
     is_valid: z.boolean().describe("Whether all given documents passed every check."),
     would_block,
     would_mask,
+    in_review,
     reviews,
     documents: z.array(documentResult).describe("The results of the documents, in order."),
     ...sanitizedFields,

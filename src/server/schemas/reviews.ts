@@ -1,7 +1,11 @@
 import { z } from "zod";
 
-/** The field of results with the reviews of their texts. */
+/** The fields of results about the reviews of their texts. */
 export const reviewFields = {
+  in_review: z
+    .array(z.string())
+    .optional()
+    .describe("Checks that ask for the review of a person (outcome: review). Absent if there are none."),
   reviews: z
     .array(
       z.object({
