@@ -41,6 +41,8 @@ HELD_OUT_FILES = (
     "dev_system_prompts",
     "dev_planted",
     "dev_agent_outputs",
+    "dev_bare",
+    "dev_planted_classics",
     "dev_attacks",
     "dev_languages_attacks",
     "dev_languages_data",

@@ -70,10 +70,12 @@ def figures(sets: np.ndarray, labels: np.ndarray, scores: np.ndarray) -> dict:
 
 
 def check_cases(model: ExportedModel) -> list[dict]:
-    """The cases on the wrong side of the threshold, worst first."""
+    """The cases on the wrong side of the threshold. Those with the source `tool` are judged as data."""
     cases = list(datasets.read_jsonl(CASES))
+    direct, indirect = scores_of(model, [case["text"] for case in cases])
     wrong = []
-    for case, score in zip(cases, scores_of(model, [case["text"] for case in cases])[0], strict=True):
+    for case, of_person, of_data in zip(cases, direct, indirect, strict=True):
+        score = of_data if case.get("source") == "tool" else of_person
         if (score > THRESHOLD) != (case["expect"] == "fail"):
             wrong.append({**case, "score": round(float(score), 4)})
     print(f"cases: {len(cases) - len(wrong)} of {len(cases)} right")
