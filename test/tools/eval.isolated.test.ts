@@ -78,6 +78,7 @@ describe("eval --write-cards", () => {
   const model = join(folder, "model");
   const card = join(model, "CARD.md");
   cpSync(fileURLToPath(new URL("../../models/gibberish", import.meta.url)), model, { recursive: true });
+  const { version } = JSON.parse(readFileSync(join(model, "config.json"), "utf8")).guard;
   // A manifest would list the evaluation, which is yet to be written.
   for (const file of ["evaluation.json", "manifest.json"]) rmSync(join(model, file), { force: true });
   const cards = file(
@@ -95,7 +96,7 @@ describe("eval --write-cards", () => {
     expect([code, stderr]).toEqual([0, `wrote ${card}\nwrote ${join(model, "evaluation.json")}\n`]);
     const text = readFileSync(card, "utf8");
     expect(text).toMatch(
-      /^# Card\n\n<!-- eval -->\nOf version 0\.1\.0, measured on \d{4}-\d\d-\d\d [\s\S]*<!-- \/eval -->\n\n## Limits\n$/,
+      /^# Card\n\n<!-- eval -->\nOf version \d+\.\d+\.\d+, measured on \d{4}-\d\d-\d\d [\s\S]*<!-- \/eval -->\n\n## Limits\n$/,
     );
     expect(text).not.toContain("outdated");
     expect(text).toMatch(
@@ -103,7 +104,7 @@ describe("eval --write-cards", () => {
     );
     expect(text).toMatch(/### Thresholds of Gibberish by false positives\n\nOn 60 harmless texts of mails/);
     const { model: identity, date, curves } = JSON.parse(readFileSync(join(model, "evaluation.json"), "utf8"));
-    expect(identity).toEqual({ name: "gibberish", version: "0.1.0", sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(identity).toEqual({ name: "gibberish", version, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
     expect(date).toMatch(/^\d{4}-\d\d-\d\d$/);
     expect(curves).toMatchObject([
       { scanner: "Gibberish", rows: 60, sources: { mails: 60 }, settings: { matchType: "full" } },
