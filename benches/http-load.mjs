@@ -23,14 +23,15 @@ export function distinctTexts(seed, chars) {
 /**
  * Posts JSON.
  *
+ * @param more further headers.
  * @returns the status (0 for a failed connection), the duration in milliseconds, and `Retry-After` in seconds.
  */
-export function post(url, fields) {
+export function post(url, fields, more = {}) {
   const body = JSON.stringify(fields);
   const start = performance.now();
   return new Promise((resolve) => {
     const done = (status, retryAfter) => resolve({ status, retryAfter, ms: performance.now() - start });
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const headers = { ...more, "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const call = request(url, { method: "POST", agent, headers }, (reply) => {
       reply.resume().on("end", () => done(reply.statusCode, Number(reply.headers["retry-after"] ?? 0)));
     });

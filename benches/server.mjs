@@ -72,11 +72,26 @@ export async function withServer(config, use, { flags = [], under = [] } = {}) {
 
 /** Like {@link withServer}, for any server that answers `GET /readyz` with 200 when it is ready. `command` maps a port to a command. */
 export async function withProgram(command, use) {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
   const start = performance.now();
+  const { url, server, stop } = await startProgram(command, await freePort());
+  try {
+    return await use({ url, readyAfterMs: performance.now() - start, rss: () => residentMemory(server.pid), server });
+  } finally {
+    await stop();
+  }
+}
+
+/**
+ * Starts a server and waits until it is ready.
+ *
+ * @param options.env further environment variables.
+ * @param options.onStart called with the process at once.
+ */
+export async function startProgram(command, port, { env = {}, onStart = () => {} } = {}) {
+  const url = `http://127.0.0.1:${port}`;
   const [program, ...args] = command(port);
-  const server = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  onStart(server);
   server.stdout.resume();
   // The log is printed only if the server fails to start.
   let log = "";
@@ -84,13 +99,17 @@ export async function withProgram(command, use) {
     log = (log + chunk).slice(-4000);
   });
   const exited = new Promise((resolve) => server.once("exit", resolve));
+  const stop = async (signal = "SIGTERM") => {
+    server.kill(signal);
+    await exited;
+  };
   try {
     await waitUntilReady(url, server, () => log);
-    return await use({ url, readyAfterMs: performance.now() - start, rss: () => residentMemory(server.pid), server });
-  } finally {
-    server.kill("SIGTERM");
-    await exited;
+  } catch (error) {
+    await stop();
+    throw error;
   }
+  return { url, server, stop };
 }
 
 function load(url, connections, durationMs, next) {
@@ -122,7 +141,8 @@ async function waitUntilReady(url, server, log) {
   throw new Error(`the server was not ready within ${START_TIMEOUT_MS} ms\n${log()}`);
 }
 
-function freePort() {
+/** Returns a port that no program uses now. */
+export function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer().once("error", reject);
     probe.listen(0, "127.0.0.1", () => {

@@ -30,6 +30,7 @@ const BENCHMARKS: Record<string, { prints: RegExp[]; writes?: string }> = {
     writes: "event-loop",
   },
   "bench:fair": { prints: [/^\| prompts beside documents/m], writes: "fair" },
+  "bench:instances": { prints: [/^(?:SKIPPED: |\| 2 × 0\.5 core, by user)/m] },
   "bench:mcp": { prints: [/^\| direct/m, /^\| guard mcp/m], writes: "mcp" },
   "bench:memory": { prints: [/^\| after load/m, /^\| embedded:prompt-injection/m, /^\| model 1/m], writes: "memory" },
   "bench:monitor": { prints: [/ 0 with other verdicts in monitor mode/, /^\| stream/m], writes: "monitor" },
