@@ -1,6 +1,5 @@
-import { isInReview } from "../scan/check-result.ts";
 import { isWithheld } from "../scan/outcome.ts";
-import { failingChecks, resultName } from "../scan/report.ts";
+import { checksInReview, failingChecks } from "../scan/report.ts";
 import { GuardError } from "../support/errors.ts";
 import type { GuardReport } from "./guard.ts";
 
@@ -38,7 +37,7 @@ export function blockedMessage(
   report: Pick<GuardReport, "resultsScore" | "checks"> & Partial<Pick<GuardReport, "outcome" | "reviews">>,
 ): string {
   if (report.outcome === "review") {
-    const checks = report.checks.filter(isInReview).map(resultName).join(", ");
+    const checks = checksInReview(report).join(", ");
     const ids = (report.reviews ?? []).map(({ id }) => id).join(", ");
     return `The ${part} is held by guard until a person has approved it: ${checks}${ids && ` (review ${ids})`}.`;
   }

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../scan/chat-request.ts";
-import { emptyResult, isInReview } from "../scan/check-result.ts";
+import { emptyResult } from "../scan/check-result.ts";
 import { isWithheld } from "../scan/outcome.ts";
-import { failingChecks, reportOf, resultName } from "../scan/report.ts";
+import { checksInReview, failingChecks, reportOf } from "../scan/report.ts";
 import type { Source } from "../scan/source.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
@@ -124,7 +124,7 @@ function monitored(report: GuardReport): GuardReport {
   const { wouldBlock = [], wouldMask = [], ...rest } = report;
   const failing = failingChecks(report);
   const isBlocked = report.outcome === "blocked";
-  const held = isWithheld(report) && !isBlocked ? report.checks.filter(isInReview).map(resultName) : [];
+  const held = isWithheld(report) && !isBlocked ? checksInReview(report) : [];
   const blocking = [...wouldBlock, ...(isBlocked ? failing : held)];
   if (isBlocked && failing.length === 0) blocking.push("require_full_coverage");
   const masking = [...wouldMask, ...(report.outcome === "masked" ? failing : [])];

@@ -1,9 +1,8 @@
 import { addon, native } from "../native.ts";
-import { isInReview } from "../scan/check-result.ts";
 import type { MessageText } from "../scan/conversation-text.ts";
 import { isEverywhere } from "../scan/mode.ts";
 import type { MonitoredOutcome, Outcome } from "../scan/outcome.ts";
-import { failingChecks, resultName } from "../scan/report.ts";
+import { checksInReview, failingChecks } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { Vault } from "../scan/vault.ts";
 import type { MessageScan } from "../service/message-scan.ts";
@@ -58,7 +57,7 @@ export class SessionScanner {
       const isHeld = report.outcome === "review" && !report.isValid;
       // A session can't wait for a person, so a held text is blocked like any other.
       const outcome = isHeld ? "blocked" : report.outcome;
-      const failing = isHeld ? report.checks.filter(isInReview).map(resultName) : failingChecks(report);
+      const failing = isHeld ? checksInReview(report) : failingChecks(report);
       const verdict: TextVerdict = { outcome, failing, scores, findings: withoutQuotes(report.findings) };
       if (isHeld) verdict.reason = "review";
       else if (outcome === "blocked" && failing.length === 0) verdict.reason = "coverage";

@@ -1,7 +1,6 @@
 import type { Guard, GuardedCall, GuardReport } from "../guard/guard.ts";
-import { isInReview } from "../scan/check-result.ts";
 import { OUTCOMES, type Outcome } from "../scan/outcome.ts";
-import { failingChecks, resultName } from "../scan/report.ts";
+import { checksInReview, failingChecks } from "../scan/report.ts";
 import type { AnswerStream, StreamStep } from "../stream/answer-stream.ts";
 
 /** Headers with the names of checks that only monitor, and would have blocked or masked the call. */
@@ -109,7 +108,7 @@ export class CallRecord {
     const isWorse = this.outcome === undefined || OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome);
     if (isWorse) this.outcome = outcome;
     for (const check of failingChecks(report)) this.#flagged.add(check);
-    for (const check of report.checks.filter(isInReview)) this.#inReview.add(resultName(check));
+    for (const name of checksInReview(report)) this.#inReview.add(name);
     for (const { id } of report.reviews ?? []) this.#reviews.add(id);
     for (const check of wouldBlock) this.#wouldBlock.add(check);
     for (const check of wouldMask) this.#wouldMask.add(check);

@@ -1,6 +1,6 @@
 import { type CheckResult, fails, isInReview } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
-import { failingChecks, resultName, type ScanReport } from "./report.ts";
+import { checksInReview, failingChecks, resultName, type ScanReport } from "./report.ts";
 import type { Scanner } from "./scanner.ts";
 
 /** The decision about a scanned text; see {@link outcomeOf}. */
@@ -21,7 +21,7 @@ export function isWithheld({ outcome, isValid }: { outcome: Outcome; isValid: bo
 
 /** Returns the names of the checks that withhold a text, or mask it: those that fail, and those in review if the text is held. */
 export function withholdingChecks(report: Pick<ScanReport, "isValid" | "resultsScore" | "checks">): string[] {
-  const held = report.isValid ? [] : report.checks.filter(isInReview).map(resultName);
+  const held = report.isValid ? [] : checksInReview(report);
   return [...failingChecks(report), ...held];
 }
 

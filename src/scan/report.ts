@@ -1,5 +1,5 @@
 import type { EngineTimings } from "../native.ts";
-import { type CheckId, type CheckResult, fails, type ScanResult, type Scope } from "./check-result.ts";
+import { type CheckId, type CheckResult, fails, isInReview, type ScanResult, type Scope } from "./check-result.ts";
 import type { Edit } from "./edits.ts";
 import type { Coverage, Finding } from "./scanner.ts";
 import { SOURCES, type Source } from "./source.ts";
@@ -128,6 +128,11 @@ function addCheck(report: ScanReport, name: string, check: CheckResult): void {
 export function failingChecks({ resultsScore, checks }: Pick<ScanReport, "resultsScore" | "checks">): string[] {
   const monitored = new Set(checks.filter(({ mode }) => mode === "monitor").map(resultName));
   return Object.keys(resultsScore).filter((name) => (resultsScore[name] ?? 0) > 0 && !monitored.has(name));
+}
+
+/** Returns the names of the checks that ask for the review of a person. */
+export function checksInReview({ checks }: Pick<ScanReport, "checks">): string[] {
+  return checks.filter(isInReview).map(resultName);
 }
 
 /** The only name under which assignment can't add an entry to a JavaScript object. */

@@ -157,7 +157,7 @@ class TextScan {
       if (!monitors && scanner.sanitizes && intended !== text) return false;
       const { verdict } = verdicts.lookUp(scanner, monitors ? intended : text, this.#source, this.#vaultOf(monitors));
       // Exceptions apply to verdicts when they are used, so that the cache needs no change when exceptions change.
-      if (!verdict || (exceptions && !(verdict.isValid && !needsReview(scanner, verdict)))) return false;
+      if (!verdict || (exceptions && mayBeExcepted(scanner, verdict))) return false;
       cached.push(verdict);
       const edits = this.#rewrite ? (verdict.edits ?? []) : [];
       if (edits.length > 0) intended = applyEdits(intended, edits);
@@ -250,8 +250,8 @@ class TextScan {
   ): Promise<ScannerRun> {
     const run = await running;
     const { exceptions, credential } = this.#options;
-    const isUncertain = needsReview(item.scanner, run.verdict);
-    if ((run.verdict.isValid && !isUncertain) || run.hasThrown || !exceptions) return run;
+    if (!mayBeExcepted(item.scanner, run.verdict) || run.hasThrown || !exceptions) return run;
+    const isUncertain = run.verdict.isValid;
     // For a text in review, whatever needs a review counts as failing.
     const strict = (verdict: Verdict) => (isUncertain ? failingInReview(item.scanner, verdict) : verdict);
     const side = this.#scope === "output" ? "output" : "input";
@@ -426,6 +426,11 @@ function outcomeOf({ isValid }: Verdict, hasThrown: boolean, isRewritten: () => 
   if (hasThrown) return "error";
   if (isValid) return "passed";
   return isRewritten() ? "rewritten" : "flagged";
+}
+
+/** Whether exceptions can change a verdict: it fails the text, or asks for a review. */
+function mayBeExcepted(scanner: Scanner, verdict: Verdict): boolean {
+  return !verdict.isValid || needsReview(scanner, verdict);
 }
 
 /** Returns a verdict that fails if the text needs a review. */

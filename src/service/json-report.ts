@@ -1,7 +1,6 @@
-import { type CheckResult, isInReview } from "../scan/check-result.ts";
+import type { CheckResult } from "../scan/check-result.ts";
 import type { MonitoredOutcome } from "../scan/outcome.ts";
-import type { ScanReport } from "../scan/report.ts";
-import { resultName } from "../scan/report.ts";
+import { checksInReview, resultName, type ScanReport } from "../scan/report.ts";
 import type { Finding } from "../scan/scanner.ts";
 import { toSnakeCase } from "../support/options.ts";
 import type { ServiceDocument, ServiceReport } from "./service-types.ts";
@@ -184,8 +183,9 @@ export function monitoredFields({
   return { ...(wouldBlock && { would_block: wouldBlock }), ...(wouldMask && { would_mask: wouldMask }) };
 }
 
-function reviewFields({ checks, reviews }: ServiceReport): Pick<Results, "in_review" | "reviews"> {
-  const inReview = checks.filter(isInReview).map(resultName);
+function reviewFields(report: ServiceReport): Pick<Results, "in_review" | "reviews"> {
+  const inReview = checksInReview(report);
+  const { reviews } = report;
   return { ...(inReview.length > 0 && { in_review: inReview }), ...(reviews && { reviews }) };
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
-import { isInReview } from "../../scan/check-result.ts";
-import { failingChecks, resultName } from "../../scan/report.ts";
+import { checksInReview, failingChecks } from "../../scan/report.ts";
 import type { Decisions } from "../decisions/decisions.ts";
 
 declare module "fastify" {
@@ -32,7 +31,7 @@ export const requestLog = fp(async (app: FastifyInstance, { decisions, logConten
     const { valid = true, flagged = [], ...logged } = (request.scanLog ?? {}) as LoggedScans;
     // Some dialects scan several texts of a request.
     const joined = (one: readonly string[] = [], other: readonly string[] = []) => [...new Set([...one, ...other])];
-    const inReview = joined(logged.in_review, report.checks.filter(isInReview).map(resultName));
+    const inReview = joined(logged.in_review, checksInReview(report));
     const wouldBlock = joined(logged.would_block, report.wouldBlock);
     const wouldMask = joined(logged.would_mask, report.wouldMask);
     request.scanLog = {

@@ -1,5 +1,5 @@
-import { fails, isInReview, type Scope } from "../../scan/check-result.ts";
-import { failingChecks, resultName } from "../../scan/report.ts";
+import { fails, type Scope } from "../../scan/check-result.ts";
+import { checksInReview, failingChecks } from "../../scan/report.ts";
 import type { Source } from "../../scan/source.ts";
 import type { Decision } from "../decisions/decisions.ts";
 import { add, addCounts, type Counts, countsIn, emptyCounts } from "./counts.ts";
@@ -144,7 +144,7 @@ export class Traffic {
   }
 
   #list({ request, profile, side, report, content }: Decision, credential: string, keepsTexts: boolean): void {
-    const inReview = report.checks.filter(isInReview).map(resultName);
+    const inReview = checksInReview(report);
     const would = [...(report.wouldBlock ?? []), ...(report.wouldMask ?? [])];
     const listed: ListedDecision = {
       request: request.id,
