@@ -11,7 +11,10 @@ import type { AnswerStream } from "../stream/answer-stream.ts";
 
 /** The results of the scanners for a request, an answer or other texts. */
 export interface GuardReport extends MonitoredOutcome {
-  /** What happens to the texts. With `blocked`, and with `review` unless {@link isValid}, they must not be used; see `isWithheld`. */
+  /**
+   * What happens to the texts. `blocked`: they must not be used. `review`: a person should judge them, and they must not be used unless
+   * {@link isValid} is true. `isWithheld` tells whether they must not be used.
+   */
   outcome: Outcome;
   /**
    * Whether all checks passed, and no text is held for a review. Texts that failed may be used if their findings were removed: the outcome

@@ -1,38 +1,35 @@
 import type { KeyObject } from "node:crypto";
 import { GuardError } from "../../support/errors.ts";
 import type { RedisLink } from "../redis/redis-link.ts";
-import { openText, sealText } from "../vault/sealed-text.ts";
+import { RecordSeal } from "../vault/record-seal.ts";
 import type { ExceptionStore, StoredException } from "./exception-store.ts";
 import { parseStored } from "./file-store.ts";
 
 /** The hash in Redis, without the prefix of all keys. */
 const KEY = "exceptions";
 
-/**
- * Keeps exceptions in a hash of Redis, encrypted and authenticated: whoever can write to Redis cannot make an exception, and whoever can read it
- * learns no passage. A value is bound to its id.
- */
+/** Keeps exceptions in a hash of Redis, encrypted and authenticated. */
 export class RedisExceptions implements ExceptionStore {
   readonly kind = "redis";
   readonly #link: RedisLink;
-  readonly #secret: KeyObject;
+  readonly #seal: RecordSeal<unknown>;
 
   constructor(link: RedisLink, secret: KeyObject) {
     this.#link = link;
-    this.#secret = secret;
+    this.#seal = new RecordSeal(secret, "exception");
   }
 
   async list(): Promise<readonly StoredException[] | undefined> {
     const reply = await this.#link.use("exceptions", KEY, (client) => client.hgetallBuffer(KEY));
     if (!reply) return undefined;
     return Object.entries(reply.value).flatMap(([id, sealed]) => {
-      const text = openText(this.#bindingOf(id), sealed);
-      return text === undefined ? [] : [parseStored(JSON.parse(text))];
+      const record = this.#seal.open(id, sealed);
+      return record === undefined ? [] : [parseStored(record)];
     });
   }
 
   async put(exception: StoredException): Promise<void> {
-    const sealed = sealText(this.#bindingOf(exception.id), JSON.stringify(exception));
+    const sealed = this.#seal.seal(exception.id, exception);
     await this.#change((client) => client.hset(KEY, exception.id, sealed));
   }
 
@@ -43,9 +40,5 @@ export class RedisExceptions implements ExceptionStore {
   async #change(send: (client: RedisLink["client"]) => Promise<unknown>): Promise<void> {
     if (await this.#link.use("exceptions", KEY, send)) return;
     throw new GuardError("GUARD_UNAVAILABLE", "Redis does not respond, so the exceptions are unchanged.");
-  }
-
-  #bindingOf(id: string) {
-    return { secret: this.#secret, purpose: "exception", context: id };
   }
 }

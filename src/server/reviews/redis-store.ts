@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import type { RedisClient } from "../redis/redis-client.ts";
 import type { RedisLink } from "../redis/redis-link.ts";
-import { openText, sealText } from "../vault/sealed-text.ts";
+import { RecordSeal } from "../vault/record-seal.ts";
 import { MAX_PENDING, type OpenedReview, type ReviewStore, type StoredReview } from "./review-store.ts";
 
 /** The hash of all reviews, and the ids of pending and rejected ones by their expiry. The braces put all keys on one node of a cluster. */
@@ -9,30 +9,28 @@ const KEY = "{reviews}";
 const PENDING = "{reviews}:pending";
 const REJECTED = "{reviews}:rejected";
 
-/**
- * Keeps reviews in Redis, encrypted and authenticated: whoever can write to Redis cannot make a review or a decision, and whoever can read it
- * learns no text. A value is bound to its id.
- */
+/** Keeps reviews in Redis, encrypted and authenticated. */
 export class RedisReviews implements ReviewStore {
   readonly kind = "redis";
   readonly #link: RedisLink;
-  readonly #secret: KeyObject;
+  readonly #seal: RecordSeal<StoredReview>;
 
   constructor(link: RedisLink, secret: KeyObject) {
     this.#link = link;
-    this.#secret = secret;
+    this.#seal = new RecordSeal(secret, "review");
   }
 
   open(review: StoredReview): Promise<OpenedReview | undefined> {
     const { id, expires } = review;
     return this.#use(async (client) => {
       await forgetExpired(client);
-      const isNew = (await client.hsetnx(KEY, id, this.#seal(review))) === 1;
+      const isNew = (await client.hsetnx(KEY, id, this.#seal.seal(id, review))) === 1;
       if (!isNew) {
-        const known = this.#open(id, await client.hgetBuffer(KEY, id));
+        const sealed = await client.hgetBuffer(KEY, id);
+        const known = sealed && this.#seal.open(id, sealed);
         if (known) return { review: known, isNew: false, dropped: 0 };
         // Somebody else wrote the value, or the key has changed.
-        await client.hset(KEY, id, this.#seal(review));
+        await client.hset(KEY, id, this.#seal.seal(id, review));
       }
       await client.zadd(PENDING, Date.parse(expires), id);
       const surplus = (await client.zcard(PENDING)) - MAX_PENDING;
@@ -46,7 +44,7 @@ export class RedisReviews implements ReviewStore {
     return this.#use(async (client) => {
       await forgetExpired(client);
       const all = Object.entries(await client.hgetallBuffer(KEY)).flatMap(
-        ([id, sealed]) => this.#open(id, sealed) ?? [],
+        ([id, sealed]) => this.#seal.open(id, sealed) ?? [],
       );
       return all.sort((one, other) => one.requested.localeCompare(other.requested));
     });
@@ -55,7 +53,7 @@ export class RedisReviews implements ReviewStore {
   reject(review: StoredReview): Promise<true | undefined> {
     const { id, expires } = review;
     return this.#use(async (client) => {
-      await client.hset(KEY, id, this.#seal(review));
+      await client.hset(KEY, id, this.#seal.seal(id, review));
       await client.zadd(REJECTED, Date.parse(expires), id);
       await client.zrem(PENDING, id);
       return true as const;
@@ -77,19 +75,6 @@ export class RedisReviews implements ReviewStore {
 
   async #use<T>(send: (client: RedisClient) => Promise<T>): Promise<T | undefined> {
     return (await this.#link.use("reviews", KEY, send))?.value;
-  }
-
-  #seal(review: StoredReview): Buffer {
-    return sealText(this.#bindingOf(review.id), JSON.stringify(review));
-  }
-
-  #open(id: string, sealed: Buffer | null): StoredReview | undefined {
-    const text = sealed ? openText(this.#bindingOf(id), sealed) : undefined;
-    return text === undefined ? undefined : JSON.parse(text);
-  }
-
-  #bindingOf(id: string) {
-    return { secret: this.#secret, purpose: "review", context: id };
   }
 }
 

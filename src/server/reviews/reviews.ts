@@ -8,7 +8,7 @@ import type { StoredException } from "../exceptions/exception-store.ts";
 import type { RunTimeExceptions } from "../exceptions/run-time-exceptions.ts";
 import type { ReviewStore, StoredReview } from "./review-store.ts";
 
-/** Longer texts are held without a review, so that all pending ones take at most 64 MiB. In UTF-16 code units. */
+/** The longest text that is kept for a review, in UTF-16 code units. All pending ones together then take at most 64 MiB. */
 const MAX_TEXT = 32_768;
 
 /** What happens with a review, for the metrics. */
