@@ -4,6 +4,7 @@
 // It needs `haproxy` and `redis-server`. The quotas need a writable cgroup (Linux, as root); without them the servers share all cores.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,52 +32,37 @@ const { values: flags } = parseArgs({
   },
 });
 const seconds = Number(flags.seconds ?? (flags.quick ? 2 : 15));
-const connections = Number(flags.connections);
-const quota = Number(flags.quota);
+const [connections, quota] = [Number(flags.connections), Number(flags.quota)];
 const counts = (flags.instances ?? (flags.quick ? "1,2" : "1,2,4")).split(",").map(Number);
-const root = fileURLToPath(new URL("../", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "guard-instances-"));
+const GUARD = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 const USERS = 64;
+const nextPrompt = prompts(17);
 
-/** Limits the CPU time of a process to a share of a core. Returns whether that worked. */
-function limitCpu(pid, name) {
-  for (const [place, file, value] of [
-    ["/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", String(quota * 100_000)],
-    ["/sys/fs/cgroup", "cpu.max", `${quota * 100_000} 100000`],
-  ]) {
-    try {
-      if (!existsSync(join(place, "cgroup.procs"))) continue;
-      const group = join(place, name);
-      mkdirSync(group, { recursive: true });
-      writeFileSync(join(group, file), value);
-      writeFileSync(join(group, "cgroup.procs"), String(pid));
-      groups.add(group);
-      return true;
-    } catch {
-      // Try the next kind of cgroup.
-    }
+/** The folders of cgroups (version 1 and 2), with the file and the content that limit CPU time to the quota. */
+const CGROUPS = [
+  { place: "/sys/fs/cgroup/cpu", file: "cpu.cfs_quota_us", limit: String(quota * 100_000) },
+  { place: "/sys/fs/cgroup", file: "cpu.max", limit: `${quota * 100_000} 100000` },
+];
+
+/** Creates a cgroup with the quota, and returns its folder; undefined if that is not possible. */
+function createCgroup(name) {
+  const kind = CGROUPS.find(({ place }) => existsSync(join(place, "cgroup.procs")));
+  if (!kind) return undefined;
+  const group = join(kind.place, name);
+  try {
+    mkdirSync(group);
+    writeFileSync(join(group, kind.file), kind.limit);
+    return group;
+  } catch {
+    if (existsSync(group)) rmdirSync(group);
+    return undefined;
   }
-  return false;
 }
-const groups = new Set();
-let limited = true;
 
-async function startInstance(port, redis) {
-  const command = () => [
-    process.execPath,
-    join(root, "dist/cli/main.js"),
-    "serve",
-    "--config",
-    config,
-    "--port",
-    String(port),
-  ];
-  return startProgram(command, port, {
-    env: { REDIS_URL: redis, LOG_LEVEL: "ERROR" },
-    onStart: ({ pid }) => {
-      limited &&= limitCpu(pid, `guard-bench-${port}`);
-    },
-  });
+/** Starts a server in a cgroup. */
+function startInstance(config, port, group) {
+  const command = [process.execPath, GUARD, "serve", "--config", config, "--port", String(port)];
+  return startProgram(command, port, ({ pid }) => group && writeFileSync(join(group, "cgroup.procs"), String(pid)));
 }
 
 /** HAProxy sends a request again if the connection fails or an instance answers nothing, which is safe: a scan changes nothing. */
@@ -100,33 +86,37 @@ ${ports.map((own, index) => `  server guard${index} 127.0.0.1:${own}`).join("\n"
 `;
 }
 
-async function startTool(program, args, isReady) {
+/** Runs a program that listens on a port while `use` runs. */
+async function withListener(program, args, port, use) {
   const child = spawn(program, args, { stdio: "ignore" });
   const exited = new Promise((resolve) => child.once("exit", resolve));
-  child.once("error", () => {});
-  for (let tries = 0; !(await isReady()); tries++) {
-    if (tries > 100) throw new Error(`${program} did not start; is it installed?`);
-    await sleep(50);
-  }
-  return async () => {
+  try {
+    while (!(await isListening(port))) {
+      if (child.exitCode !== null) throw new Error(`${program} exited with code ${child.exitCode}`);
+      await sleep(20);
+    }
+    return await use();
+  } finally {
     child.kill("SIGTERM");
     await exited;
-  };
+  }
 }
 
-const answers = (url) =>
-  fetch(url)
-    .then(({ ok }) => ok)
-    .catch(() => false);
-const next = prompts(17);
+function isListening(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
 
 /** Requests of many users. A fifth of them repeat one of a few texts, so that the shared cache has something to do. */
 function send(url) {
   const user = Math.floor(Math.random() * USERS);
-  const prompt = Math.random() < 0.2 ? `Where do I find form ${user % 8}?` : next();
+  const prompt = Math.random() < 0.2 ? `Where do I find form ${user % 8}?` : nextPrompt();
   return post(`${url}/analyze/prompt`, { prompt }, { "x-user": String(user) });
 }
 
+/** @param during what happens while the load runs. */
 async function measure(name, url, during = async () => {}) {
   await closedLoop(() => send(url), connections, Math.min(2000, seconds * 500));
   const [replies] = await Promise.all([closedLoop(() => send(url), connections, seconds * 1000), during()]);
@@ -142,76 +132,72 @@ async function measure(name, url, during = async () => {}) {
   };
 }
 
+/** Measures the instances behind HAProxy with one way to balance the load. */
+async function measureBehindProxy(folder, ports, balance, steps) {
+  const port = await freePort();
+  const file = join(folder, "haproxy.cfg");
+  writeFileSync(file, haproxyConfig(port, ports, balance));
+  return withListener("haproxy", ["-f", file, "-db"], port, async () => {
+    const rows = [];
+    for (const [name, during] of steps) rows.push(await measure(name, `http://127.0.0.1:${port}`, during));
+    return rows;
+  });
+}
+
+/** Starts some instances and measures them. `disturbed` adds a load during which one is killed and one restarted. */
+async function measureInstances(folder, config, { ports, groups, disturbed }) {
+  const start = (index) => startInstance(config, ports[index], groups[index]);
+  const instances = await Promise.all(ports.map((_, index) => start(index)));
+  const restart = async (index, signal) => {
+    await instances[index].stop(signal);
+    instances[index] = await start(index);
+  };
+  const disturb = async () => {
+    await sleep(seconds * 200);
+    await restart(0, "SIGKILL");
+    await restart(1, "SIGTERM");
+  };
+  const name = `${ports.length} × ${quota} core`;
+  const steps = [[`${name}, round robin`], ...(disturbed ? [[`${name}, one killed, one restarted`, disturb]] : [])];
+  try {
+    const rows = await measureBehindProxy(folder, ports, "roundrobin", steps);
+    if (ports.length === 1) return rows;
+    return [...rows, ...(await measureBehindProxy(folder, ports, "hdr(x-user)", [[`${name}, by user`]]))];
+  } finally {
+    await Promise.all(instances.map((instance) => instance.stop()));
+  }
+}
+
+const machine = machineInfo();
+console.log(formatMachine(machine));
+const folder = mkdtempSync(join(tmpdir(), "guard-instances-"));
+const most = Math.max(...counts);
+const groups = Array.from({ length: most }, (_, index) => createCgroup(`guard-bench-${process.pid}-${index}`));
+const limited = groups.every((group) => group !== undefined);
+const redisPort = await freePort();
 const config = join(folder, "scanners.yml");
 writeFileSync(
   config,
-  `app: { log_level: "\${LOG_LEVEL:ERROR}" }
-cache: { enabled: true, redis: "\${REDIS_URL:redis://127.0.0.1:6379}" }
+  `app: { log_level: ERROR }
+cache: { enabled: true, redis: "redis://127.0.0.1:${redisPort}" }
 input_scanners:
   - type: PromptInjection
   - type: Secrets
   - type: InvisibleText
 `,
 );
-const machine = machineInfo();
-console.log(formatMachine(machine));
 const rows = [];
-const redisPort = await freePort();
-const redis = `redis://127.0.0.1:${redisPort}`;
-const stopRedis = await startTool(
-  "redis-server",
-  ["--port", String(redisPort), "--save", "", "--appendonly", "no"],
-  async () => {
-    await sleep(200);
-    return true;
-  },
-);
 try {
-  for (const count of counts) {
-    const ports = [];
-    for (let index = 0; index < count; index++) ports.push(await freePort());
-    const instances = await Promise.all(ports.map((port) => startInstance(port, redis)));
-    try {
-      for (const [word, balance] of [
-        ["round robin", "roundrobin"],
-        ["by user", "hdr(x-user)"],
-      ]) {
-        if (count === 1 && word === "by user") continue;
-        const port = await freePort();
-        const file = join(folder, "haproxy.cfg");
-        writeFileSync(file, haproxyConfig(port, ports, balance));
-        const url = `http://127.0.0.1:${port}`;
-        const stop = await startTool("haproxy", ["-f", file, "-db"], () => answers(`${url}/readyz`));
-        try {
-          rows.push(await measure(`${count} × ${quota} core, ${word}`, url));
-          if (count === Math.max(...counts) && word === "round robin") {
-            const disturb = async () => {
-              await sleep(seconds * 200);
-              await instances[0].stop("SIGKILL");
-              instances[0] = await startInstance(ports[0], redis);
-              await instances[1].stop("SIGTERM");
-              instances[1] = await startInstance(ports[1], redis);
-            };
-            rows.push(await measure(`${count} × ${quota} core, one killed, one restarted`, url, disturb));
-          }
-        } finally {
-          await stop();
-        }
-      }
-    } finally {
-      await Promise.all(instances.map((instance) => instance.stop()));
+  await withListener("redis-server", ["--port", String(redisPort), "--save", ""], redisPort, async () => {
+    for (const count of counts) {
+      const ports = [];
+      for (let index = 0; index < count; index++) ports.push(await freePort());
+      rows.push(...(await measureInstances(folder, config, { ports, groups, disturbed: count > 1 && count === most })));
     }
-  }
+  });
 } finally {
-  await stopRedis();
   agent.destroy();
-  for (const group of groups) {
-    try {
-      rmdirSync(group);
-    } catch {
-      // The kernel removes a group only after its processes are gone.
-    }
-  }
+  for (const group of groups) if (group) rmdirSync(group);
   rmSync(folder, { recursive: true, force: true });
 }
 

@@ -72,8 +72,9 @@ export async function withServer(config, use, { flags = [], under = [] } = {}) {
 
 /** Like {@link withServer}, for any server that answers `GET /readyz` with 200 when it is ready. `command` maps a port to a command. */
 export async function withProgram(command, use) {
+  const port = await freePort();
   const start = performance.now();
-  const { url, server, stop } = await startProgram(command, await freePort());
+  const { url, server, stop } = await startProgram(command(port), port);
   try {
     return await use({ url, readyAfterMs: performance.now() - start, rss: () => residentMemory(server.pid), server });
   } finally {
@@ -84,13 +85,12 @@ export async function withProgram(command, use) {
 /**
  * Starts a server and waits until it is ready.
  *
- * @param options.env further environment variables.
- * @param options.onStart called with the process at once.
+ * @param port the port on which the command listens.
+ * @param onStart called with the process at once.
  */
-export async function startProgram(command, port, { env = {}, onStart = () => {} } = {}) {
+export async function startProgram([program, ...args], port, onStart = () => {}) {
   const url = `http://127.0.0.1:${port}`;
-  const [program, ...args] = command(port);
-  const server = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  const server = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   onStart(server);
   server.stdout.resume();
   // The log is printed only if the server fails to start.
