@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..datasets import Spec, split_of, text_of
 from . import CLEAN, LABELS
 
 OPEN = "open"
+Picker = Callable[[dict], "tuple[int, float] | None"]
 
 
 def made(raw: dict) -> tuple[int, float]:
@@ -27,13 +29,14 @@ def pieces_of_code(raw: dict) -> tuple[int, float] | None:
     return (CLEAN, 1.0) if len(raw["text"]) > 200 else None
 
 
-def clean_set(name: str, file: str, most: int | None = None, **options: Any) -> Spec:
+def clean_set(name: str, file: str, most: int | None = None, pick: Picker = clean, **options: Any) -> Spec:
     """A set of clean texts, with at most `most` training rows."""
-    return Spec(name, f"{file}.jsonl.gz", OPEN, clean, None if most is None else {CLEAN: most}, **options)
+    return Spec(name, f"{file}.jsonl.gz", OPEN, pick, None if most is None else {CLEAN: most}, **options)
 
 
 def training_set(name: str, file: str, most: int | None = None) -> Spec:
-    return Spec(name, f"{file}.jsonl.gz", OPEN, for_training, None if most is None else {CLEAN: most})
+    """A set of clean texts that are only learnt from: its rows of other splits are skipped."""
+    return clean_set(name, file, most, for_training)
 
 
 SETS = [
