@@ -1,21 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type TestServer, testServer, wordScanner } from "../fixtures.ts";
-import { RedisServer, skipsRedis } from "./redis-server.ts";
+import { redisForTests, skipsRedis } from "./redis-server.ts";
 
 const TEXT = "The zebra of our logo.";
 
 describe.skipIf(skipsRedis)("exceptions in Redis", () => {
-  const redis = new RedisServer();
-  beforeAll(() => redis.start());
-  afterAll(() => redis.close());
-  beforeEach(async () => {
-    vi.stubEnv("GUARD_EXCEPTIONS_KEY", randomBytes(32).toString("base64"));
-    await redis.client.flushall();
-  });
-  afterEach(() => {
-    vi.unstubAllEnvs();
-  });
+  const redis = redisForTests("GUARD_EXCEPTIONS_KEY");
 
   const server = (timeout = 20) =>
     testServer({ input: [wordScanner("zebra")] }, { exceptions: { redis: { url: redis.url, timeout } } });

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach, vi } from "vitest";
 
 /** Whether a `redis-server` is installed. */
 function isInstalled(): boolean {
@@ -80,4 +82,23 @@ export class RedisServer {
     await this.kill();
     rmSync(this.#folder, { recursive: true });
   }
+}
+
+/**
+ * Starts a Redis server for the tests of a suite, and empties it before each test.
+ *
+ * @param key a variable of the environment that gets a new key before each test.
+ */
+export function redisForTests(key?: string): RedisServer {
+  const redis = new RedisServer();
+  beforeAll(() => redis.start());
+  afterAll(() => redis.close());
+  beforeEach(async () => {
+    if (key !== undefined) vi.stubEnv(key, randomBytes(32).toString("base64"));
+    await redis.client.flushall();
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+  return redis;
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
 import { standingClock, type TestServer, testServer } from "../fixtures.ts";
-import { RedisServer, skipsRedis } from "./redis-server.ts";
+import { redisForTests, skipsRedis } from "./redis-server.ts";
 
 const SCANNERS: ConfigInput = {
   inputScanners: [
@@ -13,16 +13,7 @@ const SCANNERS: ConfigInput = {
 const key = () => randomBytes(32).toString("base64");
 
 describe.skipIf(skipsRedis)("Redis", () => {
-  const redis = new RedisServer();
-  beforeAll(() => redis.start());
-  afterAll(() => redis.close());
-  beforeEach(async () => {
-    vi.stubEnv("GUARD_CACHE_KEY", key());
-    await redis.client.flushall();
-  });
-  afterEach(() => {
-    vi.unstubAllEnvs();
-  });
+  const redis = redisForTests("GUARD_CACHE_KEY");
 
   const server = (config: ConfigInput) => testServer({}, { ...SCANNERS, ...config });
   /** A long timeout, because the machine of the tests may be busy. */

@@ -1,22 +1,12 @@
-import { randomBytes } from "node:crypto";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
 import { reviewingScanner, type TestServer, testServer } from "../fixtures.ts";
-import { RedisServer, skipsRedis } from "./redis-server.ts";
+import { redisForTests, skipsRedis } from "./redis-server.ts";
 
 const TEXT = "Start again with the second recipe, p=0.7";
 
 describe.skipIf(skipsRedis)("reviews in Redis", () => {
-  const redis = new RedisServer();
-  beforeAll(() => redis.start());
-  afterAll(() => redis.close());
-  beforeEach(async () => {
-    vi.stubEnv("GUARD_EXCEPTIONS_KEY", randomBytes(32).toString("base64"));
-    await redis.client.flushall();
-  });
-  afterEach(() => {
-    vi.unstubAllEnvs();
-  });
+  const redis = redisForTests("GUARD_EXCEPTIONS_KEY");
 
   const server = (app: ConfigInput["app"] = {}, timeout = 20) => {
     const settings = { redis: { url: redis.url, timeout } };

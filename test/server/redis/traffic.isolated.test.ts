@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { ConfigInput } from "../../../src/config/index.ts";
 import { startServer } from "../../../src/server/index.ts";
 import { startCliServer } from "../../support/cli-server.ts";
 import { type TestServer, testServer, wordScanner } from "../fixtures.ts";
-import { RedisServer, skipsRedis } from "./redis-server.ts";
+import { redisForTests, skipsRedis } from "./redis-server.ts";
 
 const INSTANCES = "guard:{traffic}:instances";
 const WAIT = { timeout: 20_000, interval: 100 };
@@ -35,10 +35,7 @@ async function startWorkers(redis: string) {
 }
 
 describe.skipIf(skipsRedis)("traffic of several servers in Redis", () => {
-  const redis = new RedisServer();
-  beforeAll(() => redis.start());
-  afterAll(() => redis.close());
-  beforeEach(() => redis.client.flushall());
+  const redis = redisForTests();
 
   const traffic = (timeout = 20) => ({ traffic: { redis: { url: redis.url, timeout } } });
   const server = (config: ConfigInput = {}) => testServer(SCANNERS, { ...traffic(), ...config });
