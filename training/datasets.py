@@ -43,6 +43,8 @@ HELD_OUT_FILES = (
     "dev_agent_outputs",
     "dev_bare",
     "dev_planted_classics",
+    "dev_fifth_hand",
+    "dev_famous",
     "dev_attacks",
     "dev_languages_attacks",
     "dev_languages_data",

@@ -37,7 +37,7 @@ HIDDEN = 64
 LEARNT, HELD_OUT = 20_000, 6_000
 EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
 # The maximum share of doubtful calibration texts that leave early.
-LOST = 5e-3
+LOST = 2e-3
 # The constants in the graph with the thresholds of the networks.
 EDGE = re.compile(r"exit(\.alone)?\.above")
 

@@ -17,6 +17,14 @@ describe("the training data of embedded models", () => {
     ]);
   });
 
+  it("is open for PromptInjection", () => {
+    const model = models.find((entry) => entry.model === "embedded:prompt-injection");
+    expect(model?.trainingData).toEqual(["open"]);
+    const sets = readFileSync(new URL("../../training/injection/sets.py", import.meta.url), "utf8");
+    expect(sets).toContain('OPEN = "open"');
+    for (const licence of ["unclear", "non-commercial", "copyleft"]) expect(sets).not.toContain(`"${licence}"`);
+  });
+
   it("is named in the documentation", () => {
     const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
     const named = (text: string) => [...new Set(text.match(/embedded:[\w-]+/g))].sort();

@@ -11,7 +11,7 @@ SAFE, INJECTION = 0, 1
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"direct": LABELS, "indirect": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
-VERSION = "0.7.1"
+VERSION = "0.8.0"
 # The maximum tokens of a text that is read as a whole, and the tokens of a window of a longer text. Windows are shorter, because the model
 # easily misses a short attack in a long window.
 MAX_LENGTH, WINDOW_LENGTH = 256, 128
@@ -19,7 +19,7 @@ MAX_LENGTH, WINDOW_LENGTH = 256, 128
 # harmless data, exceeds it.
 # The maximum median score of ordinary prompts. It is low, because ConversationRisk adds up the scores of all messages.
 THRESHOLD = 0.92
-FALSE_POSITIVES = 0.004
+FALSE_POSITIVES = 0.0055
 FLOOR = 0.0005
 # The languages with at least twenty held-out harmless texts, as codes of the native detector; scripts for languages that it identifies only
 # by script. The option on_untrained_language applies to all others.

@@ -229,12 +229,28 @@ OWN = {
     "skills_fourth_hand": 3,
     "harmless_fourth_hand": 3,
     "short_results_third_hand": 3,
+    "planted_api_second_hand": 4,
+    "planted_languages_third_hand": 4,
+    "mentions_second_hand": 4,
+    "long_ordinary_second_hand": 3,
+    "requests_that_sound_alike": 3,
+    "customers_second_hand": 4,
+    "commands_and_markup": 4,
+    "tool_definitions_second_hand": 4,
+    "forty_languages_third_hand": 4,
+    "planted_files_second_hand": 4,
+    "planted_tasks_third_hand": 4,
+    "agent_results_second_hand": 4,
+    "famous_in_data": 6,
+    "famous_in_json": 6,
+    "famous_in_documents": 6,
+    "famous_by_users": 5,
 }
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
-# The file of definitions of tools.
-DEFINITIONS = "tool_definitions"
+# The files of definitions of tools.
+DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand"}
 
 
 def own(name: str) -> Spec:
@@ -246,7 +262,7 @@ def own(name: str) -> Spec:
             return None
         # It is debatable whether a polite order in a document attacks the user who pasted it. Definitions of tools are judged like texts of
         # people.
-        if raw.get("source") == "data" and label == INJECTION and name != DEFINITIONS:
+        if raw.get("source") == "data" and label == INJECTION and name not in DEFINITIONS:
             label = UNKNOWN
         return label, 1.0 if held else 1.3
 
