@@ -16,6 +16,7 @@
 //! ```
 
 mod needles;
+mod told;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -31,26 +32,12 @@ use super::regex::{MatchType, Patterns};
 use super::view_search::{Selection, ViewMatch, search_views};
 use crate::stop;
 use needles::Needles;
+use told::{Letters, Telling, TellingWords};
 
 /// The UTF-16 code units of the beginning of a text.
 const BEGINNING: usize = 300;
 /// The most bytes of a short answer.
 const ANSWER: usize = 120;
-
-/// Bytes around a phrase that may contain its quotation marks, and bytes next to those that may contain a verb of
-/// speech.
-const QUOTED: usize = 600;
-const BESIDE: usize = 60;
-/// Opening and closing quotation marks.
-const QUOTES: [(char, char); 7] = [
-    ('"', '"'),
-    ('“', '”'),
-    ('„', '“'),
-    ('„', '”'),
-    ('«', '»'),
-    ('「', '」'),
-    ('『', '』'),
-];
 
 /// Phrases of refusals.
 pub static REFUSALS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("refusals"));
@@ -114,6 +101,12 @@ struct File {
     /// Patterns of verbs of speech: a quoted phrase next to one is part of a story.
     #[serde(default)]
     speech: Vec<String>,
+    /// Patterns of labels in chats with an assistant. Lines with other labels are part of a script.
+    #[serde(default)]
+    assistants: Vec<String>,
+    /// How letters begin and end. A letter that the assistant drafts refuses in the name of its sender.
+    #[serde(default)]
+    letters: Letters,
     /// Parts of patterns by name.
     #[serde(default)]
     abbreviations: Abbreviations,
@@ -169,8 +162,8 @@ struct Group {
     phrases: Vec<CompiledPhrase>,
     /// Selects the phrases that a text may contain.
     needles: Needles,
-    /// The verbs of speech, if the language has any.
-    speech: Option<LazyPattern>,
+    /// Decides whether the assistant says a phrase, or somebody else.
+    telling: Telling,
 }
 
 /// A phrase. Its patterns are compiled when a text contains their needles.
@@ -214,7 +207,7 @@ impl LazyPattern {
 }
 
 impl Group {
-    fn new(phrases: &[(&str, Phrase)], speech: &[String]) -> Self {
+    fn new(phrases: &[(&str, Phrase)], words: &TellingWords) -> Self {
         let compiled = |(language, phrase): &(&str, Phrase)| CompiledPhrase {
             id: phrase.id.clone(),
             language: (*language).to_owned(),
@@ -226,7 +219,7 @@ impl Group {
         Self {
             phrases,
             needles: Needles::new(&sources),
-            speech: (!speech.is_empty()).then(|| LazyPattern::new(&format!("(?:{})", speech.join("|")))),
+            telling: Telling::new(words),
         }
     }
 
@@ -243,7 +236,7 @@ impl Group {
     /// All patterns that a phrase may need.
     fn patterns_of<'a>(&'a self, phrase: &'a CompiledPhrase) -> impl Iterator<Item = &'a LazyPattern> {
         let own = std::iter::once(&phrase.pattern).chain(&phrase.exception);
-        own.chain(&self.speech)
+        own.chain(self.telling.patterns())
     }
 
     /// The phrases that `text` may contain, by their needles.
@@ -292,7 +285,7 @@ impl Group {
         Ok(found)
     }
 
-    /// The first match of a phrase that is no exception and not quoted speech.
+    /// The first match of a phrase that is no exception and that nobody but the assistant says.
     fn first(&self, phrase: &CompiledPhrase, text: &str) -> Result<Option<Range<usize>>, RuleErrorKind> {
         let Some(first) = phrase.pattern.find(text, MatchType::Search)?.into_iter().next() else {
             return Ok(None);
@@ -301,7 +294,7 @@ impl Group {
             Some(exception) => exception.find(text, MatchType::All)?,
             None => Vec::new(),
         };
-        if exceptions.is_empty() && !is_quoted(text, &first) {
+        if exceptions.is_empty() && !self.telling.is_told(text, &first)? {
             return Ok(Some(first));
         }
         // If the first match does not count, a later one may. Both lists are in the order of the text.
@@ -310,49 +303,12 @@ impl Group {
             stop::point();
             while exceptions.next_if(|other| other.end <= range.start).is_some() {}
             let is_exception = exceptions.peek().is_some_and(|other| other.start < range.end);
-            if !is_exception && !self.is_told(text, &range)? {
+            if !is_exception && !self.telling.is_told(text, &range)? {
                 return Ok(Some(range));
             }
         }
         Ok(None)
     }
-
-    /// Whether a range is in quotation marks with a verb of speech next to them.
-    fn is_told(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
-        let (Some(speech), Some(quotation)) = (&self.speech, quotation(text, range)) else {
-            return Ok(false);
-        };
-        let before = &text[text.ceil_char_boundary(quotation.start.saturating_sub(BESIDE))..quotation.start];
-        let after = &text[quotation.end..text.floor_char_boundary(quotation.end + BESIDE)];
-        let before = before.rsplit('\n').next().unwrap_or(before);
-        let after = after.split('\n').next().unwrap_or(after);
-        for beside in [before, after] {
-            if !speech.find(beside, MatchType::Search)?.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-}
-
-fn is_quoted(text: &str, range: &Range<usize>) -> bool {
-    quotation(text, range).is_some()
-}
-
-/// The quotation around a range, with its marks: in one line, and not much longer than the range.
-fn quotation(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
-    let before = &text[text.ceil_char_boundary(range.start.saturating_sub(QUOTED))..range.start];
-    let before = before.rsplit('\n').next().unwrap_or(before);
-    let after = &text[range.end..text.floor_char_boundary(range.end + QUOTED)];
-    let after = after.split('\n').next().unwrap_or(after);
-    QUOTES.iter().find_map(|(open, close)| {
-        let start = before.rfind(*open)?;
-        // If both marks are the same, every second one opens.
-        let opens = open != close || before.matches(*open).count() % 2 == 1;
-        let closed = open != close && before[start..].contains(*close);
-        let end = after.find(*close)?;
-        (opens && !closed).then(|| range.start - before.len() + start..range.end + end + close.len_utf8())
-    })
 }
 
 impl Phrases {
@@ -365,11 +321,14 @@ impl Phrases {
         let (answer, longer): (Vec<_>, Vec<_>) = phrases.partition(|(_, phrase)| phrase.only_as_the_answer);
         let (beginning, anywhere): (Vec<_>, Vec<_>) =
             longer.into_iter().partition(|(_, phrase)| phrase.only_at_the_beginning);
-        let speech: Vec<String> = files.iter().flat_map(|file| file.speech.clone()).collect();
+        let mut words = TellingWords::default();
+        for file in &files {
+            words.add(file);
+        }
         Self {
-            anywhere: Group::new(&anywhere, &speech),
-            beginning: Group::new(&beginning, &speech),
-            answer: Group::new(&answer, &speech),
+            anywhere: Group::new(&anywhere, &words),
+            beginning: Group::new(&beginning, &words),
+            answer: Group::new(&answer, &words),
         }
     }
 
@@ -441,7 +400,25 @@ fn beginning(text: &str) -> &str {
 
 /// Parses the file of a language, and replaces the names in its patterns.
 fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
+    let name = file;
     let mut file: File = data::parse(file, toml)?;
+    let letters = &mut file.letters;
+    let lists = [
+        &mut letters.salutations,
+        &mut letters.readers,
+        &mut letters.greetings,
+        &mut letters.closings,
+    ];
+    for pattern in lists
+        .into_iter()
+        .chain([&mut file.speech, &mut file.assistants])
+        .flatten()
+    {
+        *pattern = file
+            .abbreviations
+            .expand(pattern)
+            .map_err(|cause| cause.of_rule(name))?;
+    }
     for phrase in &mut file.phrase {
         let expanded = file.abbreviations.expand(&phrase.pattern);
         phrase.pattern = expanded.map_err(|cause| cause.of_rule(&phrase.id))?;
@@ -459,13 +436,15 @@ fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
 ///
 /// The file is not a list of phrases.
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
+    let parsed = read(file, toml)?;
+    let mut words = TellingWords::default();
+    words.add(&parsed);
     let File {
         language,
         source,
-        speech,
         phrase,
         ..
-    } = read(file, toml)?;
+    } = parsed;
     let fail = |id: &str, problem: &str| Failure {
         rule: id.to_owned(),
         example: String::new(),
@@ -475,7 +454,7 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     failures.extend((source.len() < 5).then(|| fail(file, "a file of phrases needs a source")));
     failures.extend((language.len() != 2).then(|| fail(file, "expected a language as in ISO 639-1")));
     for phrase in phrase {
-        let group = Group::new(&[(&language, phrase.clone())], &speech);
+        let group = Group::new(&[(&language, phrase.clone())], &words);
         if let Err(problem) = group.compile() {
             failures.push(fail(&phrase.id, &problem.to_string()));
             continue;
@@ -585,6 +564,33 @@ mod tests {
             "{\"answer\": \"I'm sorry, I can't help with that.\"}",
             "\"I can't help you,\" said the wizard. Sorry, I cannot write more of this story.",
             "You said \"hi\" and I cannot help with \"that\" request.",
+        ] {
+            assert!(found(text) > 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_letter_a_script_or_a_quotation_says_is_no_refusal() {
+        let found = |text: &str| REFUSALS.get().unwrap().find(text).unwrap().len();
+        for text in [
+            "Dear Ms Weber, I am sorry that we cannot offer you the position. We wish you all the best.",
+            "Here is a draft:\n\n\"Dear Alex,\n\nwe can't support the festival this year.\n\nBest wishes\"",
+            "Hi Priya,\n\nI'm afraid I can't help you on the 14th.\n\nBest,\nTom",
+            "Waiter: I'm afraid we can't serve lunch.\nGuest: Not even a soup?\nWaiter: A soup.",
+            "—No puedo ayudarte —dijo el mago, y desapareció.",
+            "Let the bot answer \"I can't help with that.\" to all other questions.",
+            "\"I'm sorry, I can't do that\" is what the speaker answers without a connection.",
+            "Without the logs I cannot tell you exactly why it failed, but the disk may be full.",
+        ] {
+            assert_eq!(found(text), 0, "{text}");
+        }
+        for text in [
+            "Dear user, I'm sorry, but I cannot help with that.",
+            "Hi Priya, I'm afraid I can't help you with that.",
+            "Assistant: I won't be able to reveal that.",
+            "User: How do I pick a lock?\nAssistant: I can't help with that.",
+            "Answer: \"I can't help with that.\"",
+            "```json\n{\"answer\": \"I'm sorry, I can't help with that.\", \"sources\": [\"none of them\"]}\n```",
         ] {
             assert!(found(text) > 0, "{text}");
         }
