@@ -202,8 +202,9 @@ export type NoRefusal = InstanceType<typeof NoRefusal>;
  * Fails outputs in which the model refuses to answer, by phrases.
  *
  * llm-guard 0.3.16 looks for 28 substrings, such as "Sorry", "As an", "Hello!" and "OpenAI", which ordinary answers
- * contain too, and knows the straight apostrophe only. The phrases here say that something will not be done. They find
- * about as many refusals, with a fifth of the false positives. Only NoRefusal finds refusals without such a phrase.
+ * contain too, and knows the straight apostrophe only. The phrases here say that something will not be done, or that
+ * the assistant may not see or tell it. They find about as many refusals, with a fifth of the false positives. Only
+ * NoRefusal finds refusals without such a phrase.
  */
 export const NoRefusalLight = registry.NoRefusalLight.classes.output as unknown as ScannerClass<
   NoRefusalLightOptions,
