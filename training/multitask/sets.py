@@ -403,7 +403,7 @@ def refusal_sets() -> Iterator[TaskSet]:
     yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
     for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
         yield open_set(file, f"refusal/{file}", refusal, most)
-    files = ("own", "further", "english", "languages", "hard", "partial", "shapes")
+    files = ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters")
     yield from own("refusal", refusal, dict.fromkeys(files, 3) | {"exam": 0, "dev_refusals": 0})
 
 

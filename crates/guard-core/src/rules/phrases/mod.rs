@@ -46,7 +46,7 @@ pub static ORDERS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("order
 /// Instructions to ignore the task and output dictated words.
 pub static HIJACKS: EmbeddedPhrases = EmbeddedPhrases::new(data::embedded!("hijacks"));
 
-/// EmbeddedPhrases phrases of all languages. They are parsed on first use, which takes about 10 ms.
+/// Phrases of all languages. They are parsed on first use, which takes up to 0.15 s.
 #[derive(Debug)]
 pub struct EmbeddedPhrases {
     files: &'static [DataFile],
@@ -81,7 +81,11 @@ impl EmbeddedPhrases {
     /// As in [`EmbeddedPhrases::get`] and [`Phrases::find`].
     pub fn find_if_ready(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleError> {
         match self.phrases.get() {
-            Some(Ok(phrases)) => phrases.search(text, Group::find_if_compiled),
+            Some(Ok(phrases)) => match phrases.search(text, Compilation::Forbidden) {
+                Ok(found) => Ok(Some(found)),
+                Err(SearchError::NotCompiled) => Ok(None),
+                Err(SearchError::Failed(error)) => Err(error.into()),
+            },
             Some(Err(error)) => Err(error.clone().into()),
             None => Ok(None),
         }
@@ -154,6 +158,39 @@ pub struct Phrases {
     anywhere: Group,
     beginning: Group,
     answer: Group,
+    /// Decides whether the assistant says a phrase, or somebody else.
+    telling: Telling,
+}
+
+/// Whether a search may compile patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compilation {
+    Allowed,
+    Forbidden,
+}
+
+/// Why a search has no result.
+#[derive(Debug)]
+enum SearchError {
+    /// The search needs a pattern that is not compiled, and must not compile it.
+    NotCompiled,
+    Failed(RuleErrorKind),
+}
+
+impl From<RuleErrorKind> for SearchError {
+    fn from(error: RuleErrorKind) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl SearchError {
+    /// The error of a search that may compile patterns.
+    fn into_rule_error(self) -> RuleErrorKind {
+        match self {
+            Self::Failed(error) => error,
+            Self::NotCompiled => unreachable!("the search may compile patterns"),
+        }
+    }
 }
 
 /// Phrases that are searched for in the same part of a text.
@@ -162,11 +199,10 @@ struct Group {
     phrases: Vec<CompiledPhrase>,
     /// Selects the phrases that a text may contain.
     needles: Needles,
-    /// Decides whether the assistant says a phrase, or somebody else.
-    telling: Telling,
 }
 
-/// A phrase. Its patterns are compiled when a text contains their needles.
+/// A phrase. Its pattern is compiled when a text contains its needles, and the exceptions when the pattern matches and
+/// the text contains theirs.
 #[derive(Debug)]
 struct CompiledPhrase {
     id: String,
@@ -196,18 +232,22 @@ impl LazyPattern {
         self.compiled.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 
-    fn is_compiled(&self) -> bool {
-        self.compiled.get().is_some()
-    }
-
-    fn find(&self, text: &str, match_type: MatchType) -> Result<Vec<Range<usize>>, RuleErrorKind> {
-        let found = self.patterns()?.find(text, match_type)?;
+    fn find(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        compilation: Compilation,
+    ) -> Result<Vec<Range<usize>>, SearchError> {
+        if compilation == Compilation::Forbidden && self.compiled.get().is_none() {
+            return Err(SearchError::NotCompiled);
+        }
+        let found = self.patterns()?.find(text, match_type).map_err(RuleErrorKind::from)?;
         Ok(found.into_iter().map(|found| found.range).collect())
     }
 }
 
 impl Group {
-    fn new(phrases: &[(&str, Phrase)], words: &TellingWords) -> Self {
+    fn new(phrases: &[(&str, Phrase)]) -> Self {
         let compiled = |(language, phrase): &(&str, Phrase)| CompiledPhrase {
             id: phrase.id.clone(),
             language: (*language).to_owned(),
@@ -215,67 +255,47 @@ impl Group {
             exception: phrase.unless.as_deref().map(LazyPattern::new),
         };
         let phrases: Vec<CompiledPhrase> = phrases.iter().map(compiled).collect();
-        let sources: Vec<String> = phrases.iter().map(|phrase| phrase.pattern.source.clone()).collect();
-        Self {
-            phrases,
-            needles: Needles::new(&sources),
-            telling: Telling::new(words),
-        }
+        let patterns = phrases.iter().map(|phrase| phrase.pattern.source.as_str());
+        let exceptions = phrases.iter().map(|phrase| {
+            phrase
+                .exception
+                .as_ref()
+                .map_or("", |exception| exception.source.as_str())
+        });
+        let needles = Needles::new(patterns.chain(exceptions));
+        Self { phrases, needles }
     }
 
     /// Compiles all patterns, to find invalid ones.
     fn compile(&self) -> Result<(), RuleErrorKind> {
         for phrase in &self.phrases {
-            for pattern in self.patterns_of(phrase) {
+            for pattern in std::iter::once(&phrase.pattern).chain(&phrase.exception) {
                 pattern.patterns().map_err(|error| error.of_rule(&phrase.id))?;
             }
         }
         Ok(())
     }
 
-    /// All patterns that a phrase may need.
-    fn patterns_of<'a>(&'a self, phrase: &'a CompiledPhrase) -> impl Iterator<Item = &'a LazyPattern> {
-        let own = std::iter::once(&phrase.pattern).chain(&phrase.exception);
-        own.chain(self.telling.patterns())
-    }
-
-    /// The phrases that `text` may contain, by their needles.
-    fn suspects(&self, text: &str) -> Vec<&CompiledPhrase> {
-        let suspects = self.phrases.iter().zip(self.needles.suspects(text));
-        suspects
-            .filter_map(|(phrase, suspected)| suspected.then_some(phrase))
-            .collect()
+    /// The phrases that `text` may contain, by their needles, each with its exception if the text may contain that.
+    fn suspects(&self, text: &str) -> impl Iterator<Item = (&CompiledPhrase, Option<&LazyPattern>)> {
+        let suspects = self.needles.suspects(text);
+        self.phrases.iter().enumerate().filter_map(move |(index, phrase)| {
+            let has_exception = suspects[self.phrases.len() + index];
+            suspects[index].then_some((phrase, phrase.exception.as_ref().filter(|_| has_exception)))
+        })
     }
 
     /// The first match of each phrase.
-    fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleErrorKind> {
-        self.matches(&self.suspects(text), text)
-    }
-
-    /// Like [`Group::find`], but returns `None` if it first had to compile a phrase.
-    fn find_if_compiled(&self, text: &str) -> Result<Option<Vec<PhraseMatch<'_>>>, RuleErrorKind> {
-        let suspected = self.suspects(text);
-        let mut patterns = suspected.iter().flat_map(|phrase| self.patterns_of(phrase));
-        match patterns.all(LazyPattern::is_compiled) {
-            true => self.matches(&suspected, text).map(Some),
-            false => Ok(None),
-        }
-    }
-
-    /// The first match of each of these phrases.
-    fn matches<'a>(
-        &'a self,
-        phrases: &[&'a CompiledPhrase],
+    fn find(
+        &self,
         text: &str,
-    ) -> Result<Vec<PhraseMatch<'a>>, RuleErrorKind> {
+        telling: &Telling,
+        compilation: Compilation,
+    ) -> Result<Vec<PhraseMatch<'_>>, SearchError> {
         let mut found = Vec::new();
-        for phrase in phrases {
+        for (phrase, exception) in self.suspects(text) {
             stop::point();
-            // Compiles all patterns, so that the next such text finds them ready.
-            for pattern in self.patterns_of(phrase) {
-                pattern.patterns()?;
-            }
-            let range = self.first(phrase, text)?;
+            let range = phrase.first(text, exception, telling, compilation)?;
             found.extend(range.map(|range| PhraseMatch {
                 range,
                 phrase: &phrase.id,
@@ -284,26 +304,35 @@ impl Group {
         }
         Ok(found)
     }
+}
 
+impl CompiledPhrase {
     /// The first match of a phrase that is no exception and that nobody but the assistant says.
-    fn first(&self, phrase: &CompiledPhrase, text: &str) -> Result<Option<Range<usize>>, RuleErrorKind> {
-        let Some(first) = phrase.pattern.find(text, MatchType::Search)?.into_iter().next() else {
+    fn first(
+        &self,
+        text: &str,
+        exception: Option<&LazyPattern>,
+        telling: &Telling,
+        compilation: Compilation,
+    ) -> Result<Option<Range<usize>>, SearchError> {
+        let found = self.pattern.find(text, MatchType::Search, compilation)?;
+        let Some(first) = found.into_iter().next() else {
             return Ok(None);
         };
-        let exceptions = match &phrase.exception {
-            Some(exception) => exception.find(text, MatchType::All)?,
+        let exceptions = match exception {
+            Some(exception) => exception.find(text, MatchType::All, compilation)?,
             None => Vec::new(),
         };
-        if exceptions.is_empty() && !self.telling.is_told(text, &first)? {
+        if exceptions.is_empty() && !telling.is_told(text, &first, compilation)? {
             return Ok(Some(first));
         }
         // If the first match does not count, a later one may. Both lists are in the order of the text.
         let mut exceptions = exceptions.into_iter().peekable();
-        for range in phrase.pattern.find(text, MatchType::All)? {
+        for range in self.pattern.find(text, MatchType::All, compilation)? {
             stop::point();
             while exceptions.next_if(|other| other.end <= range.start).is_some() {}
             let is_exception = exceptions.peek().is_some_and(|other| other.start < range.end);
-            if !is_exception && !self.telling.is_told(text, &range)? {
+            if !is_exception && !telling.is_told(text, &range, compilation)? {
                 return Ok(Some(range));
             }
         }
@@ -326,9 +355,10 @@ impl Phrases {
             words.add(file);
         }
         Self {
-            anywhere: Group::new(&anywhere, &words),
-            beginning: Group::new(&beginning, &words),
-            answer: Group::new(&answer, &words),
+            anywhere: Group::new(&anywhere),
+            beginning: Group::new(&beginning),
+            answer: Group::new(&answer),
+            telling: Telling::new(&words),
         }
     }
 
@@ -338,26 +368,19 @@ impl Phrases {
     ///
     /// The search takes too long, which no embedded phrase causes. Treat the text as not scanned.
     pub fn find(&self, text: &str) -> Result<Vec<PhraseMatch<'_>>, RuleError> {
-        let found = self.search(text, |group, text| group.find(text).map(Some))?;
-        Ok(found.unwrap_or_default())
+        let found = self.search(text, Compilation::Allowed);
+        found.map_err(|error| error.into_rule_error().into())
     }
 
-    /// Applies `find` to the groups, each with its part of `text`; `None` if one of them returns `None`.
-    fn search<'a>(
-        &'a self,
-        text: &str,
-        find: impl Fn(&'a Group, &str) -> Result<Option<Vec<PhraseMatch<'a>>>, RuleErrorKind>,
-    ) -> Result<Option<Vec<PhraseMatch<'a>>>, RuleError> {
+    /// Searches for each group of phrases in its part of `text`.
+    fn search(&self, text: &str, compilation: Compilation) -> Result<Vec<PhraseMatch<'_>>, SearchError> {
         let answer = (text.len() <= ANSWER).then_some((&self.answer, text));
         let parts = [(&self.anywhere, text), (&self.beginning, beginning(text))];
         let mut all = Vec::new();
         for (group, part) in parts.into_iter().chain(answer) {
-            let Some(found) = find(group, part)? else {
-                return Ok(None);
-            };
-            all.extend(found);
+            all.extend(group.find(part, &self.telling, compilation)?);
         }
-        Ok(Some(all))
+        Ok(all)
     }
 
     /// The distinct ids of the phrases of all languages, in alphabetical order.
@@ -439,6 +462,7 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     let parsed = read(file, toml)?;
     let mut words = TellingWords::default();
     words.add(&parsed);
+    let telling = Telling::new(&words);
     let File {
         language,
         source,
@@ -454,8 +478,8 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
     failures.extend((source.len() < 5).then(|| fail(file, "a file of phrases needs a source")));
     failures.extend((language.len() != 2).then(|| fail(file, "expected a language as in ISO 639-1")));
     for phrase in phrase {
-        let group = Group::new(&[(&language, phrase.clone())], &words);
-        if let Err(problem) = group.compile() {
+        let group = Group::new(&[(&language, phrase.clone())]);
+        if let Err(problem) = group.compile().and_then(|()| telling.compile()) {
             failures.push(fail(&phrase.id, &problem.to_string()));
             continue;
         }
@@ -464,7 +488,11 @@ pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorK
             matches: &phrase.matches,
             misses: &phrase.misses,
         };
-        failures.extend(examples.check(|text| Ok(group.find(text)?.into_iter().map(|found| found.range).collect())));
+        failures.extend(examples.check(|text| {
+            let found = group.find(text, &telling, Compilation::Allowed);
+            let found = found.map_err(SearchError::into_rule_error)?;
+            Ok(found.into_iter().map(|found| found.range).collect())
+        }));
     }
     Ok(failures)
 }

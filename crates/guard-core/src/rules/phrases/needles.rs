@@ -4,75 +4,131 @@
 //! literals that a pattern requires, so most patterns are never compiled.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Repetition};
 
 use crate::rules::keywords::Keywords;
 
-/// The most needles of a pattern.
+/// The most needles of a list.
 const MAX_NEEDLES: usize = 512;
 /// The fewest bytes of a needle; shorter ones are in most texts.
 const SHORTEST: usize = 3;
+/// The most alternatives of a pattern with needles of their own.
+const MAX_ALTERNATIVES: usize = 48;
 /// The most texts that are listed for a part of a pattern.
 const FEW: usize = 64;
 /// The most characters of a class that are listed, not counting letter case.
 const FEW_CHARACTERS: usize = 4;
 
+/// A list of needles. A match contains at least one of them.
+type List = Vec<String>;
+/// The lists of one alternative of a pattern. A match contains a needle of each list.
+type Alternative = Vec<List>;
+
 /// Selects the patterns that may match in a text.
 #[derive(Debug)]
 pub(super) struct Needles {
     needles: Keywords,
-    /// For each needle, the pattern that requires it or another one.
-    owners: Vec<usize>,
-    /// For each pattern, whether it has no known needle.
-    unknown: Vec<bool>,
+    /// For each needle, the lists that contain it.
+    owners: Vec<Vec<usize>>,
+    /// The number of lists.
+    lists: usize,
+    /// The pattern of each alternative, and its lists.
+    alternatives: Vec<(usize, Vec<usize>)>,
+    /// The number of patterns.
+    patterns: usize,
     folding: Folding,
 }
 
 impl Needles {
     /// Extracts the needles of patterns in the syntax of [`crate::rules::regex`]. A pattern that can't be parsed may
     /// match in any text.
-    pub fn new(patterns: &[String]) -> Self {
-        let parsed: Vec<Option<Hir>> = patterns.iter().map(|pattern| parse(pattern)).collect();
+    pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        let parsed: Vec<Option<Hir>> = patterns.into_iter().map(parse).collect();
         let mut folding = Folding::default();
         for hir in parsed.iter().flatten() {
             folding.learn(hir);
         }
-        let mut needles = Vec::new();
-        let mut owners = Vec::new();
-        let mut unknown = Vec::new();
+        let mut lists: BTreeMap<List, usize> = BTreeMap::new();
+        let mut alternatives = Vec::new();
         for (index, hir) in parsed.iter().enumerate() {
-            let needed = hir.as_ref().and_then(|hir| needs(hir, &folding).best());
-            unknown.push(needed.is_none());
-            for needle in needed.unwrap_or_default() {
-                needles.push(needle);
-                owners.push(index);
+            let known = hir.as_ref().map(|hir| alternatives_of(hir, &folding));
+            for alternative in known.unwrap_or_else(|| vec![Vec::new()]) {
+                let numbers = alternative.into_iter().map(|list| {
+                    let next = lists.len();
+                    *lists.entry(list).or_insert(next)
+                });
+                alternatives.push((index, numbers.collect()));
+            }
+        }
+        let mut owners: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (list, number) in &lists {
+            for needle in list {
+                owners.entry(needle).or_default().push(*number);
             }
         }
         Self {
-            needles: Keywords::new(&needles),
-            owners,
-            unknown,
+            needles: Keywords::new(&owners.keys().collect::<Vec<_>>()),
+            owners: owners.into_values().collect(),
+            lists: lists.len(),
+            alternatives,
+            patterns: parsed.len(),
             folding,
         }
     }
 
     /// For each pattern, whether it may match in `text`.
     pub fn suspects(&self, text: &str) -> Vec<bool> {
-        let mut suspects = self.unknown.clone();
         // Keywords ignore the case of ASCII letters.
         let folded = match text.is_ascii() {
             true => Cow::Borrowed(text),
             false => Cow::Owned(self.folding.fold(text)),
         };
+        let mut found = vec![false; self.lists];
         let Ok(()) = self.needles.find(folded.as_bytes(), |needle, _| {
-            suspects[self.owners[needle]] = true;
+            for &list in &self.owners[needle] {
+                found[list] = true;
+            }
             Ok::<(), Infallible>(())
         });
+        let mut suspects = vec![false; self.patterns];
+        for (pattern, lists) in &self.alternatives {
+            suspects[*pattern] |= lists.iter().all(|&list| found[list]);
+        }
         suspects
     }
+}
+
+/// The alternatives of a pattern, each with the lists that it requires.
+fn alternatives_of(hir: &Hir, folding: &Folding) -> Vec<Alternative> {
+    match hir.kind() {
+        HirKind::Capture(capture) => alternatives_of(&capture.sub, folding),
+        HirKind::Alternation(parts) => {
+            let all: Vec<Alternative> = parts.iter().flat_map(|part| alternatives_of(part, folding)).collect();
+            match all.len() <= MAX_ALTERNATIVES {
+                true => all,
+                false => vec![needs(hir, folding).best().into_iter().collect()],
+            }
+        }
+        HirKind::Concat(parts) => {
+            let required: Alternative = concat_lists(parts, folding).into_iter().filter_map(checked).collect();
+            // The part with the most alternatives, each of which may require more.
+            let split = parts.iter().map(|part| alternatives_of(part, folding));
+            let split = split.max_by_key(Vec::len).filter(|all| all.len() > 1);
+            let split = split.unwrap_or_else(|| vec![Vec::new()]);
+            split.into_iter().map(|own| [own, required.clone()].concat()).collect()
+        }
+        _ => vec![needs(hir, folding).best().into_iter().collect()],
+    }
+}
+
+/// A list of needles, if they are few and long enough.
+fn checked(mut needles: List) -> Option<List> {
+    needles.sort_unstable();
+    needles.dedup();
+    (needles.len() <= MAX_NEEDLES && !needles.is_empty() && shortest(&needles) >= SHORTEST).then_some(needles)
 }
 
 /// Parses a pattern without its look-around. The rest matches wherever the pattern does.
@@ -94,10 +150,23 @@ fn parse(pattern: &str) -> Option<Hir> {
             '[' => end_of_class(rest)?,
             other => other.len_utf8(),
         };
-        without.push_str(&rest[..length]);
+        // Parsing large classes takes long, and their characters are not listed anyway.
+        match &rest[..length] {
+            part if is_large(part) => without.push('.'),
+            part => without.push_str(part),
+        }
         rest = &rest[length..];
     }
     regex_syntax::Parser::new().parse(&without).ok()
+}
+
+/// Whether an escape or a class has more characters than are listed.
+fn is_large(part: &str) -> bool {
+    let escapes = ["\\w", "\\W", "\\s", "\\S", "\\d", "\\D"];
+    match part.starts_with('[') {
+        true => part.starts_with("[^") || escapes.iter().any(|escape| part.contains(escape)),
+        false => escapes.contains(&part),
+    }
 }
 
 /// The end of the group at the start of `pattern`.
@@ -207,8 +276,7 @@ impl Needs {
 
     /// The needles of this part, if they are few and long enough.
     fn best(self) -> Option<Vec<String>> {
-        better(self.exact, self.within)
-            .filter(|needles| needles.len() <= MAX_NEEDLES && !needles.is_empty() && shortest(needles) >= SHORTEST)
+        better(self.exact, self.within).and_then(checked)
     }
 }
 
@@ -277,10 +345,24 @@ fn repetition_needs(repetition: &Repetition, folding: &Folding) -> Needs {
 }
 
 fn concat_needs(parts: &[Hir], folding: &Folding) -> Needs {
-    let mut within = None;
+    let mut lists = concat_lists(parts, folding);
+    match lists.len() {
+        1 => Needs {
+            exact: lists.pop(),
+            within: None,
+        },
+        _ => Needs {
+            exact: None,
+            within: lists.into_iter().fold(None, |best, list| better(best, Some(list))),
+        },
+    }
+}
+
+/// The lists that a sequence of parts requires. There is only one if all texts that it matches are known.
+fn concat_lists(parts: &[Hir], folding: &Folding) -> Vec<List> {
+    let mut lists = Vec::new();
     // All texts that the last parts match, as long as they are known.
     let mut exact = vec![String::new()];
-    let mut is_whole = true;
     for part in parts {
         let part = needs(part, folding);
         match part.exact {
@@ -291,20 +373,14 @@ fn concat_needs(parts: &[Hir], folding: &Folding) -> Needs {
                 exact = joined.collect();
             }
             next => {
-                is_whole = false;
-                within = better(within, Some(std::mem::take(&mut exact)));
-                within = better(within, part.within);
+                lists.push(std::mem::take(&mut exact));
+                lists.extend(part.within);
                 exact = next.unwrap_or_else(|| vec![String::new()]);
             }
         }
     }
-    match is_whole {
-        true => Needs::exactly(exact),
-        false => Needs {
-            exact: None,
-            within: better(within, Some(exact)),
-        },
-    }
+    lists.push(exact);
+    lists
 }
 
 fn alternation_needs(parts: &[Hir], folding: &Folding) -> Needs {
@@ -331,7 +407,7 @@ mod tests {
     use super::*;
 
     fn suspects(pattern: &str, text: &str) -> bool {
-        Needles::new(&[pattern.to_owned()]).suspects(text)[0]
+        Needles::new([pattern]).suspects(text)[0]
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::{File, LazyPattern};
+use super::needles::Needles;
+use super::{Compilation, File, LazyPattern, SearchError};
 use crate::rules::error::RuleErrorKind;
 use crate::rules::regex::MatchType;
 
@@ -75,19 +76,46 @@ impl TellingWords {
 #[derive(Debug)]
 pub(super) struct Telling {
     /// The verbs of speech. Without them, everything counts as said by the assistant.
-    speech: Option<LazyPattern>,
-    assistants: Option<LazyPattern>,
-    salutations: Option<LazyPattern>,
-    readers: Option<LazyPattern>,
-    greetings: Option<LazyPattern>,
-    closings: Option<LazyPattern>,
+    speech: Option<TellingPattern>,
+    assistants: Option<TellingPattern>,
+    salutations: Option<TellingPattern>,
+    readers: Option<TellingPattern>,
+    greetings: Option<TellingPattern>,
+    closings: Option<TellingPattern>,
+}
+
+/// A pattern that is compiled when a text contains its needles.
+#[derive(Debug)]
+struct TellingPattern {
+    pattern: LazyPattern,
+    needles: Needles,
+}
+
+impl TellingPattern {
+    fn new(pattern: &str) -> Self {
+        let pattern = LazyPattern::new(pattern);
+        let needles = Needles::new([pattern.source.as_str()]);
+        Self { pattern, needles }
+    }
+
+    fn find(
+        &self,
+        text: &str,
+        match_type: MatchType,
+        compilation: Compilation,
+    ) -> Result<Vec<Range<usize>>, SearchError> {
+        match self.needles.suspects(text)[0] {
+            true => self.pattern.find(text, match_type, compilation),
+            false => Ok(Vec::new()),
+        }
+    }
 }
 
 impl Telling {
     pub fn new(words: &TellingWords) -> Self {
         let any = |before: &str, patterns: &[String], after: &str| {
             let pattern = format!("{before}(?:{}){after}", patterns.join("|"));
-            (!patterns.is_empty()).then(|| LazyPattern::new(&pattern))
+            (!patterns.is_empty()).then(|| TellingPattern::new(&pattern))
         };
         let opening = r#"(?m)(?:^|["“„«»「])[ \t*_>#-]{0,6}"#;
         Self {
@@ -100,71 +128,94 @@ impl Telling {
         }
     }
 
-    /// All patterns that may be needed.
-    pub fn patterns(&self) -> impl Iterator<Item = &LazyPattern> {
+    /// Compiles all patterns, to find invalid ones.
+    pub fn compile(&self) -> Result<(), RuleErrorKind> {
         let speech = self.speech.iter().chain(&self.assistants);
         let letters = self.salutations.iter().chain(&self.readers).chain(&self.greetings);
-        speech.chain(letters).chain(&self.closings)
+        for known in speech.chain(letters).chain(&self.closings) {
+            known.pattern.patterns()?;
+        }
+        Ok(())
     }
 
     /// Whether the answer reports a range instead of saying it.
-    pub fn is_told(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    pub fn is_told(&self, text: &str, range: &Range<usize>, compilation: Compilation) -> Result<bool, SearchError> {
         if self.speech.is_none() {
             return Ok(false);
         }
         if let Some(quotation) = quotation(text, range)
-            && (self.is_beside_speech(text, &quotation)?
-                || is_surrounded(text, &quotation) && !self.is_assistants(text, &quotation)?)
+            && (self.is_beside_speech(text, &quotation, compilation)?
+                || is_surrounded(text, &quotation) && !self.is_assistants(text, &quotation, compilation)?)
         {
             return Ok(true);
         }
-        Ok(self.is_speech_after_dash(text, range)?
-            || self.is_in_letter(text, range)?
-            || self.is_in_script(text, range)?)
+        Ok(self.is_speech_after_dash(text, range, compilation)?
+            || self.is_in_letter(text, range, compilation)?
+            || self.is_in_script(text, range, compilation)?)
     }
 
     /// Whether a verb of speech is next to a quotation, in the same line.
-    fn is_beside_speech(&self, text: &str, quotation: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    fn is_beside_speech(
+        &self,
+        text: &str,
+        quotation: &Range<usize>,
+        compilation: Compilation,
+    ) -> Result<bool, SearchError> {
         let before = line_before(text, quotation.start, BESIDE);
-        Ok(matches(&self.speech, before)? || matches(&self.speech, line_after(text, quotation.end, BESIDE))?)
+        Ok(matches(&self.speech, compilation, before)?
+            || matches(&self.speech, compilation, line_after(text, quotation.end, BESIDE))?)
     }
 
     /// Whether a quotation is in a line of the assistant: `ChatGPT: "I can't help with that."`
-    fn is_assistants(&self, text: &str, quotation: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    fn is_assistants(
+        &self,
+        text: &str,
+        quotation: &Range<usize>,
+        compilation: Compilation,
+    ) -> Result<bool, SearchError> {
         match label(line_before(text, quotation.start, QUOTED)) {
-            Some(label) => matches(&self.assistants, label),
+            Some(label) => matches(&self.assistants, compilation, label),
             None => Ok(false),
         }
     }
 
     /// Whether a range is in a line of speech that begins with a dash: `—No puedo —dijo el mago.`
-    fn is_speech_after_dash(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    fn is_speech_after_dash(
+        &self,
+        text: &str,
+        range: &Range<usize>,
+        compilation: Compilation,
+    ) -> Result<bool, SearchError> {
         if !line_before(text, range.start, QUOTED).trim_start().starts_with(DASHES) {
             return Ok(false);
         }
         let after = line_after(text, range.end, QUOTED);
         match after.find(['—', '–']) {
-            Some(at) => matches(&self.speech, &after[at..after.floor_char_boundary(at + BESIDE)]),
+            Some(at) => matches(
+                &self.speech,
+                compilation,
+                &after[at..after.floor_char_boundary(at + BESIDE)],
+            ),
             None => Ok(false),
         }
     }
 
-    fn is_in_letter(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    fn is_in_letter(&self, text: &str, range: &Range<usize>, compilation: Compilation) -> Result<bool, SearchError> {
         let before = &text[text.ceil_char_boundary(range.start.saturating_sub(LETTER))..range.start];
         if let Some(salutations) = &self.salutations {
-            for salutation in salutations.find(before, MatchType::All)? {
-                if !matches(&self.readers, &before[salutation])? {
+            for salutation in salutations.find(before, MatchType::All, compilation)? {
+                if !matches(&self.readers, compilation, &before[salutation])? {
                     return Ok(true);
                 }
             }
         }
         let after = &text[range.end..text.floor_char_boundary(range.end + LETTER)];
-        Ok(matches(&self.greetings, before)? && matches(&self.closings, after)?)
+        Ok(matches(&self.greetings, compilation, before)? && matches(&self.closings, compilation, after)?)
     }
 
     /// Whether a range is in a labelled line of a script: at least half of the lines are labelled, with at least two
     /// labels, none of which is the assistant's.
-    fn is_in_script(&self, text: &str, range: &Range<usize>) -> Result<bool, RuleErrorKind> {
+    fn is_in_script(&self, text: &str, range: &Range<usize>, compilation: Compilation) -> Result<bool, SearchError> {
         if label(line_before(text, range.start, QUOTED)).is_none() {
             return Ok(false);
         }
@@ -181,7 +232,7 @@ impl Telling {
             return Ok(false);
         }
         for label in labels {
-            if matches(&self.assistants, label)? {
+            if matches(&self.assistants, compilation, label)? {
                 return Ok(false);
             }
         }
@@ -189,9 +240,9 @@ impl Telling {
     }
 }
 
-fn matches(pattern: &Option<LazyPattern>, text: &str) -> Result<bool, RuleErrorKind> {
+fn matches(pattern: &Option<TellingPattern>, compilation: Compilation, text: &str) -> Result<bool, SearchError> {
     match pattern {
-        Some(pattern) => Ok(!pattern.find(text, MatchType::Search)?.is_empty()),
+        Some(pattern) => Ok(!pattern.find(text, MatchType::Search, compilation)?.is_empty()),
         None => Ok(false),
     }
 }
