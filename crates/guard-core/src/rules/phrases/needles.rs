@@ -16,7 +16,9 @@ const MAX_NEEDLES: usize = 512;
 /// The fewest bytes of a needle; shorter ones are in most texts.
 const SHORTEST: usize = 3;
 /// The most alternatives of a pattern with needles of their own.
-const MAX_ALTERNATIVES: usize = 48;
+const MAX_ALTERNATIVES: usize = 256;
+/// The depth to which nested alternations are taken apart.
+const DEPTH: usize = 2;
 /// The most texts that are listed for a part of a pattern.
 const FEW: usize = 64;
 /// The most characters of a class that are listed, not counting letter case.
@@ -24,8 +26,8 @@ const FEW_CHARACTERS: usize = 4;
 
 /// A list of needles. A match contains at least one of them.
 type List = Vec<String>;
-/// The lists of one alternative of a pattern. A match contains a needle of each list.
-type Alternative = Vec<List>;
+/// The lists of one alternative of a pattern, by their indices. A match contains a needle of each list.
+type Alternative = Vec<usize>;
 
 /// Selects the patterns that may match in a text.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ pub(super) struct Needles {
     /// The number of lists.
     lists: usize,
     /// The pattern of each alternative, and its lists.
-    alternatives: Vec<(usize, Vec<usize>)>,
+    alternatives: Vec<(usize, Alternative)>,
     /// The number of patterns.
     patterns: usize,
     folding: Folding,
@@ -47,26 +49,24 @@ impl Needles {
     /// match in any text.
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
         let parsed: Vec<Option<Hir>> = patterns.into_iter().map(parse).collect();
-        let mut folding = Folding::default();
+        let mut folding = Folding::new();
         for hir in parsed.iter().flatten() {
             folding.learn(hir);
         }
-        let mut lists: BTreeMap<List, usize> = BTreeMap::new();
+        let mut lists = Lists::new(&folding);
         let mut alternatives = Vec::new();
         for (index, hir) in parsed.iter().enumerate() {
-            let known = hir.as_ref().map(|hir| alternatives_of(hir, &folding));
-            for alternative in known.unwrap_or_else(|| vec![Vec::new()]) {
-                let numbers = alternative.into_iter().map(|list| {
-                    let next = lists.len();
-                    *lists.entry(list).or_insert(next)
-                });
-                alternatives.push((index, numbers.collect()));
-            }
+            let known = match hir {
+                Some(hir) => lists.alternatives_of(hir, DEPTH),
+                None => vec![Alternative::new()],
+            };
+            alternatives.extend(known.into_iter().map(|alternative| (index, alternative)));
         }
+        let lists = lists.lists;
         let mut owners: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (list, number) in &lists {
+        for (number, list) in lists.iter().enumerate() {
             for needle in list {
-                owners.entry(needle).or_default().push(*number);
+                owners.entry(needle).or_default().push(number);
             }
         }
         Self {
@@ -101,26 +101,60 @@ impl Needles {
     }
 }
 
-/// The alternatives of a pattern, each with the lists that it requires.
-fn alternatives_of(hir: &Hir, folding: &Folding) -> Vec<Alternative> {
-    match hir.kind() {
-        HirKind::Capture(capture) => alternatives_of(&capture.sub, folding),
-        HirKind::Alternation(parts) => {
-            let all: Vec<Alternative> = parts.iter().flat_map(|part| alternatives_of(part, folding)).collect();
-            match all.len() <= MAX_ALTERNATIVES {
-                true => all,
-                false => vec![needs(hir, folding).best().into_iter().collect()],
+/// Collects the lists of patterns.
+struct Lists<'a> {
+    folding: &'a Folding,
+    lists: Vec<List>,
+}
+
+impl<'a> Lists<'a> {
+    fn new(folding: &'a Folding) -> Self {
+        let lists = Vec::new();
+        Self { folding, lists }
+    }
+
+    fn add(&mut self, list: List) -> usize {
+        self.lists.push(list);
+        self.lists.len() - 1
+    }
+
+    /// The alternatives of a pattern. Alternations deeper than `depth` are not taken apart.
+    fn alternatives_of(&mut self, hir: &Hir, depth: usize) -> Vec<Alternative> {
+        match hir.kind() {
+            HirKind::Capture(capture) => return self.alternatives_of(&capture.sub, depth),
+            HirKind::Alternation(parts) if depth > 0 && parts.len() <= MAX_ALTERNATIVES => {
+                let all = parts.iter().flat_map(|part| self.alternatives_of(part, depth - 1));
+                let all: Vec<Alternative> = all.collect();
+                if all.len() <= MAX_ALTERNATIVES {
+                    return all;
+                }
             }
+            HirKind::Concat(parts) if depth > 0 => {
+                let required = concat_lists(parts, self.folding).into_iter().filter_map(checked);
+                let required: Vec<List> = required.collect();
+                let required: Alternative = required.into_iter().map(|list| self.add(list)).collect();
+                // Each alternative of the longest alternation may require more. The texts of one that is known as a whole
+                // are in one list already.
+                let alternations = parts.iter().filter(|part| needs(part, self.folding).exact.is_none());
+                let longest = alternations.max_by_key(|part| alternation_length(part));
+                let own = match longest.filter(|longest| alternation_length(longest) > 0) {
+                    Some(longest) => self.alternatives_of(longest, depth),
+                    None => vec![Alternative::new()],
+                };
+                return own.into_iter().map(|own| [own, required.clone()].concat()).collect();
+            }
+            _ => {}
         }
-        HirKind::Concat(parts) => {
-            let required: Alternative = concat_lists(parts, folding).into_iter().filter_map(checked).collect();
-            // The part with the most alternatives, each of which may require more.
-            let split = parts.iter().map(|part| alternatives_of(part, folding));
-            let split = split.max_by_key(Vec::len).filter(|all| all.len() > 1);
-            let split = split.unwrap_or_else(|| vec![Vec::new()]);
-            split.into_iter().map(|own| [own, required.clone()].concat()).collect()
-        }
-        _ => vec![needs(hir, folding).best().into_iter().collect()],
+        let best = needs(hir, self.folding).best();
+        vec![best.map(|list| self.add(list)).into_iter().collect()]
+    }
+}
+
+fn alternation_length(hir: &Hir) -> usize {
+    match hir.kind() {
+        HirKind::Capture(capture) => alternation_length(&capture.sub),
+        HirKind::Alternation(parts) => parts.len(),
+        _ => 0,
     }
 }
 
@@ -134,7 +168,8 @@ fn checked(mut needles: List) -> Option<List> {
 /// Parses a pattern without its look-around. The rest matches wherever the pattern does.
 fn parse(pattern: &str) -> Option<Hir> {
     let mut without = String::with_capacity(pattern.len());
-    let mut rest = pattern;
+    // Case is ignored anyway. Parsing takes several times as long if each letter becomes a class of its cases.
+    let mut rest = pattern.strip_prefix("(?i)").unwrap_or(pattern);
     while let Some(character) = rest.chars().next() {
         let look = ["(?=", "(?!", "(?<=", "(?<!"]
             .iter()
@@ -164,7 +199,7 @@ fn parse(pattern: &str) -> Option<Hir> {
 fn is_large(part: &str) -> bool {
     let escapes = ["\\w", "\\W", "\\s", "\\S", "\\d", "\\D"];
     match part.starts_with('[') {
-        true => part.starts_with("[^") || escapes.iter().any(|escape| part.contains(escape)),
+        true => part.starts_with("[^") || part.contains("a-z") || escapes.iter().any(|escape| part.contains(escape)),
         false => escapes.contains(&part),
     }
 }
@@ -210,24 +245,46 @@ fn end_of_class(pattern: &str) -> Option<usize> {
 }
 
 /// Maps characters that differ only in case to one of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Folding(HashMap<char, char>);
 
 impl Folding {
+    fn new() -> Self {
+        // The only other cases of ASCII letters.
+        Self(HashMap::from([('\u{17F}', 's'), ('\u{212A}', 'k')]))
+    }
+
     /// Learns the cases of the non-ASCII letters of a pattern.
     fn learn(&mut self, hir: &Hir) {
         match hir.kind() {
+            HirKind::Literal(literal) => {
+                let text = std::str::from_utf8(&literal.0).unwrap_or_default();
+                text.chars().for_each(|character| self.learn_character(character));
+            }
             HirKind::Class(Class::Unicode(class)) => {
-                if let Some(letter) = letter(class) {
-                    let all = class.iter().flat_map(|range| range.start()..=range.end());
-                    self.0.extend(all.filter(|c| !c.is_ascii()).map(|c| (c, letter)));
-                }
+                let all = class.iter().flat_map(|range| range.start()..=range.end());
+                all.take(FEW_CHARACTERS * 4)
+                    .for_each(|character| self.learn_character(character));
             }
             HirKind::Repetition(repetition) => self.learn(&repetition.sub),
             HirKind::Capture(capture) => self.learn(&capture.sub),
             HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().for_each(|part| self.learn(part)),
-            HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => {}
+            HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => {}
         }
+    }
+
+    fn learn_character(&mut self, character: char) {
+        if character.is_ascii() || self.0.contains_key(&character) {
+            return;
+        }
+        let mut cases = ClassUnicode::new([ClassUnicodeRange::new(character, character)]);
+        if cases.try_case_fold_simple().is_err() {
+            return;
+        }
+        let first = cases.iter().next().map_or(character, |range| range.start());
+        let first = first.to_ascii_lowercase();
+        let all = cases.iter().flat_map(|range| range.start()..=range.end());
+        self.0.extend(all.filter(|c| !c.is_ascii()).map(|c| (c, first)));
     }
 
     fn fold_character(&self, character: char) -> char {
@@ -243,14 +300,6 @@ impl Folding {
             false => text.chars().map(|character| self.fold_character(character)).collect(),
         }
     }
-}
-
-/// The letter of a class that contains all cases of one letter and nothing else; ASCII letters in lower case.
-fn letter(class: &ClassUnicode) -> Option<char> {
-    let first = class.iter().next()?.start();
-    let mut cases = ClassUnicode::new([ClassUnicodeRange::new(first, first)]);
-    cases.try_case_fold_simple().ok()?;
-    (cases == *class).then(|| first.to_ascii_lowercase())
 }
 
 /// The texts that a part of a pattern matches, as far as they are known.
