@@ -15,6 +15,7 @@
 //! # Ok::<(), guard_core::rules::RuleError>(())
 //! ```
 
+mod lazy_pattern;
 mod needles;
 mod told;
 
@@ -28,9 +29,10 @@ use super::data::abbreviations::Abbreviations;
 use super::data::examples::{Examples, Failure};
 use super::data::{self, DataFile};
 use super::error::{RuleError, RuleErrorKind};
-use super::regex::{MatchType, Patterns};
+use super::regex::MatchType;
 use super::view_search::{Selection, ViewMatch, search_views};
 use crate::stop;
+use lazy_pattern::{Compilation, LazyPattern, SearchError};
 use needles::Needles;
 use told::{Letters, Telling, TellingWords};
 
@@ -162,37 +164,6 @@ pub struct Phrases {
     telling: Telling,
 }
 
-/// Whether a search may compile patterns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compilation {
-    Allowed,
-    Forbidden,
-}
-
-/// Why a search has no result.
-#[derive(Debug)]
-enum SearchError {
-    /// The search needs a pattern that is not compiled, and must not compile it.
-    NotCompiled,
-    Failed(RuleErrorKind),
-}
-
-impl From<RuleErrorKind> for SearchError {
-    fn from(error: RuleErrorKind) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl SearchError {
-    /// The error of a search that may compile patterns.
-    fn into_rule_error(self) -> RuleErrorKind {
-        match self {
-            Self::Failed(error) => error,
-            Self::NotCompiled => unreachable!("the search may compile patterns"),
-        }
-    }
-}
-
 /// Phrases that are searched for in the same part of a text.
 #[derive(Debug)]
 struct Group {
@@ -210,40 +181,6 @@ struct CompiledPhrase {
     pattern: LazyPattern,
     /// The pattern of exceptions.
     exception: Option<LazyPattern>,
-}
-
-/// A pattern that is compiled on first use.
-#[derive(Debug)]
-struct LazyPattern {
-    source: String,
-    compiled: OnceLock<Result<Patterns, RuleErrorKind>>,
-}
-
-impl LazyPattern {
-    fn new(pattern: &str) -> Self {
-        Self {
-            source: format!("(?i){pattern}"),
-            compiled: OnceLock::new(),
-        }
-    }
-
-    fn patterns(&self) -> Result<&Patterns, RuleErrorKind> {
-        let compile = || Patterns::compile(&[&self.source]).map_err(RuleErrorKind::from);
-        self.compiled.get_or_init(compile).as_ref().map_err(Clone::clone)
-    }
-
-    fn find(
-        &self,
-        text: &str,
-        match_type: MatchType,
-        compilation: Compilation,
-    ) -> Result<Vec<Range<usize>>, SearchError> {
-        if compilation == Compilation::Forbidden && self.compiled.get().is_none() {
-            return Err(SearchError::NotCompiled);
-        }
-        let found = self.patterns()?.find(text, match_type).map_err(RuleErrorKind::from)?;
-        Ok(found.into_iter().map(|found| found.range).collect())
-    }
 }
 
 impl Group {
@@ -352,7 +289,7 @@ impl Phrases {
             longer.into_iter().partition(|(_, phrase)| phrase.only_at_the_beginning);
         let mut words = TellingWords::default();
         for file in &files {
-            words.add(file);
+            words.add(&file.speech, &file.assistants, &file.letters);
         }
         Self {
             anywhere: Group::new(&anywhere),
@@ -461,7 +398,7 @@ fn read(file: &str, toml: &str) -> Result<File, RuleErrorKind> {
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
     let parsed = read(file, toml)?;
     let mut words = TellingWords::default();
-    words.add(&parsed);
+    words.add(&parsed.speech, &parsed.assistants, &parsed.letters);
     let telling = Telling::new(&words);
     let File {
         language,

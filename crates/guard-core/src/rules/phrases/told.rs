@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
+use super::lazy_pattern::{Compilation, LazyPattern, SearchError};
 use super::needles::Needles;
-use super::{Compilation, File, LazyPattern, SearchError};
 use crate::rules::error::RuleErrorKind;
 use crate::rules::regex::MatchType;
 
@@ -62,13 +62,14 @@ pub(super) struct TellingWords {
 }
 
 impl TellingWords {
-    pub fn add(&mut self, file: &File) {
-        self.speech.extend_from_slice(&file.speech);
-        self.assistants.extend_from_slice(&file.assistants);
-        self.letters.salutations.extend_from_slice(&file.letters.salutations);
-        self.letters.readers.extend_from_slice(&file.letters.readers);
-        self.letters.greetings.extend_from_slice(&file.letters.greetings);
-        self.letters.closings.extend_from_slice(&file.letters.closings);
+    /// Adds the words of a language.
+    pub fn add(&mut self, speech: &[String], assistants: &[String], letters: &Letters) {
+        self.speech.extend_from_slice(speech);
+        self.assistants.extend_from_slice(assistants);
+        self.letters.salutations.extend_from_slice(&letters.salutations);
+        self.letters.readers.extend_from_slice(&letters.readers);
+        self.letters.greetings.extend_from_slice(&letters.greetings);
+        self.letters.closings.extend_from_slice(&letters.closings);
     }
 }
 
