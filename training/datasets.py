@@ -30,29 +30,9 @@ NO_CATEGORY = -100
 
 OWN_DATA = Path(__file__).parent / "data"
 # Files of our own texts that are only for evaluation: no model learns from them.
-HELD_OUT_FILES = (
-    "exam",
-    "second_exam",
-    "orders",
-    "instructions",
-    "heldout",
-    "dev_trigger_words",
-    "dev_sensitive",
-    "dev_system_prompts",
-    "dev_planted",
-    "dev_agent_outputs",
-    "dev_bare",
-    "dev_planted_classics",
-    "dev_fifth_hand",
-    "dev_famous",
-    "dev_attacks",
-    "dev_languages_attacks",
-    "dev_languages_data",
-    "dev_languages_harmless",
-    "dev_policy_a",
-    "dev_round_a",
-    "dev_round_b",
-)
+# The names of newer ones begin with the prefix.
+HELD_OUT_FILES = ("exam", "second_exam", "orders", "instructions", "heldout")
+HELD_OUT_PREFIX = "dev_"
 # The folder of our own texts that is only for evaluation: no task trains on it.
 HELD_OUT_FOLDER = "ordinary"
 
@@ -137,8 +117,14 @@ def data_folder(argument: str | None) -> Path:
 
 
 def is_held_out(path: Path) -> bool:
-    """Whether a file of our own texts is only for evaluation. The names of newer ones begin with `dev_`."""
-    return path.stem in HELD_OUT_FILES or path.stem.startswith("dev_") or path.parent.name == HELD_OUT_FOLDER
+    """Whether a file of our own texts is only for evaluation."""
+    is_named = path.stem in HELD_OUT_FILES or path.stem.startswith(HELD_OUT_PREFIX)
+    return is_named or path.parent.name == HELD_OUT_FOLDER
+
+
+def held_out_files(folder: str) -> list[str]:
+    """The names of our own texts of a task that are only for evaluation, without the ending."""
+    return sorted(path.stem for path in (OWN_DATA / folder).glob("*.jsonl") if is_held_out(path))
 
 
 def own_training_files() -> list[Path]:

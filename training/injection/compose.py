@@ -14,12 +14,12 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from ..datasets import HELD_OUT_FILES, NO_CATEGORY, read_jsonl, split_of
+from ..datasets import NO_CATEGORY, read_jsonl, split_of
 from . import CATEGORIES, INJECTION, SAFE
 from .envelopes import as_json, cell, envelope
-from .sets import OWN, OWN_DOCUMENTS, UNKNOWN, Text, locate_orders
+from .sets import HELD_OUT, OWN, OWN_DOCUMENTS, UNKNOWN, Text, locate_orders
 
-OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_OUT_FILES)}
+OWN_TEXTS = {f"own_{name}" for name in (*OWN, *HELD_OUT)}
 HOSTS = {
     "passages_of_languages",
     "dialogue_turns",

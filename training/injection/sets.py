@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..datasets import HELD_OUT_FILES, NO_CATEGORY, Row, Spec
+from ..datasets import NO_CATEGORY, Row, Spec, held_out_files
 from . import CATEGORIES, INJECTION, SAFE
 
 # The label of a question without an answer. The losses ignore it.
@@ -241,11 +241,20 @@ OWN = {
     "planted_files_second_hand": 4,
     "planted_tasks_third_hand": 4,
     "agent_results_second_hand": 4,
+    "customers_fourth_hand": 4,
+    "hindi_latin_fourth_hand": 4,
+    "data_in_south_asian_latin": 4,
+    "planted_mails_fifth_hand": 4,
+    "skill_files_fourth_hand": 4,
+    "technical_documents_fourth_hand": 4,
+    "games_fifth_hand": 3,
     "famous_in_data": 6,
     "famous_in_json": 6,
     "famous_in_documents": 6,
     "famous_by_users": 5,
 }
+# Our files that are only for evaluation.
+HELD_OUT = held_out_files("injection")
 # Older files of documents. Newer files state the source of each row.
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
@@ -254,7 +263,7 @@ DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand"}
 
 
 def own(name: str) -> Spec:
-    held = name in HELD_OUT_FILES
+    held = name in HELD_OUT
 
     def pick(raw: dict) -> tuple[int, float] | None:
         label = INJECTION if raw["label"] == "injection" else SAFE
@@ -374,7 +383,7 @@ def harmless_by_language(
 
 SETS = [
     # Written for guard (MIT, in this repository).
-    *(own(name) for name in (*HELD_OUT_FILES, *OWN)),
+    *(own(name) for name in (*HELD_OUT, *OWN)),
     # Attacks of people. Some of these sets have harmless rows too.
     of_file("deepset", "injection/part_deepset", labelled(), repeat=2, complete=prompt),
     of_file(
