@@ -1,26 +1,21 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { passed } from "../../src/scan/scanner.ts";
 import { Anonymize, BanSubstrings, Secrets } from "../../src/scanners/generated/input-scanners.ts";
 import { createServer } from "../../src/server/index.ts";
 import { scannerOf } from "../../test/server/fixtures.ts";
-import { freePort } from "../../test/support/http-server.ts";
+import {
+  hasLiteLlm,
+  LITELLM_START_TIMEOUT,
+  type LiteLlmProxy,
+  type LiteLlmReply,
+  litellmModel,
+  startLiteLlmProxy,
+} from "../../test/support/litellm-proxy.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
-import { waitUntilUp } from "../../test/support/wait-until-up.ts";
 
-/** The path of the program `litellm` of an environment with `litellm[proxy]`. */
-const PROGRAM = process.env.GUARD_LITELLM;
-if (!PROGRAM) {
-  console.warn(
-    "SKIPPED: LiteLLM's Generic Guardrail API was not tested against the real proxy. Set GUARD_LITELLM to the path of its program.",
-  );
-}
+const IS_INSTALLED = hasLiteLlm("LiteLLM's Generic Guardrail API");
 
-const KEY = "sk-guard-local-test-master-key";
 const GUARD_KEY = "a-key-of-guard";
 const SECRET = "AKIAIOSFODNN7EXAMPLQ";
 
@@ -30,19 +25,10 @@ const breaking = scannerOf("Breaking", async (text) => {
   return passed(text);
 });
 
-interface Reply {
-  status: number;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of several APIs
-  json: any;
-}
-
-describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", () => {
+describe.skipIf(!IS_INSTALLED)("the real LiteLLM proxy with guard as its guardrail", () => {
   let app: FastifyInstance;
   let model: ModelServer;
-  let url: string;
-  let stop: () => void;
-  const folder = mkdtempSync(join(tmpdir(), "guard-litellm-"));
+  let proxy: LiteLlmProxy;
 
   beforeAll(async () => {
     model = await startModelServer();
@@ -76,19 +62,13 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
       },
     });
     const incremental = { streaming_transform_mode: "incremental_diff", streaming_sampling_rate: 1 };
-    const to = (model_name: string, model_of: string, api_base: string) => ({
-      model_name,
-      litellm_params: { model: model_of, api_base, api_key: "x" },
-    });
-    // YAML is a superset of JSON.
-    const config = {
+    proxy = await startLiteLlmProxy({
       model_list: [
-        to("gpt-fake", "openai/gpt-fake", `${model.url}/v1`),
-        to("txt-fake", "text-completion-openai/gpt-3.5-turbo-instruct", `${model.url}/v1`),
-        to("claude-fake", "anthropic/claude-3-5-haiku-20241022", model.url),
-        to("emb-fake", "openai/text-embedding-3-small", `${model.url}/v1`),
+        litellmModel("gpt-fake", "openai/gpt-fake", `${model.url}/v1`),
+        litellmModel("txt-fake", "text-completion-openai/gpt-3.5-turbo-instruct", `${model.url}/v1`),
+        litellmModel("claude-fake", "anthropic/claude-3-5-haiku-20241022", model.url),
+        litellmModel("emb-fake", "openai/text-embedding-3-small", `${model.url}/v1`),
       ],
-      general_settings: { master_key: KEY },
       guardrails: [
         guardrail("pre", "pre_call"),
         guardrail("during", "during_call"),
@@ -102,49 +82,18 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
           litellm_params: { guardrail: "lakera_v2", mode: "pre_call", api_base: guard, api_key: GUARD_KEY },
         },
       ],
-    };
-    const file = join(folder, "config.yaml");
-    writeFileSync(file, JSON.stringify(config));
-    const port = await freePort();
-    const child = spawn(resolve(PROGRAM as string), ["--config", file, "--host", "127.0.0.1", "--port", String(port)], {
-      cwd: folder,
-      env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: "True" },
-      detached: true,
-      stdio: "ignore",
     });
-    stop = () => {
-      try {
-        process.kill(-(child.pid as number), "SIGKILL");
-      } catch {
-        // The process has exited already.
-      }
-    };
-    url = `http://127.0.0.1:${port}`;
-    await waitUntilUp(`${url}/health/liveliness`, child, { timeout: 80_000 });
-  }, 90_000);
+  }, LITELLM_START_TIMEOUT);
 
   afterAll(async () => {
-    stop?.();
+    proxy?.stop();
     await app?.close();
     await model?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  async function post(path: string, body: unknown): Promise<Reply> {
+  function post(path: string, body: unknown): Promise<LiteLlmReply> {
     model.sent();
-    const reply = await fetch(url + path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    const text = await reply.text();
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      json = undefined;
-    }
-    return { status: reply.status, text, json };
+    return proxy.post(path, body);
   }
 
   const chat = (content: unknown, guardrail: string, more: object = {}) =>
@@ -159,7 +108,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     });
 
   /** The text of a stream of chat completions, and its error. */
-  const streamed = ({ text }: Reply): { text: string; error?: { message: string } } => {
+  const streamed = ({ text }: LiteLlmReply): { text: string; error?: { message: string } } => {
     const events = text.split("\n").flatMap((line) => (line.startsWith("data: {") ? [JSON.parse(line.slice(6))] : []));
     return {
       text: events.map(({ choices }) => choices?.[0]?.delta?.content ?? "").join(""),
@@ -167,7 +116,7 @@ describe.skipIf(!PROGRAM)("the real LiteLLM proxy with guard as its guardrail", 
     };
   };
 
-  const said = ({ json }: Reply) => json?.choices?.[0]?.message?.content;
+  const said = ({ json }: LiteLlmReply) => json?.choices?.[0]?.message?.content;
   const upstream = () => model.sent().map(({ body }) => body);
   const blocked = "The request was blocked by guard: BanSubstrings, BanSubstrings[window].";
   const me = "I am ann@example.org.";

@@ -1,25 +1,23 @@
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { loadConfig } from "../../src/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { fences, read } from "../../test/house/markdown.ts";
-import { freePort } from "../../test/support/http-server.ts";
+import {
+  hasLiteLlm,
+  LITELLM_START_TIMEOUT,
+  type LiteLlmProxy,
+  type LiteLlmReply,
+  litellmModel,
+  startLiteLlmProxy,
+} from "../../test/support/litellm-proxy.ts";
 import { type ModelServer, startModelServer } from "../../test/support/model-server.ts";
-import { waitUntilUp } from "../../test/support/wait-until-up.ts";
 
-/** The path of the program `litellm` of an environment with `litellm[proxy]`. */
-const PROGRAM = process.env.GUARD_LITELLM;
-if (!PROGRAM) {
-  console.warn(
-    "SKIPPED: LiteLLM's guardrail presidio was not tested against the real proxy. Set GUARD_LITELLM to the path of its program.",
-  );
-}
+const IS_INSTALLED = hasLiteLlm("LiteLLM's guardrail presidio");
 
-const KEY = "sk-guard-local-test-master-key";
 const PASSWORD = "a-password-of-guard";
 
 /** Ordinary requests, which must arrive unchanged. */
@@ -31,13 +29,6 @@ const HARMLESS = [
   '{"width": 1024, "height": 768}',
   "| a | b |\n|---|---|\n| 1 | 2 |",
 ];
-
-interface Reply {
-  status: number;
-  text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies of several APIs
-  json: any;
-}
 
 describe("the commands of the page", () => {
   const blocks = fences(read("integrations/presidio/README.md"));
@@ -67,11 +58,10 @@ describe("the commands of the page", () => {
   });
 });
 
-describe.skipIf(!PROGRAM)("the guardrail presidio of the real LiteLLM proxy", () => {
+describe.skipIf(!IS_INSTALLED)("the guardrail presidio of the real LiteLLM proxy", () => {
   let app: FastifyInstance;
   let model: ModelServer;
-  let url: string;
-  let stop: () => void;
+  let proxy: LiteLlmProxy;
   const folder = mkdtempSync(join(tmpdir(), "guard-presidio-"));
 
   beforeAll(async () => {
@@ -106,17 +96,11 @@ describe.skipIf(!PROGRAM)("the guardrail presidio of the real LiteLLM proxy", ()
       },
     });
     const action = { pii_entities_config: { EMAIL_ADDRESS: "MASK", CREDIT_CARD: "BLOCK" } };
-    const to = (model_name: string, model_of: string, api_base: string) => ({
-      model_name,
-      litellm_params: { model: model_of, api_base, api_key: "x" },
-    });
-    // YAML is a superset of JSON.
-    const config = {
+    proxy = await startLiteLlmProxy({
       model_list: [
-        to("gpt-fake", "openai/gpt-fake", `${model.url}/v1`),
-        to("claude-fake", "anthropic/claude-3-5-haiku-20241022", model.url),
+        litellmModel("gpt-fake", "openai/gpt-fake", `${model.url}/v1`),
+        litellmModel("claude-fake", "anthropic/claude-3-5-haiku-20241022", model.url),
       ],
-      general_settings: { master_key: KEY },
       guardrails: [
         guardrail("mask"),
         guardrail("choose", action),
@@ -128,49 +112,19 @@ describe.skipIf(!PROGRAM)("the guardrail presidio of the real LiteLLM proxy", ()
         guardrail("wrong-key", {}, guard),
         guardrail("wrong-key-closed", action, guard),
       ],
-    };
-    const file = join(folder, "config.yaml");
-    writeFileSync(file, JSON.stringify(config));
-    const port = await freePort();
-    const child = spawn(resolve(PROGRAM as string), ["--config", file, "--host", "127.0.0.1", "--port", String(port)], {
-      cwd: folder,
-      env: { ...process.env, LITELLM_LOCAL_MODEL_COST_MAP: "True" },
-      detached: true,
-      stdio: "ignore",
     });
-    stop = () => {
-      try {
-        process.kill(-(child.pid as number), "SIGKILL");
-      } catch {
-        // The process has exited already.
-      }
-    };
-    url = `http://127.0.0.1:${port}`;
-    await waitUntilUp(`${url}/health/liveliness`, child, { timeout: 110_000 });
-  }, 120_000);
+  }, LITELLM_START_TIMEOUT);
 
   afterAll(async () => {
-    stop?.();
+    proxy?.stop();
     await app?.close();
     await model?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function post(path: string, body: unknown): Promise<Reply> {
+  function post(path: string, body: unknown): Promise<LiteLlmReply> {
     model.sent();
-    const reply = await fetch(url + path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${KEY}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    const text = await reply.text();
-    let json: unknown;
-    try {
-      json = JSON.parse(text);
-    } catch {
-      json = undefined;
-    }
-    return { status: reply.status, text, json };
+    return proxy.post(path, body);
   }
 
   const chat = (content: unknown, guardrail: string, more: object = {}) =>
@@ -180,7 +134,7 @@ describe.skipIf(!PROGRAM)("the guardrail presidio of the real LiteLLM proxy", ()
       guardrails: [guardrail],
       ...more,
     });
-  const said = ({ json }: Reply) => json?.choices?.[0]?.message?.content;
+  const said = ({ json }: LiteLlmReply) => json?.choices?.[0]?.message?.content;
   const upstream = () => model.sent().map(({ body }) => body.messages?.at(-1).content);
 
   it("masks what guard finds, and sends ordinary texts as they are", async () => {
