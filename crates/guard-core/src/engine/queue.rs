@@ -12,7 +12,7 @@ use super::error::EngineError;
 use super::question::Question;
 use super::reply::{ClaimRange, Reply, ScoredPart, Ticket, Timings};
 use super::spans::join;
-use crate::tokens::Rows;
+use crate::tokens::{Row, Rows};
 
 /// The idle time before models release memory.
 const REST_AFTER: Duration = Duration::from_secs(2);
@@ -53,9 +53,11 @@ pub(super) struct Entry<B> {
 /// The rows of an entry and their results.
 struct Work {
     rows: Arc<Rows>,
+    /// For each row, the first row with the same input. Only this one runs.
+    first_of: Vec<usize>,
     /// The index of the next row to run.
     next: usize,
-    /// The number of rows without a result.
+    /// The number of rows to run that have no result.
     missing: usize,
     parts: Vec<Option<RowScores>>,
     /// The number of rows in a run, and the start of the current time with at least one.
@@ -322,17 +324,20 @@ impl<B: Backend> Queue<B> {
             });
             return TokenizeOutcome::Finished(self.remove(id).map(|entry| Box::new((entry, reply))));
         }
+        let first_of = first_of_equal(&rows.rows);
+        let missing = (0..count).filter(|&index| first_of[index] == index).count();
         entry.work = Some(Work {
             rows: Arc::new(rows),
+            first_of,
             next: 0,
-            missing: count,
+            missing,
             parts: vec![None; count],
             running: 0,
             since: Instant::now(),
             inferred: Duration::ZERO,
         });
         self.to_run.push_back(id);
-        TokenizeOutcome::Waiting { rows: count }
+        TokenizeOutcome::Waiting { rows: missing }
     }
 
     /// Whether nothing is processed, except texts that wait for a run.
@@ -490,6 +495,9 @@ impl Work {
     fn take(&mut self, entry: EntryId, now: Instant) -> Item {
         let index = self.next;
         self.next += 1;
+        while self.has_next() && self.first_of[self.next] != self.next {
+            self.next += 1;
+        }
         if self.running == 0 {
             self.since = now;
         }
@@ -512,7 +520,12 @@ impl Work {
         self.missing == 0
     }
 
-    fn into_reply(self, text: &str) -> Reply {
+    fn into_reply(mut self, text: &str) -> Reply {
+        for (index, &first) in self.first_of.iter().enumerate() {
+            if first != index {
+                self.parts[index] = self.parts[first].clone();
+            }
+        }
         let mut found = Vec::new();
         let parts = self
             .rows
@@ -543,4 +556,22 @@ impl Work {
             },
         }
     }
+}
+
+/// Returns for each row the index of the first row with the same input, such as the windows of a text that repeats
+/// itself. The spans of token heads are positions in the text, so rows of models with such heads are all distinct.
+fn first_of_equal(rows: &[Row]) -> Vec<usize> {
+    if rows.len() == 1 {
+        return vec![0];
+    }
+    let mut known = HashMap::with_capacity(rows.len());
+    let mut first_of = Vec::with_capacity(rows.len());
+    for (index, row) in rows.iter().enumerate() {
+        let claim = row.claim.as_ref().map(|claim| claim.from);
+        first_of.push(match row.pieces.is_empty() {
+            true => *known.entry((&row.ids, claim, row.alone)).or_insert(index),
+            false => index,
+        });
+    }
+    first_of
 }

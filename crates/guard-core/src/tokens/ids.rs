@@ -1,5 +1,6 @@
 //! Shared token ids of a row.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,3 +86,10 @@ impl PartialEq for Ids {
 }
 
 impl Eq for Ids {}
+
+impl Hash for Ids {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.length.hash(state);
+        self.iter().for_each(|id| id.hash(state));
+    }
+}

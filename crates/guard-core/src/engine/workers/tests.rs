@@ -9,7 +9,7 @@ use crate::engine::backend::{Batching, RowScores};
 use crate::engine::reply::{Reply, Timings};
 use crate::tokens::{LongTextStrategy, Row, Rows, TokenizeError};
 
-/// A model with one row and one token per character, whose score is the length of the text.
+/// A model with a row for each part between bars and one token per byte, whose score is the length of the part.
 struct Counting {
     runs: AtomicUsize,
     largest: AtomicUsize,
@@ -41,7 +41,7 @@ impl Backend for Counting {
         let rows = text
             .split('|')
             .map(|part| Row {
-                ids: vec![1; part.len()].into(),
+                ids: part.bytes().map(u32::from).collect::<Vec<_>>().into(),
                 range: 0..part.len(),
                 ..Row::default()
             })
@@ -136,6 +136,20 @@ fn the_same_text_in_flight_is_computed_once() {
 }
 
 #[test]
+fn equal_rows_of_a_text_run_once() {
+    let queue = serve(2, 100);
+    for batching in [Batching::Single, Batching::Tokens(64)] {
+        let model = Counting::new(1, batching);
+        let reply = wait(&ask(&queue, &model, "aa|bb|aa|ccc|ccc|aa").1).unwrap();
+        let lengths: Vec<f32> = reply.parts.iter().map(|part| part.heads[0][0]).collect();
+        assert_eq!(lengths, [2.0, 2.0, 2.0, 3.0, 3.0, 2.0]);
+        assert!(model.runs.load(Ordering::SeqCst) <= 3);
+        assert_eq!(wait(&ask(&queue, &model, "dd|dd").1).unwrap().parts.len(), 2);
+        assert!(model.runs.load(Ordering::SeqCst) <= 4);
+    }
+}
+
+#[test]
 fn rows_of_similar_length_share_a_run() {
     let queue = serve(1, 100);
     let model = Counting::new(30, Batching::Tokens(64));
@@ -185,7 +199,11 @@ fn a_panic_is_the_error_of_one_call() {
 fn a_long_text_does_not_hold_up_a_short_one() {
     let queue = serve(1, 100);
     let model = Counting::new(5, Batching::Single);
-    let long = ask(&queue, &model, &["part"; 100].join("|"));
+    let long = ask(
+        &queue,
+        &model,
+        &(100..200).map(|part| part.to_string()).collect::<Vec<_>>().join("|"),
+    );
     while model.runs.load(Ordering::SeqCst) == 0 {
         std::thread::yield_now();
     }
