@@ -57,7 +57,7 @@ def figures(rows: list[Row], probabilities: np.ndarray) -> dict:
 
 TASK = Task(
     "code",
-    "0.1.0",
+    "0.2.0",
     LABELS,
     FEATURES,
     SETS,

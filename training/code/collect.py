@@ -1,6 +1,6 @@
 """python -m training.code.collect --out FILE NAME:CLASS=FOLDER ...: samples source files of installed or unpacked packages.
 
-Makes the sets `code/packages.jsonl.gz`, `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME is the package and CLASS its licence class
+Makes the sets `code/sources.jsonl.gz` and `code/further.jsonl.gz`. NAME is the package and CLASS its licence class
 (the published model was trained with `open` only). A package provides at most PER_PACKAGE files of a language and LENGTH characters of a
 file, so that no package dominates a language.
 """

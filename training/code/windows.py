@@ -10,15 +10,15 @@ from dataclasses import replace
 
 from .. import datasets
 from . import languages, prose
-from .sets import FURTHER, SAMPLES, SOURCES
+from .sets import FURTHER, OWN, SAMPLES, SOURCES
 
 # The number of windows of each label by split, distributed evenly among the files of the label.
 WINDOWS = {"train": 420, "calibration": 40, "dev": 120}
 # The maximum number of windows of a file.
 PER_FILE = {"train": 60, "calibration": 10, "dev": 12}
-# Files of one package are similar, samples are not. In training a sample therefore provides more windows than other files, and its whole
-# text is repeated.
-SAMPLE_WINDOWS, SAMPLE_REPEAT = 25, 3
+# Files of one package are similar, samples and our own texts are not. In training these therefore provide more windows than other files,
+# and their whole text is repeated.
+SAMPLE_WINDOWS, SAMPLE_REPEAT = 36, 3
 # The maximum number of characters of a file's "whole" text.
 WHOLE = 6000
 # Ranges of window lengths in lines. Each range is equally frequent.
@@ -45,7 +45,7 @@ def augment(rows: list[datasets.Row], seed: int) -> list[datasets.Row]:
     for (label, split), group in sorted(files.items()):
         share = max(2, min(PER_FILE[split], -(-WINDOWS[split] // len(group))))
         for row in group:
-            sample = split == "train" and row.set in SAMPLES
+            sample = split == "train" and row.set in (*SAMPLES, OWN)
             whole = replace(row, text=row.text[:WHOLE], kind=KIND_FILE)
             result += [whole] * (SAMPLE_REPEAT if sample else 1)
             result += cut(
