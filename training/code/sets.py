@@ -74,14 +74,7 @@ SETS = [
     # Only measures, because every sample is under a licence of its own.
     Spec("linguist", "code/linguist_samples.jsonl.gz", OPEN, named, split="dev"),
     Spec("highlighters", "code/highlighter_samples.jsonl.gz", OPEN, named),
-    Spec(
-        SOURCES,
-        "code/sources.jsonl.gz",
-        OPEN,
-        of_packages("train"),
-        CAPS,
-        split="train",
-    ),
+    Spec(SOURCES, "code/sources.jsonl.gz", OPEN, of_packages("train"), CAPS, split="train"),
     Spec("held packages", "code/sources.jsonl.gz", OPEN, of_packages("dev"), split="dev"),
     Spec("calibration packages", "code/sources.jsonl.gz", OPEN, of_packages("calibration"), split="calibration"),
     # Test samples of more highlighters and grammars, and packages in languages that are rare in the other sets.
@@ -91,6 +84,9 @@ SETS = [
     prose_set("prose", "code/prose_open", 2000),
     prose_set("sentences", "language/sentences_open", 1500, complete=with_language),
     prose_set("requests", "injection/oasst_requests_en", 800, prose_without_code),
+    prose_set("answers", "refusal/oasst_answers_en", 400, prose_without_code),
+    prose_set("mixed_genres", "nli/mnli_dev_part", 800),
+    prose_set("encyclopedia", "nli/conjnli", 400),
     prose_set("questions", "injection/questions_7_languages", 400),
     prose_set("passages", "injection/part_passages", 400),
     prose_set("mails", "injection/documents_mail", 300, prose_without_code),

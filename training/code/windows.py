@@ -13,7 +13,7 @@ from . import languages, prose
 from .sets import FURTHER, OWN, SAMPLES, SOURCES
 
 # The number of windows of each label by split, distributed evenly among the files of the label.
-WINDOWS = {"train": 420, "calibration": 40, "dev": 120}
+WINDOWS = {"train": 600, "calibration": 40, "dev": 120}
 # The maximum number of windows of a file.
 PER_FILE = {"train": 60, "calibration": 10, "dev": 12}
 # Files of one package are similar, samples and our own texts are not. In training these therefore provide more windows than other files,
