@@ -17,10 +17,13 @@ describe("the training data of embedded models", () => {
     ]);
   });
 
-  it("is open for PromptInjection", () => {
-    const model = models.find((entry) => entry.model === "embedded:prompt-injection");
+  it.each([
+    ["embedded:code", "code"],
+    ["embedded:prompt-injection", "injection"],
+  ])("is open for %s", (name, folder) => {
+    const model = models.find((entry) => entry.model === name);
     expect(model?.trainingData).toEqual(["open"]);
-    const sets = readFileSync(new URL("../../training/injection/sets.py", import.meta.url), "utf8");
+    const sets = readFileSync(new URL(`../../training/${folder}/sets.py`, import.meta.url), "utf8");
     expect(sets).toContain('OPEN = "open"');
     for (const licence of ["unclear", "non-commercial", "copyleft"]) expect(sets).not.toContain(`"${licence}"`);
   });
@@ -51,7 +54,8 @@ describe("the training data of embedded models", () => {
       await app.close();
       return lines.filter((line) => line.includes(LINE)).map((line) => JSON.parse(line).models);
     };
-    expect(await logOf("Code", { languages: ["Python"] })).toEqual([["embedded:code"]]);
+    expect(await logOf("Toxicity")).toEqual([["embedded:multitask"]]);
+    expect(await logOf("Code", { languages: ["Python"] })).toEqual([]);
     expect(await logOf("Gibberish")).toEqual([]);
     expect(await logOf("MaliciousURLs")).toEqual([]);
     expect(await logOf("BanSubstrings", { substrings: ["a"] })).toEqual([]);
