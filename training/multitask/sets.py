@@ -314,6 +314,13 @@ OWN_HARM = {
     "requests_europe": 3,
     "requests_asia_africa": 3,
     "neighbours": 3,
+    "english_medicine_law_money": 3,
+    "english_security_fiction": 3,
+    "english_talk": 3,
+    "requests_europe_second_hand": 3,
+    "requests_east_second_hand": 3,
+    "requests_asia_africa_second_hand": 3,
+    "answers_second_hand": 3,
     "dev_a": 0,
     "dev_b": 0,
 }
