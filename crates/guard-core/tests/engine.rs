@@ -195,19 +195,21 @@ fn runs_at_the_same_time_give_the_scores_of_runs_alone() {
             )
         })
         .collect();
-    for name in ["prompt-injection", "ner"] {
-        let model = load(engine, name, 64);
-        let alone: Vec<_> = texts
-            .iter()
-            .map(|text| wait(&ask_text(&model, text)).unwrap())
-            .collect();
-        let asked: Vec<Answer> = texts.iter().map(|text| ask_text(&model, text)).collect();
-        // Releasing memory does not affect concurrent runs.
-        model.model().rest();
-        for (answer, alone) in asked.iter().zip(alone) {
-            let together = wait(answer).unwrap();
-            assert_eq!((&together.parts, &together.spans), (&alone.parts, &alone.spans));
-        }
+    let models = ["prompt-injection", "ner"].map(|name| load(engine, name, 64));
+    let questions: Vec<(&ModelHandle, &String)> = texts
+        .iter()
+        .flat_map(|text| models.iter().map(move |model| (model, text)))
+        .collect();
+    let alone: Vec<_> = questions
+        .iter()
+        .map(|(model, text)| wait(&ask_text(model, text)).unwrap())
+        .collect();
+    let asked: Vec<Answer> = questions.iter().map(|(model, text)| ask_text(model, text)).collect();
+    // Releasing memory does not affect concurrent runs.
+    models.iter().for_each(|model| model.model().rest());
+    for (answer, alone) in asked.iter().zip(alone) {
+        let together = wait(answer).unwrap();
+        assert_eq!((&together.parts, &together.spans), (&alone.parts, &alone.spans));
     }
 }
 
