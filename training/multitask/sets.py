@@ -321,6 +321,7 @@ OWN_HARM = {
     "requests_east_second_hand": 3,
     "requests_asia_africa_second_hand": 3,
     "answers_second_hand": 3,
+    "balanced": 3,
     "dev_a": 0,
     "dev_b": 0,
 }
