@@ -145,14 +145,15 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A note on the models whose training data restrict their use. */
+/** A note on the models whose training data restrict their use, or might. */
 function restrictions(entries: readonly ModelEntry[]): string {
-  const models = entries.filter(({ trainingData }) => trainingData?.includes("non-commercial"));
-  if (models.length === 0) return "";
-  return (
-    "\nPart of the training data of these models has licences that forbid commercial use; see models/NAME/CARD.md:\n" +
-    `${models.map(({ model }) => model).join(", ")}\n`
-  );
+  const restricted = entries.filter(({ trainingData }) => trainingData?.includes("non-commercial"));
+  const unclear = entries.filter((entry) => !restricted.includes(entry) && entry.trainingData?.includes("unclear"));
+  const note = (models: readonly ModelEntry[], what: string) =>
+    models.length === 0
+      ? ""
+      : `\nPart of the training data of these models ${what}; see models/NAME/CARD.md:\n${models.map(({ model }) => model).join(", ")}\n`;
+  return note(restricted, "has licences that forbid commercial use") + note(unclear, "states no licence");
 }
 
 function table(entries: readonly ModelEntry[]): string {

@@ -33,12 +33,18 @@ describe("the training data of embedded models", () => {
     const named = (text: string) => [...new Set(text.match(/embedded:[\w-]+/g))].sort();
     const readme = read("README.md").split("## Licences")[1] ?? "";
     expect(readme).toContain("**not allow commercial use**");
-    const isFree = ({ trainingData }: { trainingData?: string[] }) => !trainingData?.includes("non-commercial");
-    expect(named(readme)).toEqual(models.filter(isFree).map(({ model }) => model));
+    const namesWhere = (is: (classes: readonly string[]) => boolean) =>
+      models.filter(({ trainingData }) => is(trainingData ?? [])).map(({ model }) => model);
+    const isOpen = (classes: readonly string[]) => classes.join() === "open";
+    expect(named(readme)).toEqual(namesWhere(isOpen));
     const page = read("docs/own-models.md").split("## Licences of the embedded models")[1] ?? "";
-    expect(named(page.split("trained in part")[0] ?? "")).toEqual(
-      models.filter((model) => !isFree(model)).map(({ model }) => model),
+    const [restricted = "", others = ""] = page.split("trained in part");
+    const [unclear = "", open = ""] = others.split("state no licence");
+    expect(named(restricted)).toEqual(namesWhere((classes) => classes.includes("non-commercial")));
+    expect(named(unclear.split("legal advice")[1] ?? "")).toEqual(
+      namesWhere((classes) => !classes.includes("non-commercial") && !isOpen(classes)),
     );
+    expect(named(open)).toEqual(namesWhere(isOpen));
     const folders = readdirSync(new URL("../../models", import.meta.url)).filter((name) => !name.startsWith("words"));
     expect(models.length).toBe(folders.length);
   });
