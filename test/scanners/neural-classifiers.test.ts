@@ -61,7 +61,7 @@ describe("Scanners with a linear model also accept a classifier of the engine", 
     await blocks.load();
     expect((await blocks.scan(python)).findings).toMatchObject([{ label: "Python", start: 4 }]);
     expect((await blocks.scan(rust)).isValid).toBe(true);
-    expect((await blocks.scan("def is a word of this sentence")).isValid).toBe(true);
+    expect((await blocks.scan("That was def the best day ever.")).isValid).toBe(true);
     const allows = new Code({ model, languages: ["Python"], isBlocked: false });
     expect((await allows.scan(python)).isValid).toBe(true);
     expect((await allows.scan(rust)).findings).toMatchObject([{ label: "Rust" }]);
