@@ -357,6 +357,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     expect(await page.locator("main").textContent()).not.toContain("zebra");
     await signIn(page, "token-1");
+    await page.getByRole("navigation", { name: "Views" }).waitFor();
     expect(await page.getByRole("navigation", { name: "Views" }).getByRole("link").allTextContents()).toEqual([
       "Try",
       "Traffic",

@@ -232,6 +232,9 @@ mod tests {
     proptest! {
         #[test]
         fn words_are_found_again(words in "(water|the|garden|please|and|tell|me|about|flowers){1}( (water|the|garden|please|and|tell|me|about|flowers)){3,8}") {
+            // Three letters alone, as in "the the the the", may be a drawing.
+            let letters: std::collections::BTreeSet<char> = words.chars().filter(|letter| *letter != ' ').collect();
+            prop_assume!(letters.len() >= super::MOST_KINDS);
             prop_assert_eq!(told(&morse(&words, " / ")), Some(words));
         }
     }
