@@ -72,7 +72,7 @@ describe("engines", () => {
       const model = engine.model("embedded:prompt-injection");
       await model.load();
       // The first text takes longer than enqueuing all.
-      const prose = "The parcel arrived on Tuesday. ".repeat(200);
+      const prose = Array.from({ length: 200 }, (_, number) => `Parcel ${number} arrived on Tuesday.`).join(" ");
       const calls = Array.from({ length: 20 }, (_, number) =>
         model.classify(`${who} ${number}. ${prose}`, { strategy: "full" }),
       );
