@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { listModels } from "../../src/index.ts";
 import { BanCode, Code } from "../../src/scanners/generated/input-scanners.ts";
 import { BanCode as OutputBanCode } from "../../src/scanners/generated/output-scanners.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
@@ -112,6 +113,14 @@ describe("Code", () => {
     expect((await scanner.scan(java)).isValid).toBe(false);
     const both = await scanner.scan(`\`\`\`\n${python}\n\`\`\`\nand\n\`\`\`\n${java}\n\`\`\``);
     expect(both.findings.map(({ label }) => label)).toEqual(["Java"]);
+  });
+
+  it("judges any text if all languages are listed", async () => {
+    const { labels = [] } = listModels("/nowhere").find(({ model }) => model === "embedded:code") ?? {};
+    const all = new Code({ languages: labels.filter((label) => label !== "none") });
+    for (const [, text] of texts.code) {
+      expect((await all.scan(text ?? "")).probability).toBeLessThanOrEqual(1);
+    }
   });
 
   it("finds a few lines within a long listing", async () => {

@@ -64,9 +64,8 @@ async function findPieces(
   const { labels } = model.describe();
   const loaded = await model.load();
   const pieces = await native(() => loaded.findCode(text, listed), { signal });
-  // Rounding can lift the sum of the listed languages' probabilities above 1.
   const piece = (column: (index: number) => number) => ({
-    ...{ start: column(0), end: column(1), code: column(2), listed: Math.min(column(3), 1) },
+    ...{ start: column(0), end: column(1), code: column(2), listed: column(3) },
     ...{ listedLabel: labels[column(4)], otherLabel: labels[column(5)] },
   });
   return mapRowsInSlices(pieces, 6, piece, new TimeSlice(signal));

@@ -217,7 +217,7 @@ impl<'a> CodeFinder<'a> {
                 .filter(|label| *label != self.none && self.listed[*label] == listed)
                 .max_by(|a, b| probabilities[*a].total_cmp(&probabilities[*b]))
         };
-        let listed = probabilities
+        let listed: f32 = probabilities
             .iter()
             .zip(&self.listed)
             .filter_map(|(probability, listed)| listed.then_some(probability))
@@ -226,7 +226,8 @@ impl<'a> CodeFinder<'a> {
             range,
             kind,
             code: 1.0 - probabilities[self.none],
-            listed,
+            // Rounding can lift the sum above 1.
+            listed: listed.min(1.0),
             listed_label: best(true),
             other_label: best(false),
         });
