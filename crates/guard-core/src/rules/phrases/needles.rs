@@ -135,9 +135,10 @@ impl<'a> Lists<'a> {
                 let required: Alternative = required.into_iter().map(|list| self.add(list)).collect();
                 // Each alternative of the longest alternation may require more. The texts of one that is known as a whole
                 // are in one list already.
-                let alternations = parts.iter().filter(|part| needs(part, self.folding).exact.is_none());
-                let longest = alternations.max_by_key(|part| alternation_length(part));
-                let own = match longest.filter(|longest| alternation_length(longest) > 0) {
+                let is_partly_known =
+                    |part: &&Hir| alternation_length(part) > 0 && needs(part, self.folding).exact.is_none();
+                let alternations = parts.iter().filter(is_partly_known);
+                let own = match alternations.max_by_key(|part| alternation_length(part)) {
                     Some(longest) => self.alternatives_of(longest, depth),
                     None => vec![Alternative::new()],
                 };

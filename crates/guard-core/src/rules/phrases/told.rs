@@ -131,9 +131,15 @@ impl Telling {
 
     /// Compiles all patterns, to find invalid ones.
     pub fn compile(&self) -> Result<(), RuleErrorKind> {
-        let speech = self.speech.iter().chain(&self.assistants);
-        let letters = self.salutations.iter().chain(&self.readers).chain(&self.greetings);
-        for known in speech.chain(letters).chain(&self.closings) {
+        let all = [
+            &self.speech,
+            &self.assistants,
+            &self.salutations,
+            &self.readers,
+            &self.greetings,
+            &self.closings,
+        ];
+        for known in all.into_iter().flatten() {
             known.pattern.patterns()?;
         }
         Ok(())

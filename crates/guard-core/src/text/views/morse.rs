@@ -177,7 +177,9 @@ fn write(text: &str, letters: &[(Range<usize>, &str)], writer: &mut Writer) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CODES, read};
+    use std::collections::BTreeSet;
+
+    use super::{CODES, MOST_KINDS, read};
     use proptest::prelude::*;
 
     fn told(text: &str) -> Option<String> {
@@ -233,8 +235,8 @@ mod tests {
         #[test]
         fn words_are_found_again(words in "(water|the|garden|please|and|tell|me|about|flowers){1}( (water|the|garden|please|and|tell|me|about|flowers)){3,8}") {
             // Three letters alone, as in "the the the the", may be a drawing.
-            let letters: std::collections::BTreeSet<char> = words.chars().filter(|letter| *letter != ' ').collect();
-            prop_assume!(letters.len() >= super::MOST_KINDS);
+            let letters: BTreeSet<char> = words.chars().filter(|letter| *letter != ' ').collect();
+            prop_assume!(letters.len() >= MOST_KINDS);
             prop_assert_eq!(told(&morse(&words, " / ")), Some(words));
         }
     }
