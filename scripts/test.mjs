@@ -78,6 +78,9 @@ const inPython = (folder, name, module, ...args) => ({
 const [, host] = /^host: (.*)$/m.exec(execFileSync("rustc", ["-vV"], { encoding: "utf8" })) ?? [];
 const AS_ADDON = ["--target", host, "--profile", "ci"];
 
+/** Suites that only the slow CI job runs. */
+const slow = (...suites) => (process.env.GUARD_SLOW ? suites : []);
+
 /**
  * The suites, in lanes that run in parallel: the TypeScript tests mostly wait for models and processes, while the Rust compiler uses the
  * processor.
@@ -99,30 +102,24 @@ const LANES = [
     { name: "types of the page", command: node(tsc, "-p", "tsconfig.page.json"), count: check },
     { name: "format", command: cargo("fmt", "--all", "--check"), count: check },
     { name: "rust", command: cargo("test", "--workspace", ...AS_ADDON, "--quiet", "--no-fail-fast"), count: libtest },
-    // The slow CI job runs this, because it checks all dependencies a second time, which takes two minutes.
-    ...(process.env.GUARD_SLOW
-      ? [
-          {
-            name: "clippy",
-            command: cargo("clippy", "--workspace", "--all-targets", ...AS_ADDON, "--quiet", "--", "-D", "warnings"),
-            count: check,
-          },
-        ]
-      : []),
+    // It checks all dependencies a second time, which takes two minutes.
+    ...slow({
+      name: "clippy",
+      command: cargo("clippy", "--workspace", "--all-targets", ...AS_ADDON, "--quiet", "--", "-D", "warnings"),
+      count: check,
+    }),
   ],
   [
     inPython("python", "python client", "pytest", "-q", "-p", "no:cacheprovider"),
-    // The slow CI job runs these: they start LiteLLM's proxy, and lint the Python code.
-    ...(process.env.GUARD_SLOW
-      ? [
-          inPython("litellm", "litellm", "pytest", "-q", "-p", "no:cacheprovider"),
-          ...["python", "litellm"].flatMap((folder) => [
-            inPython(folder, `lint of ${folder}`, "ruff", "check", "."),
-            inPython(folder, `format of ${folder}`, "ruff", "format", "--check", "."),
-            inPython(folder, `types of ${folder}`, "mypy", "src"),
-          ]),
-        ]
-      : []),
+    // They start LiteLLM's proxy, and lint the Python code.
+    ...slow(
+      inPython("litellm", "litellm", "pytest", "-q", "-p", "no:cacheprovider"),
+      ...["python", "litellm"].flatMap((folder) => [
+        inPython(folder, `lint of ${folder}`, "ruff", "check", "."),
+        inPython(folder, `format of ${folder}`, "ruff", "format", "--check", "."),
+        inPython(folder, `types of ${folder}`, "mypy", "src"),
+      ]),
+    ),
   ],
 ];
 
