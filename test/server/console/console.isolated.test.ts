@@ -353,16 +353,13 @@ describe.skipIf(skipsBrowser)("the console", () => {
     await page.keyboard.press("Enter");
     await field(page, "Prompt").fill("A zebra.");
     expect(await check()).toContain("1 of 1 check failed: Zebra.");
-    expect(await page.getByRole("navigation", { name: "Views" }).isVisible()).toBe(false);
+    const views = page.getByRole("navigation", { name: "Views" });
+    expect(await views.isVisible()).toBe(false);
     await page.getByRole("button", { name: "Sign out" }).click();
     expect(await page.locator("main").textContent()).not.toContain("zebra");
     await signIn(page, "token-1");
-    await page.getByRole("navigation", { name: "Views" }).waitFor();
-    expect(await page.getByRole("navigation", { name: "Views" }).getByRole("link").allTextContents()).toEqual([
-      "Try",
-      "Traffic",
-      "Config",
-    ]);
+    await views.waitFor();
+    expect(await views.getByRole("link").allTextContents()).toEqual(["Try", "Traffic", "Config"]);
     expect(await context.cookies()).toEqual([]);
     expect(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]")).toEqual([0, 0, ""]);
     await page.goto(`${page.url().split("#")[0]}#traffic`);
