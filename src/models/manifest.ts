@@ -12,8 +12,12 @@ const UNLISTED = new Set([MANIFEST, "CARD.md", "README.md"]);
 /** Creates the manifest of a model's folder: the size in bytes and the SHA-256 of each file, including weights shared with other models. */
 export function createManifest(folder: string): string {
   const { guard } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-  const shared: unknown = guard?.external_data;
-  const files = [...filesIn(folder), ...(typeof shared === "string" ? filesIn(folder, shared) : [])];
+  const { external_data: shared, shared_layers: layers }: Record<string, unknown> = guard ?? {};
+  const files = [
+    ...filesIn(folder),
+    ...(typeof shared === "string" ? filesIn(folder, shared) : []),
+    ...(typeof layers === "string" ? [layers] : []),
+  ];
   const lines = files.sort().map((file) => {
     const content = readFileSync(join(folder, file));
     const sha256 = createHash("sha256").update(content).digest("hex");

@@ -61,6 +61,26 @@ describe("a model", () => {
     await model.close();
   });
 
+  it("may share its lowest layers with another model, and its manifest lists them", async () => {
+    const models = mkdtempSync(join(scratch, "shared-layers"));
+    cpSync(fileURLToPath(new URL("../fixtures/shared-layers", import.meta.url)), models, { recursive: true });
+    const folders = ["first", "second"].map((name) => join(models, name));
+    for (const folder of folders) writeFileSync(join(folder, "manifest.json"), createManifest(folder));
+    const [first, second] = folders.map((folder) => engine.model(folder));
+    // The mean id of "calm attack" is 4.5: logits -2.25 and 2.25, and 0.45, -0.45, 3.15. The layers round ids a little.
+    const answers = await Promise.all(
+      [first, second].map((model) => model?.classify("calm attack", { strategy: "windows" })),
+    );
+    expect(answers[0]?.parts[0]?.heads[0]?.[1]).toBeCloseTo(1 / (1 + Math.exp(-4.5)), 1);
+    expect(answers[1]?.parts[0]?.heads[0]?.[0]).toBeCloseTo(1 / (1 + Math.exp(-0.45)), 1);
+    await Promise.all([first?.close(), second?.close()]);
+
+    writeFileSync(join(models, "layers.onnx"), "damaged");
+    await expect(engine.model(join(models, "first")).load()).rejects.toThrow(
+      /layers\.onnx cannot be used.*manifest\.json/u,
+    );
+  });
+
   it("scores batched rows as it scores them alone", async () => {
     const model = engine.model(twoHeads);
     const texts = Array.from(

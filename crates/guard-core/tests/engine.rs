@@ -184,6 +184,88 @@ fn models_with_the_same_tokenizer_tokenize_a_text_once() {
 }
 
 #[test]
+fn models_with_the_same_layers_run_them_once() {
+    // A pool that no other test uses.
+    let engine = engine(4);
+    let fixtures = repository().join("test/fixtures/shared-layers");
+    let models = ["first", "second"].map(|name| load_from(engine, fixtures.join(name), 64));
+    // The mean id of "calm attack" is 4.5: the first model has the logits -2.25 and 2.25, the second 0.45, -0.45, 3.15.
+    let logits = [vec![-2.25_f32, 2.25], vec![0.45, -0.45, 3.15]];
+    let expected = [
+        vec![1.0 / (1.0 + 4.5_f32.exp()), 1.0 / (1.0 + (-4.5_f32).exp())],
+        logits[1].iter().map(|logit| 1.0 / (1.0 + (-logit).exp())).collect(),
+    ];
+    let answers = models.each_ref().map(|model| ask_text(model, "calm attack"));
+    for (answer, expected) in answers.iter().zip(expected) {
+        let reply = wait(answer).unwrap();
+        let scores = &reply.parts[0].heads[0];
+        assert_eq!(scores.len(), expected.len());
+        // The layers round ids to 256 steps.
+        assert!(
+            scores
+                .iter()
+                .zip(expected)
+                .all(|(score, due)| (score - due).abs() < 0.01),
+            "{scores:?}"
+        );
+    }
+    assert_eq!(engine.rows_of_shared_layers(), 1);
+
+    // 50 texts under load, with a release of memory meanwhile.
+    let words = ["calm", "quiet", "neutral", "loud", "wild", "attack"];
+    let texts: Vec<String> = (0..50)
+        .map(|number| {
+            (0..3)
+                .map(|digit| words[number / 6_usize.pow(digit) % 6])
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect();
+    let questions: Vec<_> = texts
+        .iter()
+        .flat_map(|text| models.iter().map(move |model| (model, text)))
+        .collect();
+    let alone: Vec<_> = questions
+        .iter()
+        .map(|(model, text)| wait(&ask_text(model, text)).unwrap())
+        .collect();
+    let asked: Vec<Answer> = questions.iter().map(|(model, text)| ask_text(model, text)).collect();
+    models[0].model().rest();
+    for (answer, alone) in asked.iter().zip(alone) {
+        assert_eq!(wait(answer).unwrap().parts, alone.parts);
+    }
+}
+
+#[test]
+fn shared_layers_that_do_not_fit_are_errors_with_the_file() {
+    let fixtures = repository().join("test/fixtures/shared-layers");
+    let folder = tempfile::tempdir().unwrap();
+    let model = folder.path().join("model");
+    std::fs::create_dir_all(&model).unwrap();
+    for file in ["model.onnx", "config.json", "tokenizer.json"] {
+        std::fs::copy(fixtures.join("first").join(file), model.join(file)).unwrap();
+    }
+    let error = || {
+        let source = Source {
+            folder: model.clone(),
+            graph: None,
+            max_length: None,
+        };
+        engine(1).load(&source, 1).err().unwrap().to_string()
+    };
+    assert!(error().contains("layers.onnx"), "{}", error());
+    // A whole model is no graph of layers.
+    std::fs::copy(fixtures.join("second/model.onnx"), folder.path().join("layers.onnx")).unwrap();
+    assert!(error().contains("vectors is not supported"), "{}", error());
+    std::fs::copy(fixtures.join("layers.onnx"), folder.path().join("layers.onnx")).unwrap();
+    // A whole model, which needs no vectors.
+    std::fs::copy(fixtures.join("../two-heads/model.onnx"), model.join("model.onnx")).unwrap();
+    let config = r#"{"guard": {"heads": [{"name": "binary", "output": "binary"}], "shared_layers": "../layers.onnx"}}"#;
+    std::fs::write(model.join("config.json"), config).unwrap();
+    assert!(error().contains("no input vectors of its shared layers"), "{}", error());
+}
+
+#[test]
 fn runs_at_the_same_time_give_the_scores_of_runs_alone() {
     // A pool that no other test uses.
     let engine = engine(5);

@@ -25,6 +25,11 @@ pub trait Backend: Send + Sync + 'static {
     /// How rows of this model may share a run.
     fn batching(&self) -> Batching;
 
+    /// Whether a run of this row would wait for a current run of another model. Other rows run before it.
+    fn would_wait(&self, _row: &Row) -> bool {
+        false
+    }
+
     /// Releases memory that only runs need. It is called while nothing runs, and takes no longer than a run of one
     /// short row.
     fn rest(&self) {}

@@ -49,6 +49,9 @@ struct GuardConfig {
     /// The folder of the graph's tensor files, relative to the model's folder, if it is not that of the graph. Models
     /// with a common base share word vectors this way, and the tokenizer if their own folders have none.
     external_data: Option<PathBuf>,
+    /// The graph of the lowest layers, relative to the model's folder, if the model's graph has only the others. Its
+    /// output is an input of the model's graph with the same name. Models with equal lowest layers share them this way.
+    shared_layers: Option<PathBuf>,
 }
 
 /// The file `1_Pooling/config.json` of sentence-transformers.
@@ -93,6 +96,8 @@ pub(super) struct ModelConfig {
     pub ordinary_case: bool,
     /// The folder of the graph's tensor files and of a shared tokenizer, as a path in the folder.
     pub external_data: PathBuf,
+    /// The graph of the lowest layers, as a path in the folder, if the model shares them.
+    pub shared_layers: Option<PathBuf>,
     config: ConfigFile,
     pooling: Pooling,
 }
@@ -109,6 +114,7 @@ impl ModelConfig {
         Ok(Self {
             path,
             external_data: config.guard.external_data.clone().unwrap_or_else(beside_graph),
+            shared_layers: config.guard.shared_layers.clone(),
             graph,
             max_length: source.max_length.map_or(possible, |asked| asked.min(possible)),
             window_length: config.guard.window_length,

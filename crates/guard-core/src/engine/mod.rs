@@ -6,8 +6,8 @@
 //! |---|---|
 //! | create an engine, load models | `settings.rs`, `pool.rs`, `runtime.rs`, `config.rs` |
 //! | queue a [`Question`] | `question.rs`, `workers.rs`, `queue.rs` |
-//! | convert its text to rows | `tokenize.rs`, with [`tokens`](crate::tokens) |
-//! | run the rows | `infer.rs`, `backend.rs`, `onnx/` |
+//! | convert its text to rows | `tokenization.rs`, with [`tokens`](crate::tokens) |
+//! | run the rows | `inference.rs`, `backend.rs`, `onnx/` |
 //! | decode probabilities, vectors and spans | `heads.rs`, `tags.rs`, `spans.rs` |
 //! | send the [`Reply`] with its timings | `reply.rs` |
 //!

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::config::Source;
 use super::error::EngineError;
-use super::onnx::Model;
+use super::onnx::{LayerFiles, Model};
 use super::question::Question;
 use super::queue::Client;
 use super::reply::{OnReply, Ticket};
@@ -43,6 +43,7 @@ struct Pool {
     runtime: Runtime,
     workers: Workers<Model>,
     tokenizers: Tokenizers,
+    layer_files: LayerFiles,
     models: Mutex<HashMap<Source, Slot>>,
     next_model: AtomicU64,
 }
@@ -116,6 +117,7 @@ impl Engine {
             runtime,
             workers: Workers::start(threads).map_err(no_threads)?,
             tokenizers: Tokenizers::start().map_err(no_threads)?,
+            layer_files: LayerFiles::default(),
             models: Mutex::default(),
             next_model: AtomicU64::new(0),
         }));
@@ -142,6 +144,12 @@ impl Engine {
     /// because models with the same tokenizer file share tokens.
     pub fn tokenized_texts(&self) -> u64 {
         self.pool.tokenizers.tokenized_texts()
+    }
+
+    /// The number of rows that passed shared layers so far, in all engines of the pool. It is lower than the number of
+    /// rows, because models with the same layers share their vectors.
+    pub fn rows_of_shared_layers(&self) -> u64 {
+        self.pool.layer_files.computed_rows()
     }
 
     /// Loads a model, or shares a loaded one. This takes long, so don't call it on a thread that must respond.
@@ -182,7 +190,15 @@ impl Pool {
         if let Some(loaded) = model_of_slot.upgrade() {
             return Ok(loaded);
         }
-        let load = || Model::load(&self.runtime, self.threads, &self.tokenizers, &source);
+        let load = || {
+            Model::load(
+                &self.runtime,
+                self.threads,
+                &self.tokenizers,
+                &self.layer_files,
+                &source,
+            )
+        };
         let model = catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| Err(EngineError::from_panic(panic)))?;
         stop_at_exit();
         // Loading needed several times the memory of the model.

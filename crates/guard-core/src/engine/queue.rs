@@ -350,12 +350,13 @@ impl<B: Backend> Queue<B> {
         self.to_run.len() == 1 && self.is_idle()
     }
 
-    /// Takes the next rows: one of the first text and, if the model batches, rows of similar length of other texts. A
-    /// text with more rows moves to the end of the line.
+    /// Takes the next rows: one of the first text that need not wait for another model and, if the model batches, rows
+    /// of similar length of other texts. A text with more rows moves to the end of the line.
     pub fn next_batch(&mut self) -> Option<Batch<B>> {
         let now = Instant::now();
         let (backend, model, mut items, mut longest) = loop {
-            let id = self.to_run.pop_front()?;
+            let index = self.to_run.iter().position(|id| !self.would_wait(*id)).unwrap_or(0);
+            let id = self.to_run.remove(index)?;
             let Some(entry) = self.entries.get_mut(&id) else {
                 continue;
             };
@@ -400,6 +401,13 @@ impl<B: Backend> Queue<B> {
         }
         self.running += 1;
         Some(Batch { backend, items })
+    }
+
+    /// Whether the next row of a text would wait for a run of another model.
+    fn would_wait(&self, id: EntryId) -> bool {
+        let entry = self.entries.get(&id);
+        let next = entry.and_then(|entry| Some((&entry.backend, entry.work.as_ref().filter(|work| work.has_next())?)));
+        next.is_some_and(|(backend, work)| backend.would_wait(&work.rows.rows[work.next]))
     }
 
     /// Records that a model ran. Returns whether it is the first one since the last release.

@@ -62,7 +62,7 @@ pub struct Workers<B: Backend> {
     next_client: AtomicU64,
 }
 
-/// The state that the threads share. `tokenize.rs` and `infer.rs` have the loops of the two stages.
+/// The state that the threads share. `tokenization.rs` and `inference.rs` have the loops of the two stages.
 pub(super) struct SharedState<B> {
     queue: Mutex<Queue<B>>,
     /// Notified when a question waits for tokenization.

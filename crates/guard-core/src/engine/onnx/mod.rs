@@ -1,15 +1,17 @@
 //! Models on ONNX Runtime: sessions, and tensors from rows.
 
 mod external;
+mod graph;
 mod session;
+mod shared_layers;
 
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 
-use ort::session::Session;
-use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::value::Tensor;
+use ort::AsPointer;
+use ort::sys::OrtValue;
+use ort::value::TensorRef;
 
 use crate::engine::backend::{Backend, Batching, RowScores};
 use crate::engine::config::{ModelConfig, Source};
@@ -17,21 +19,14 @@ use crate::engine::error::EngineError;
 use crate::engine::heads::{Head, Heads, Output};
 use crate::engine::question::Question;
 use crate::engine::runtime::Runtime;
-use crate::engine::settings::per_run;
 use crate::model_files::ModelFileError;
 use crate::model_folder::{Content, ModelFolder};
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
-use external::{ExternalFile, external_files, private_copy};
+use graph::{Input, LoadedGraph};
 use session::{Memory, Outputs, SharedSession};
+pub(in crate::engine) use shared_layers::LayerFiles;
+use shared_layers::{SharedLayers, Vectors};
 
-/// A graph optimization of ONNX Runtime that costs time on the CPU: its SkipLayerNormalization takes about five times
-/// as long as the Add and LayerNormalization that it replaces (profiled with 1.31 on AVX-512: 20 % of a run of MiniLM).
-const SLOW_ON_CPU: &str = "SkipLayerNormFusion";
-/// The ONNX Runtime option for the folder of a graph's tensors.
-const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_path";
-/// The ONNX Runtime option for how long a pool thread without work spins before it sleeps, in microseconds. The pause
-/// between two operators is shorter; a longer time would take the core from other runs.
-const SPIN_DURATION: (&str, &str) = ("session.intra_op.spin_duration_us", "50");
 /// The most tokens per run on the CPU, where sharing a run saves little and waiting for it costs.
 const CPU_BATCH_TOKENS: usize = 512;
 /// The most tokens per run on an accelerator, which needs many rows to be busy.
@@ -43,53 +38,16 @@ pub struct Model {
     heads: Heads,
     inputs: Vec<Input>,
     session: SharedSession,
+    /// The lowest layers, if the graph has only the others.
+    lower: Option<LowerLayers>,
     batching: Batching,
 }
 
-/// An input of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Input {
-    Ids,
-    Mask,
-    Types,
-    Positions,
-    /// One number per row: whether only heads with an early exit are needed.
-    Alone,
-}
-
-impl Input {
-    fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "input_ids" => Some(Self::Ids),
-            "attention_mask" => Some(Self::Mask),
-            "token_type_ids" => Some(Self::Types),
-            "position_ids" => Some(Self::Positions),
-            _ => None,
-        }
-    }
-
-    /// The tensor of shape `[rows, width]`, or `[rows, 1]` for [`Input::Alone`]. Short rows are padded with `pad`.
-    fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
-        let width = if self == Self::Alone { 1 } else { width };
-        let mut values = Vec::with_capacity(rows.len() * width);
-        for row in rows {
-            let length = row.ids.len().min(width);
-            match self {
-                Self::Ids => values.extend(row.ids.iter().map(i64::from)),
-                Self::Mask => values.extend(std::iter::repeat_n(1, length)),
-                Self::Types => {
-                    let first = row.claim.as_ref().map_or(length, |claim| claim.from);
-                    values.extend(std::iter::repeat_n(0, first));
-                    values.extend(std::iter::repeat_n(1, length - first));
-                }
-                Self::Positions => values.extend(0..length as i64),
-                Self::Alone => values.push(i64::from(row.alone)),
-            }
-            let fill = if self == Self::Ids { i64::from(pad) } else { 0 };
-            values.extend(std::iter::repeat_n(fill, width - length));
-        }
-        Tensor::from_array(([rows.len(), width], values))
-    }
+/// The shared layers below a graph.
+struct LowerLayers {
+    layers: Arc<SharedLayers>,
+    /// The index of their vectors among the inputs of the graph.
+    input: usize,
 }
 
 impl Model {
@@ -98,6 +56,7 @@ impl Model {
         runtime: &Runtime,
         threads: usize,
         tokenizers: &Tokenizers,
+        layer_files: &LayerFiles,
         source: &Source,
     ) -> Result<Self, EngineError> {
         let folder = ModelFolder::open(&source.folder)?;
@@ -112,22 +71,36 @@ impl Model {
             path: graph_path.clone(),
             message,
         };
-        // Both loads take about the same time, and the first answer needs both, so they run in parallel.
-        let (reader, session) = std::thread::scope(|scope| {
+        // All loads take about the same time, and the first answer needs all, so they run in parallel.
+        let (reader, layers, graph) = std::thread::scope(|scope| {
             let reader = scope.spawn(|| reader(&folder, &config, tokenizers));
-            let session = session(&folder, &config, runtime, threads);
-            (reader.join().unwrap_or_else(|panic| resume_unwind(panic)), session)
+            let layers = config
+                .shared_layers
+                .as_ref()
+                .map(|file| scope.spawn(|| layer_files.share(&folder, file, &config.external_data, runtime, threads)));
+            let graph = folder
+                .read(&config.graph)
+                .map_err(EngineError::from)
+                .and_then(|content| LoadedGraph::new(&folder, &content, &config.external_data, runtime, threads));
+            let layers = layers.map(|layers| layers.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            (
+                reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                layers,
+                graph,
+            )
         });
-        let (reader, (session, is_single)) = (reader?, session?);
-        let outputs: Vec<String> = session
-            .outputs()
-            .iter()
-            .map(|output| output.name().to_owned())
-            .collect();
-        let heads = config.heads(&outputs).and_then(Heads::new).map_err(bad_config)?;
-        let inputs = inputs(&session, heads.early_exit()).map_err(bad_graph)?;
-        let session = SharedSession::new(&session, heads.early_exit(), runtime.is_cpu_only(), per_run(threads))
+        let (reader, layers, graph) = (reader?, layers.transpose()?, graph?);
+        let heads = config
+            .heads(&graph.outputs())
+            .and_then(Heads::new)
+            .map_err(bad_config)?;
+        let vectors = layers.as_ref().map(|layers| layers.output.as_str());
+        let (inputs, index) = graph.inputs(heads.early_exit(), vectors).map_err(bad_graph)?;
+        let lower = layers.zip(index).map(|(layers, input)| LowerLayers { layers, input });
+        let session = graph
+            .share(heads.early_exit(), runtime, threads)
             .map_err(|error| bad_graph(error.to_string()))?;
+        let is_single = graph.is_single || lower.as_ref().is_some_and(|lower| lower.layers.is_single);
         let batching = match (is_single, runtime.is_cpu_only()) {
             (true, _) => Batching::Single,
             (false, true) => Batching::Tokens(CPU_BATCH_TOKENS),
@@ -142,6 +115,7 @@ impl Model {
             heads,
             inputs,
             session,
+            lower,
             batching,
         })
     }
@@ -161,15 +135,33 @@ impl Model {
         self.reader.max_length()
     }
 
-    /// Runs the graph on rows, padded to the longest of them.
-    fn outputs(&self, rows: &[&Row], width: usize, memory: Memory) -> Result<Outputs<'_>, ort::Error> {
-        let pad = self.reader.tokenizer().pad();
+    /// Runs the graph on rows, padded to the longest of them. `vectors` are those of the shared layers, if there are
+    /// any.
+    fn outputs(
+        &self,
+        rows: &[&Row],
+        width: usize,
+        vectors: Option<&Vectors>,
+        memory: Memory,
+    ) -> Result<Outputs<'_>, ort::Error> {
+        let pad = self.pad();
         let tensors = self
             .inputs
             .iter()
             .map(|input| input.tensor(rows, width, pad))
             .collect::<Result<Vec<_>, _>>()?;
-        self.session.run(&tensors, memory)
+        let vectors = vectors
+            .map(|vectors| TensorRef::from_array_view((vectors.shape.clone(), vectors.values.as_slice())))
+            .transpose()?;
+        let mut inputs: Vec<&dyn AsPointer<Sys = OrtValue>> = tensors.iter().map(|tensor| tensor as _).collect();
+        if let (Some(lower), Some(vectors)) = (&self.lower, &vectors) {
+            inputs.insert(lower.input, &**vectors);
+        }
+        self.session.run(&inputs, memory)
+    }
+
+    fn pad(&self) -> u32 {
+        self.reader.tokenizer().pad()
     }
 }
 
@@ -192,7 +184,15 @@ impl Backend for Model {
             message: error.to_string(),
         };
         let width = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
-        let outputs = self.outputs(rows, width, Memory::Keep).map_err(failed)?;
+        let vectors = self
+            .lower
+            .as_ref()
+            .map(|lower| lower.layers.vectors(rows, width, self.pad()))
+            .transpose()
+            .map_err(failed)?;
+        let outputs = self
+            .outputs(rows, width, vectors.as_deref(), Memory::Keep)
+            .map_err(failed)?;
         let lead = self.reader.tokenizer().lead();
         self.heads.decode(rows, width, lead, |name| {
             let output = outputs.get(name).ok_or_else(|| EngineError::Inference {
@@ -207,73 +207,22 @@ impl Backend for Model {
         self.batching
     }
 
+    fn would_wait(&self, row: &Row) -> bool {
+        self.lower.as_ref().is_some_and(|lower| lower.layers.is_busy_with(row))
+    }
+
     /// ONNX Runtime releases memory only at the end of a run, so this runs a row of one token.
     fn rest(&self) {
         let row = Row {
-            ids: vec![self.reader.tokenizer().pad()].into(),
+            ids: vec![self.pad()].into(),
             ..Row::default()
         };
+        let vectors = self.lower.as_ref().map(|lower| lower.layers.rest(self.pad()));
         // If the model can't run, its callers get the error.
-        let _ = self.outputs(&[&row], 1, Memory::GiveBack);
+        let _ = vectors
+            .transpose()
+            .and_then(|vectors| self.outputs(&[&row], 1, vectors.as_ref(), Memory::GiveBack));
     }
-}
-
-/// The inputs of a graph. `exit` is the input for early exits.
-///
-/// # Errors
-/// The first input that is unknown, or missing.
-fn inputs(session: &Session, exit: Option<&str>) -> Result<Vec<Input>, String> {
-    let mut inputs = session
-        .inputs()
-        .iter()
-        .map(|input| {
-            Input::from_name(input.name()).ok_or_else(|| format!("its input {} is not supported", input.name()))
-        })
-        .collect::<Result<Vec<_>, _>>()?;
-    if let Some(name) = exit {
-        // The input has a default value, so other programs don't need to know about it.
-        let known = session.overridable_initializers();
-        if !known.iter().any(|input| input.name() == name) {
-            return Err(format!(
-                "it has no input {name} with a default value, for its early exit"
-            ));
-        }
-        inputs.push(Input::Alone);
-    }
-    Ok(inputs)
-}
-
-/// The session of the graph, and whether its rows must run alone: see [`Batching::Single`].
-fn session(
-    folder: &ModelFolder,
-    config: &ModelConfig,
-    runtime: &Runtime,
-    threads: usize,
-) -> Result<(Session, bool), EngineError> {
-    let graph = folder.read(&config.graph)?;
-    let bad_graph = |message: String| ModelFileError::Bad {
-        path: graph.path.clone(),
-        message,
-    };
-    let is_single = is_dynamically_quantized(&graph.bytes) && runtime.is_cpu_only();
-    let external = external_files(folder, &config.external_data, &graph)?;
-    // The copy is deleted after the session has mapped it.
-    let copy = private_copy(&external);
-    let mut builder = session_builder(runtime, per_run(threads))?;
-    if let Some(copy) = &copy {
-        builder = builder
-            .with_config_entry(EXTERNAL_DATA, copy.path().to_string_lossy())
-            .map_err(|error| bad_graph(error.to_string()))?;
-    } else {
-        for ExternalFile { name, content } in &external {
-            builder = builder
-                .with_external_initializer_file_in_memory(name, Arc::clone(content))
-                .map_err(|error| bad_graph(error.to_string()))?;
-        }
-    }
-    let built = builder.commit_from_memory(&graph.bytes);
-    let session = built.map_err(|error| bad_graph(error.to_string()))?;
-    Ok((session, is_single))
 }
 
 /// Reads the tokenizer of a model: from its folder, or else from the folder that it shares with other models.
@@ -304,30 +253,4 @@ fn reader(folder: &ModelFolder, config: &ModelConfig, tokenizers: &Tokenizers) -
             .map_err(|error| bad(&config.path, error))?),
         None => Ok(reader),
     }
-}
-
-/// Whether the graph computes quantization scales from its activations (with the operators of ONNX Runtime's
-/// `quantize_dynamic`). An ONNX file has operator names as plain strings, so it need not be parsed.
-fn is_dynamically_quantized(graph: &[u8]) -> bool {
-    ["DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"]
-        .iter()
-        .any(|operator| memchr::memmem::find(graph, operator.as_bytes()).is_some())
-}
-
-fn session_builder(runtime: &Runtime, threads: usize) -> Result<SessionBuilder, EngineError> {
-    let build = || -> Result<SessionBuilder, ort::Error> {
-        Ok(Session::builder(runtime.environment())?
-            .with_optimization_level(GraphOptimizationLevel::Level3)?
-            .with_intra_threads(threads)?
-            // Between two operators, a pool thread that spins is ready sooner than one that sleeps.
-            .with_intra_op_spinning(true)?
-            .with_config_entry(SPIN_DURATION.0, SPIN_DURATION.1)?
-            .with_inter_threads(1)?
-            .with_disabled_optimizers(if runtime.is_cpu_only() { SLOW_ON_CPU } else { "" })?
-            .with_execution_providers(runtime.dispatches())?)
-    };
-    build().map_err(|error| EngineError::ProviderFailed {
-        providers: runtime.providers().into_iter().map(str::to_owned).collect(),
-        message: error.to_string(),
-    })
 }

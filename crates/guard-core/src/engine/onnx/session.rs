@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ort::memory::Allocator;
 use ort::session::{RunOptions, Session, SharedSessionInner};
 use ort::sys::{OrtRunOptions, OrtStatusPtr, OrtValue};
-use ort::value::{DynValue, Tensor};
+use ort::value::DynValue;
 use ort::{AsPointer, Error};
 
 /// What happens to memory at the end of a run.
@@ -109,7 +109,7 @@ impl SharedSession {
     ///
     /// # Errors
     /// Errors of ONNX Runtime, or a wrong number of tensors.
-    pub fn run(&self, tensors: &[Tensor<i64>], memory: Memory) -> Result<Outputs<'_>, Error> {
+    pub fn run(&self, tensors: &[&dyn AsPointer<Sys = OrtValue>], memory: Memory) -> Result<Outputs<'_>, Error> {
         if tensors.len() != self.inputs.len() {
             return Err(Error::new(format!(
                 "{} inputs for {}",

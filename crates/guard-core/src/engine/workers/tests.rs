@@ -1,6 +1,6 @@
 //! Tests of the queue and its threads, with a model without ONNX.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ struct Counting {
     largest: AtomicUsize,
     delay: Duration,
     batching: Batching,
+    waits: AtomicBool,
 }
 
 impl Counting {
@@ -24,6 +25,7 @@ impl Counting {
             largest: AtomicUsize::new(0),
             delay: Duration::from_millis(delay_ms),
             batching,
+            waits: AtomicBool::new(false),
         })
     }
 }
@@ -67,6 +69,10 @@ impl Backend for Counting {
 
     fn batching(&self) -> Batching {
         self.batching
+    }
+
+    fn would_wait(&self, _row: &Row) -> bool {
+        self.waits.load(Ordering::SeqCst)
     }
 }
 
@@ -357,4 +363,29 @@ fn a_text_without_rows_has_times_too() {
     let reply = wait(&ask(&queue, &model, "no rows: slow").1).unwrap();
     assert!(reply.parts.is_empty());
     assert!(reply.timings.tokenized >= Duration::from_millis(5) && reply.timings.inferred.is_zero());
+}
+
+#[test]
+fn rows_that_would_wait_for_another_model_run_after_the_others() {
+    let queue = serve(1, 100);
+    let [busy, waiting, other] = [20, 0, 0].map(|delay| Counting::new(delay, Batching::Single));
+    waiting.waits.store(true, Ordering::SeqCst);
+    let (send, order) = mpsc::channel();
+    let asked: Vec<_> = [("first", &busy), ("second", &waiting), ("third", &other)]
+        .into_iter()
+        .enumerate()
+        .map(|(index, (text, model))| {
+            let send = send.clone();
+            let client = queue.workers.client(index as u64, 100);
+            let question = Question::Text(text.into(), LongTextStrategy::Windows, usize::MAX);
+            let on_reply: OnReply = Box::new(move |reply| send.send((index, reply.is_ok())).expect("the test waits"));
+            queue.workers.ask(client, model, question, on_reply)
+        })
+        .collect();
+    let answered: Vec<_> = asked
+        .iter()
+        .map(|_| order.recv_timeout(Duration::from_secs(20)).unwrap())
+        .collect();
+    // The row that would wait runs too when there is no other.
+    assert_eq!(answered, [(0, true), (2, true), (1, true)]);
 }
