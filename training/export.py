@@ -91,6 +91,17 @@ def measure_ranges(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], m
     return found
 
 
+def save_ranges(ranges: Ranges, path: Path) -> None:
+    np.savez(path, **{f"{index}.{part}": value for index, layer in enumerate(ranges) for part, value in layer.items()})
+
+
+def with_ranges_of(ranges: Ranges, path: Path, layers: int) -> Ranges:
+    """The ranges, with those of the lowest `layers` layers from a file of `save_ranges`: equal layers become equal graphs."""
+    with np.load(path) as file:
+        lowest = [{part: file[f"{index}.{part}"] for part in ranges[index]} for index in range(layers)]
+    return [*lowest, *ranges[layers:]]
+
+
 def smoothing_factors(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """The SmoothQuant factor of each input channel of a layer with the weights `[out, in]`.
 

@@ -24,12 +24,18 @@ class ExportedModel:
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
         config = model.parent / "config.json"
         guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
-        graph = onnx.load(str(model), load_external_data=False)
-        graph.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in watched)
         folder = str(model.parent / guard.get("external_data", "."))
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
-        source = graph.SerializeToString()
-        self.session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+        def session(path: Path, watched: Sequence[str] = ()) -> onnxruntime.InferenceSession:
+            graph = onnx.load(str(path), load_external_data=False)
+            graph.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in watched)
+            source = graph.SerializeToString()
+            return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+        self.session = session(model, watched)
+        layers = guard.get("shared_layers")
+        self.layers = session(model.parent / layers) if layers else None
         # Models with shared word vectors share the tokenizer too.
         file = tokenizer if tokenizer.exists() else Path(folder) / tokenizer.name
         self.tokenizer = Tokenizer.from_file(str(file))
@@ -50,7 +56,11 @@ class ExportedModel:
         rows = []
         for row in ids:
             tokens, mask = pad([row], exactly=True)
-            found = self.session.run(list(names), {"input_ids": tokens, "attention_mask": mask})
+            inputs = {"input_ids": tokens, "attention_mask": mask}
+            if self.layers:
+                [vectors] = self.layers.get_outputs()
+                inputs[vectors.name] = self.layers.run([vectors.name], inputs)[0]
+            found = self.session.run(list(names), {port.name: inputs[port.name] for port in self.session.get_inputs()})
             rows.append([values[0] for values in found])
         return rows
 

@@ -7,6 +7,7 @@ heads contain their calibration.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,13 @@ from .encoder import Encoder
 from .export import BLOCK
 
 
-def initializers(graph: Path, words: Path) -> dict[str, np.ndarray]:
-    """All weights of a graph by name, dequantized."""
-    model = onnx.load(str(graph), load_external_data=False)
-    load_external_data_for_model(model, str(words))
-    found = {tensor.name: tensor for tensor in model.graph.initializer}
+def initializers(graphs: Sequence[Path], words: Path) -> dict[str, np.ndarray]:
+    """All weights of graphs by name, dequantized."""
+    found = {}
+    for graph in graphs:
+        model = onnx.load(str(graph), load_external_data=False)
+        load_external_data_for_model(model, str(words))
+        found |= {tensor.name: tensor for tensor in model.graph.initializer}
     arrays = {}
     for name, tensor in found.items():
         if tensor.data_type == TensorProto.INT4:
@@ -96,7 +99,8 @@ def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]
     heads = [head["output"] for head in guard.get("heads", [{"output": "logits"}])]
-    arrays = initializers(path / "model.onnx", path / guard.get("external_data", "."))
+    graphs = [path / file for file in (guard.get("shared_layers"), "model.onnx") if file]
+    arrays = initializers(graphs, path / guard.get("external_data", "."))
     state = {name: model.state_dict()[name] for name in model.unshipped}
     for name, value in weights_from_graph(arrays, config["num_hidden_layers"], heads).items():
         state[name] = torch.from_numpy(value)

@@ -141,7 +141,7 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
     front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)
-    front.node("Shape", ["input_ids"], "exit.rows", start=0, end=1)
+    front.node("Shape", ["attention_mask"], "exit.rows", start=0, end=1)
     column = front.weight("exit.column", np.array([1], np.int64))
     front.node("Concat", ["exit.rows", column], "exit.shape", axis=0)
 

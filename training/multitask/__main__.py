@@ -78,6 +78,9 @@ def main() -> None:
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
     ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
+    if args.layer_ranges:
+        ranges = export.with_ranges_of(ranges, args.layer_ranges, args.frozen)
+    export.save_ranges(ranges, work / "ranges.npz")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
     def exported() -> ExportedModel:
