@@ -73,7 +73,7 @@ export const MaliciousURLs = defineScanner({
       text: "Hosts of the local network, well-known sites, public IP addresses without a path and ordinary international names never fail. A name that looks like another one fails.",
     },
   ],
-  findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware`, `defacement` or `homograph`." }],
+  findings: [{ type: "url", label: "What the URL looks like: `phishing`, `malware` or `homograph`." }],
   examples: {
     passes: [
       "See https://en.wikipedia.org/wiki/Paris for more.",

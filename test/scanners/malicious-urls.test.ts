@@ -25,7 +25,7 @@ describe("MaliciousURLs", () => {
   });
 
   it("flags obviously bad links", async () => {
-    // The model misses a link that names no brand, as its card says.
+    // The model misses a link with a brand as the user name.
     const bad = links("malicious");
     expect((await flagged(bad)).length).toBeGreaterThanOrEqual(bad.length - 1);
   });

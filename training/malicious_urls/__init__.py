@@ -1,1 +1,1 @@
-"""The model `models/malicious-urls`, which classifies URLs: benign, phishing, malware, defacement."""
+"""The model `models/malicious-urls`, which classifies URLs: benign, phishing, malware."""

@@ -96,11 +96,25 @@ SUFFIXES = "com net org info xyz top online site club tk ml ga cn ru".split()
 IMITATIONS = """
 http://SITE@HOST.SUFFIX/ASK http://www.SITE@HOST.SUFFIX/WORD/ASK.php http://SITE.ASK-ASK.SUFFIX/ASK.php http://SITE.HOST.SUFFIX/ASK
 http://NAME-ASK.SUFFIX/ASK http://NAME-ASK-ASK.SUFFIX/ http://ASK-NAME.SUFFIX/ASK.html http://HOST.SUFFIX/WORD/NAME/ASK.php
-http://free-NAME-WORD.SUFFIX/ASK http://ASK.NAME.HOST.SUFFIX/WORD
+http://free-NAME-WORD.SUFFIX/ASK http://ASK.NAME.HOST.SUFFIX/WORD http://www.SITE@HOST-WORD.SUFFIX/ASK http://HOST.SUFFIX/~WORD/SITE/ASK.htm
+http://HOST.SUFFIX/~WORD/SITE/cgi-bin/ASK.php http://ASK.ASK.ASK.ASK.HOST.SUFFIX/ http://ASK.ASK.ASK.HOST.SUFFIX/ASK
+http://update-PROGRAM.SUFFIX/install_PROGRAM.exe http://PROGRAM-update.SUFFIX/PROGRAM_setup.exe http://HOST.SUFFIX/setup/PROGRAM_keygen.exe
+http://dl.HOST.SUFFIX/PROGRAM/crack_PROGRAM.exe http://HOST.SUFFIX/download/PROGRAM_crack.zip http://get-PROGRAM.SUFFIX/PROGRAM.exe
+OPEN_REDIRECThttp://SITE.ASK-ASK.SUFFIX/ASK.php OPEN_REDIRECThttp://SITE.HOST-ASK.SUFFIX/webscr?cmd=ASK
+OPEN_REDIRECThttps%3A%2F%2FNAME-ASK.SUFFIX%2FASK
+""".split()
+# Pages of well-known sites that lead to any address.
+OPEN_REDIRECTS = """
+https://www.google.com/url?q= https://www.google.com/url?sa=t&url= https://www.youtube.com/redirect?q= https://www.bing.com/ck/a?u=
+https://l.facebook.com/l.php?u= https://www.linkedin.com/redir/redirect?url= https://t.me/iv?url=
+""".split()
+PROGRAMS = """
+flash-player flashplayer adobe_flash java-update video-codec codec-pack media-player antivirus pc-cleaner driver-updater chrome-update
+browser-update photoshop office-activator windows-activator game-cheats vpn-free
 """.split()
 
 
-def imitations(seed: int, each: int = 60) -> list[Row]:
+def imitations(seed: int, each: int = 120) -> list[Row]:
     pick = random.Random(seed)
     links = Path(HELD_OUT.parent / "malicious-links.txt").read_text().splitlines()
     held = {normalised(line) for line in links}
@@ -111,7 +125,10 @@ def imitations(seed: int, each: int = 60) -> list[Row]:
             while "ASK" in url:
                 url = url.replace("ASK", pick.choice(ASKING), 1)
             host = "".join(pick.sample(WORDS, pick.choice([1, 2, 2])))
+            program = pick.choice(PROGRAMS)
             for part, text in (
+                ("OPEN_REDIRECT", pick.choice(OPEN_REDIRECTS)),
+                ("PROGRAM", program),
                 ("SITE", site),
                 ("NAME", site.split(".")[0]),
                 ("HOST", host),
