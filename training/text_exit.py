@@ -55,8 +55,8 @@ class ExitConfig:
     # The logits of each head for a text that left.
     nothing: Mapping[str, Sequence[float]]
     max_tokens: int
-    # The prediction for rows that may need all heads.
-    doubts: Doubts
+    # The prediction for rows that may need all heads; None if such rows never leave.
+    doubts: Doubts | None
     # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows.
     alone_doubts: Doubts
     alone: str
@@ -68,7 +68,8 @@ class ExitConfig:
 
     def networks(self) -> dict[str, Doubts]:
         """The networks by their name in the graph, with what they predict."""
-        return {"exit": self.doubts, "exit.alone": self.alone_doubts}
+        for_all = {} if self.doubts is None else {"exit": self.doubts}
+        return {**for_all, "exit.alone": self.alone_doubts}
 
 
 @dataclass(frozen=True)
@@ -134,10 +135,10 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
     front.weight(place.alone, np.array([[0]], np.int64))
     nobody = front.weight("exit.nobody", np.array(0, np.int64))
     front.node("Equal", [place.alone, nobody], "exit.others")
-    front.node("Or", ["exit.alone.doubtful", "exit.others"], "exit.alone.staying")
-    # If all heads find nothing, each of them finds nothing.
-    staying = "exit.staying"
-    front.node("And", ["exit.doubtful", "exit.alone.staying"], staying)
+    staying = front.node("Or", ["exit.alone.doubtful", "exit.others"], "exit.alone.staying")
+    if "exit" in exits:
+        # If all heads find nothing, each of them finds nothing.
+        staying = front.node("And", ["exit.doubtful", staying], "exit.staying")
     front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)

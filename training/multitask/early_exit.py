@@ -1,0 +1,58 @@
+"""python -m training.multitask.early_exit --data DIR --model DIR --out DIR: lets harmless texts leave the model early.
+
+See `text_exit.py`. Only rows that need no other heads than those for harmful content and toxicity leave. A text continues if one of these heads
+might find something, whichever of them a scanner reads, so that its verdict does not depend on other scanners.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import datasets, text_exit
+from . import HARM, MAX_LENGTH, TOXICITY
+from .rows import add_data_arguments, examples_for
+
+# A text with a higher probability for a label continues.
+DOUBTFUL = 0.05
+# The logit of all labels for a text that left early.
+NOTHING = -10.0
+# The input that is 1 for rows that need only these heads.
+ALONE, ASKED_ALONE = "moderation_alone", ("harm", "toxicity")
+
+
+def doubts(logits: Mapping[str, np.ndarray]) -> bool:
+    highest = max(float(of_head.max()) for of_head in logits.values())
+    return 1 / (1 + np.exp(-highest)) > DOUBTFUL
+
+
+PLACE = text_exit.ExitConfig(
+    layers=6,
+    nothing={"harm": (NOTHING,) * len(HARM), "toxicity": (NOTHING,) * len(TOXICITY)},
+    max_tokens=MAX_LENGTH,
+    doubts=None,
+    alone_doubts=doubts,
+    alone=ALONE,
+)
+
+
+def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
+    """The texts of all tasks: ordinary texts of many kinds matter most."""
+    by_split: dict[str, set[str]] = {"train": set(), "calibration": set()}
+    for example in examples_for(args):
+        if example.split in by_split:
+            by_split[example.split].add(example.text)
+    key = str(args.seed)
+    return {split: sorted(texts, key=lambda text: datasets.digest(text, key)) for split, texts in by_split.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
+    add_data_arguments(parser)
+    text_exit.run(parser, PLACE, texts_of, ASKED_ALONE)
+
+
+if __name__ == "__main__":
+    main()
