@@ -1,7 +1,8 @@
 """Early exit of texts: a text in which the model would find nothing leaves it after the lowest layers.
 
-After these layers a small network predicts from the mean and the maximum of all vectors whether the whole model would find something. If
-not, the remaining layers do not run, and the heads return fixed logits. This is early exit with one exit (Xin et al., DeeBERT, 2020,
+After these layers a small network predicts whether the whole model would find something. It reads a few weighted means of the vectors, whose
+weights are the softmax of learnt scores (attention pooling): a few words may decide. If it predicts nothing, the remaining layers do not run,
+and the heads return fixed logits. This is early exit with one exit (Xin et al., DeeBERT, 2020,
 arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about half.
 
 Rows that need only some heads have a network of their own, because these heads find something less often than all heads. Callers mark such
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -29,15 +31,20 @@ from torch import nn
 from torch.nn import functional as F
 
 from . import metrics, trainer
+from .encoder import PADDING
 from .export import Graph
 from .runtime import ExportedModel
 
 HIDDEN = 64
+# The number of weighted means.
+QUERIES = 8
+# The number of tokens of a training batch.
+TOKENS = 8192
 # The number of training texts of the network, and of the texts that determine its threshold.
-LEARNT, HELD_OUT = 20_000, 6_000
-EPOCHS, BATCH, RATE, DOUBTFUL_WEIGHT = 12, 256, 2e-3, 4.0
+LEARNT, HELD_OUT = 40_000, 14_000
+EPOCHS, RATE, DROPOUT, DOUBTFUL_WEIGHT = 5, 2e-3, 0.1, 4.0
 # The maximum share of doubtful calibration texts that leave early.
-LOST = 2e-3
+LOST = 1e-3
 # The constants in the graph with the thresholds of the networks.
 EDGE = re.compile(r"exit(\.alone)?\.above")
 
@@ -76,7 +83,8 @@ class ExitConfig:
 class ExitNetwork:
     """The weights of the network, and the logit above which a text continues."""
 
-    hidden: np.ndarray  # [2 * size, HIDDEN]
+    queries: np.ndarray  # [size, QUERIES]
+    hidden: np.ndarray  # [QUERIES * size, HIDDEN]
     hidden_bias: np.ndarray
     doubt: np.ndarray  # [HIDDEN, 1]
     above: float
@@ -89,6 +97,7 @@ def has_exit(model: onnx.ModelProto) -> bool:
 def constants(name: str, network: ExitNetwork) -> dict[str, np.ndarray]:
     """The constants of a network in a graph by name."""
     return {
+        f"{name}.queries": network.queries,
         f"{name}.hidden.weight": network.hidden,
         f"{name}.hidden.bias": network.hidden_bias,
         f"{name}.doubt.weight": network.doubt,
@@ -114,20 +123,13 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
     nodes = list(model.graph.node)
     watched = place.watched
     front, back = Graph(), Graph()
-    tokens, whole = front.weight("exit.tokens", np.array([1], np.int64)), front.weight("exit.one", np.float32(1))
     front.node("Cast", ["attention_mask"], "exit.mask.float", to=TensorProto.FLOAT)
     front.node("Unsqueeze", ["exit.mask.float", front.weight("exit.last", np.array([2], np.int64))], "exit.mask.column")
-    front.node("Mul", [watched, "exit.mask.column"], "exit.real")
-    front.node("ReduceSum", ["exit.real", tokens], "exit.sum", keepdims=0)
-    front.node("ReduceSum", ["exit.mask.column", tokens], "exit.count", keepdims=0)
-    front.node("Div", ["exit.sum", "exit.count"], "exit.mean")
-    front.node("Sub", ["exit.mask.column", whole], "exit.padding")
-    front.node("Mul", ["exit.padding", front.weight("exit.low", np.float32(1e4))], "exit.lowered")
-    front.node("Add", [watched, "exit.lowered"], "exit.high")
-    front.node("ReduceMax", ["exit.high", tokens], "exit.max", keepdims=0)
-    front.node("Concat", ["exit.mean", "exit.max"], "exit.pooled", axis=1)
+    front.node("Sub", ["exit.mask.column", front.weight("exit.one", np.float32(1))], "exit.padding")
+    front.node("Mul", ["exit.padding", front.weight("exit.low", np.float32(-PADDING))], "exit.padding.bias")
+    front.weight("exit.flat", np.array([0, -1], np.int64))
     for name, network in exits.items():
-        add_network(front, name, network)
+        add_network(front, name, network, watched)
         above = front.weight(f"{name}.above", np.float32(network.above))
         front.node("Greater", [f"{name}.doubts", above], f"{name}.doubtful")
     # The graph has a default for this input, so programs may omit it.
@@ -178,30 +180,34 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
     model.graph.initializer.extend([*front.weights, *none.weights])
 
 
-def add_network(graph: Graph, name: str, network: ExitNetwork) -> None:
-    """Adds the nodes that compute NAME.doubts, of shape [batch, 1], from pooled vectors."""
+def add_network(graph: Graph, name: str, network: ExitNetwork, watched: str) -> None:
+    """Adds the nodes that compute NAME.doubts, of shape [batch, 1], from the watched vectors."""
+    graph.node("MatMul", [watched, graph.weight(f"{name}.queries", network.queries)], f"{name}.scores")
+    graph.node("Add", [f"{name}.scores", "exit.padding.bias"], f"{name}.scores.masked")
+    graph.node("Softmax", [f"{name}.scores.masked"], f"{name}.weights", axis=1)
+    graph.node("Transpose", [f"{name}.weights"], f"{name}.weights.rows", perm=[0, 2, 1])
+    graph.node("MatMul", [f"{name}.weights.rows", watched], f"{name}.means")
+    graph.node("Reshape", [f"{name}.means", "exit.flat"], f"{name}.pooled")
     hidden = graph.weight(f"{name}.hidden.weight", network.hidden)
-    graph.node("MatMul", ["exit.pooled", hidden], f"{name}.hidden.product")
+    graph.node("MatMul", [f"{name}.pooled", hidden], f"{name}.hidden.product")
     bias = graph.weight(f"{name}.hidden.bias", network.hidden_bias)
     graph.node("Add", [f"{name}.hidden.product", bias], f"{name}.hidden")
     graph.node("Relu", [f"{name}.hidden"], f"{name}.active")
     graph.node("MatMul", [f"{name}.active", graph.weight(f"{name}.doubt.weight", network.doubt)], f"{name}.doubts")
 
 
-def pooled(vectors: np.ndarray) -> np.ndarray:
-    """The input of the networks: the mean and the maximum of the vectors of a text."""
-    return np.concatenate([vectors.mean(0), vectors.max(0)]).astype(np.float32)
-
-
-def read(model: ExportedModel, place: ExitConfig, texts: Sequence[str]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The pooled vectors after the lowest layers, and for each network whether the model finds something in each text."""
+def read(
+    model: ExportedModel, place: ExitConfig, texts: Sequence[str]
+) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+    """The vectors of each text after the lowest layers, and for each network whether the model finds something in each text."""
     vectors: list[np.ndarray] = []
     doubts: dict[str, list[bool]] = {name: [] for name in place.networks()}
     for found, *logits in model.outputs(texts, place.max_tokens, [place.watched, *place.nothing]):
-        vectors.append(pooled(found))
+        # Half precision is enough, and the vectors of all texts take a gigabyte in it.
+        vectors.append(found.astype(np.float16))
         for name, doubtful in place.networks().items():
             doubts[name].append(doubtful(dict(zip(place.nothing, logits, strict=True))))
-    return np.array(vectors), {name: np.array(of_network) for name, of_network in doubts.items()}
+    return vectors, {name: np.array(of_network) for name, of_network in doubts.items()}
 
 
 def load_without_exit(folder: Path, watched: Sequence[str], threads: int) -> ExportedModel:
@@ -217,48 +223,79 @@ def load_without_exit(folder: Path, watched: Sequence[str], threads: int) -> Exp
         graph.unlink()
 
 
-def learn(vectors: np.ndarray, doubts: np.ndarray, seed: int) -> nn.Sequential:
-    """Trains a network. In training each input is scaled to a standard deviation of one; the returned network reads unscaled vectors."""
+class Pooled(nn.Module):
+    """The network in torch. It reads vectors that are scaled to a standard deviation of one."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.queries = nn.Linear(size, QUERIES, bias=False)
+        self.hidden = nn.Linear(QUERIES * size, HIDDEN)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.doubt = nn.Linear(HIDDEN, 1)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        weights = (self.queries(x) + (1 - mask[..., None]) * PADDING).softmax(1)
+        means = (weights.transpose(1, 2) @ x).flatten(1)
+        return self.doubt(self.dropout(torch.relu(self.hidden(means))))[:, 0]
+
+
+def padded(vectors: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Vectors of texts as one tensor, and its mask."""
+    longest = max(map(len, vectors))
+    x, mask = torch.zeros(len(vectors), longest, vectors[0].shape[1]), torch.zeros(len(vectors), longest)
+    for index, of_text in enumerate(vectors):
+        x[index, : len(of_text)] = torch.from_numpy(of_text).float()
+        mask[index, : len(of_text)] = 1
+    return x, mask
+
+
+def learn(vectors: Sequence[np.ndarray], doubts: np.ndarray, seed: int) -> tuple[Pooled, torch.Tensor, torch.Tensor]:
+    """Trains a network. Returns it with the means and the standard deviations of its inputs."""
     torch.manual_seed(seed)
-    x, y = torch.from_numpy(vectors), torch.from_numpy(doubts).float()
-    middle, deviation = x.mean(0), x.std(0) + 1e-5
-    x = (x - middle) / deviation
-    network = nn.Sequential(nn.Linear(x.shape[1], HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))
+    sample = torch.from_numpy(np.concatenate(vectors[:4000])).float()
+    middle, deviation = sample.mean(0), sample.std(0) + 1e-5
+    network = Pooled(len(middle))
+    batches = trainer.batches([len(of_text) for of_text in vectors], TOKENS, random.Random(seed))
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01)
-    steps = EPOCHS * -(-len(x) // BATCH)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, steps)
-    weight = torch.tensor(DOUBTFUL_WEIGHT)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, EPOCHS * len(batches))
+    y, weight = torch.from_numpy(doubts).float(), torch.tensor(DOUBTFUL_WEIGHT)
+    network.train()
     for _ in range(EPOCHS):
-        for batch in torch.randperm(len(x)).split(BATCH):
-            loss = F.binary_cross_entropy_with_logits(network(x[batch])[:, 0], y[batch], pos_weight=weight)
+        for number in torch.randperm(len(batches)):
+            batch = batches[number]
+            x, mask = padded([vectors[index] for index in batch])
+            told = network((x - middle) / deviation, mask)
+            loss = F.binary_cross_entropy_with_logits(told, y[batch], pos_weight=weight)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-    first = network[0]
-    with torch.no_grad():
-        first.weight /= deviation
-        first.bias -= first.weight @ middle
-    return network
+    return network.eval(), middle, deviation
 
 
 def train_network(
-    learnt: tuple[np.ndarray, np.ndarray], held: tuple[np.ndarray, np.ndarray], seed: int, name: str
+    learnt: tuple[Sequence[np.ndarray], np.ndarray], held: tuple[Sequence[np.ndarray], np.ndarray], seed: int, name: str
 ) -> ExitNetwork:
     """Trains a network with `learn` and determines its threshold with held-out texts."""
-    network = learn(*learnt, seed)
+    network, middle, deviation = learn(*learnt, seed)
     vectors, doubts = held
+    told = np.empty(len(vectors), np.float32)
     with torch.no_grad():
-        told = network(torch.from_numpy(vectors))[:, 0].numpy()
+        for batch in trainer.batches([len(of_text) for of_text in vectors], TOKENS):
+            x, mask = padded([vectors[index] for index in batch])
+            told[batch] = network((x - middle) / deviation, mask).numpy()
     above = float(np.quantile(told[doubts], LOST, method="lower")) - 1e-3
     print(
         f"{name}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} continue; "
         f"of the others {metrics.share_above(told[~doubts], above):.1%}",
         flush=True,
     )
-    hidden, _, doubt = network
-    weights = [value.detach().numpy().T for value in (hidden.weight, hidden.bias, doubt.weight)]
-    return ExitNetwork(*weights, above - doubt.bias.item())
+    # The network in the graph reads unscaled vectors. A constant added to all scores does not change their softmax.
+    queries = network.queries.weight.detach() / deviation
+    hidden = network.hidden.weight.detach().view(HIDDEN, QUERIES, -1) / deviation
+    bias = network.hidden.bias.detach() - (hidden @ middle).sum(1)
+    arrays = (queries.T, hidden.flatten(1).T, bias, network.doubt.weight.detach().T)
+    return ExitNetwork(*(array.contiguous().numpy() for array in arrays), above - network.doubt.bias.item())
 
 
 def add(folder: Path, place: ExitConfig, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
