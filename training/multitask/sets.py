@@ -419,7 +419,9 @@ def sets_of_pairs() -> Iterator[TaskSet]:
     for file, most in ENTAILMENT.items():
         yield open_set(file, f"nli/{file}", nli, most)
     files = ("own", "english", "many_languages", "genres", "short_premises", "talk_and_prose", "inferences", "contexts")
-    claims = {"claims": 6, "claims_of_news": 6}
+    in_languages = ("in_chinese", "in_russian", "in_europe", "in_world")
+    twins = ("facts_business", "facts_science", "facts_stories", "everyday", *in_languages)
+    claims = {"claims": 6, "claims_of_news": 6, **dict.fromkeys(twins, 4)}
     yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0})
     yield open_set("part_qnli", "relevance/part_qnli", relevance)
     yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
