@@ -324,6 +324,8 @@ OWN_HARM = {
     "balanced": 8,
     "dev_a": 0,
     "dev_b": 0,
+    "dev_c": 0,
+    "dev_ordinary": 0,
 }
 OWN_TOXIC = {
     "english": 4,
@@ -422,11 +424,11 @@ def sets_of_pairs() -> Iterator[TaskSet]:
     in_languages = ("in_chinese", "in_russian", "in_europe", "in_world")
     twins = ("facts_business", "facts_science", "facts_stories", "everyday", *in_languages)
     claims = {"claims": 6, "claims_of_news": 6, **dict.fromkeys(twins, 4)}
-    yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0})
+    yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0, "dev_twins": 0})
     yield open_set("part_qnli", "relevance/part_qnli", relevance)
     yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
     yield open_set("oasst_pairs", "relevance/oasst_pairs_en", relevance)
-    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10})
+    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "near_misses": 6, "dev_pairs": 0})
 
 
 def harmless_sets() -> Iterator[TaskSet]:
