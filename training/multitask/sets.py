@@ -307,6 +307,11 @@ TOXIC = {
     "dravidian_ml_kn": 4000,
     "suomi24_fi": None,
 }
+# Harmful texts, each with a harmless twin of the same topic, words and tone.
+TWINS = (
+    *("twins_crimes_privacy", "twins_violence_self_harm", "twins_hate_harassment", "twins_sexual_graphic"),
+    *("twins_advice_malware", "twins_answers_long", "twins_in_europe", "twins_in_world"),
+)
 # Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
 OWN_HARM = {
     "english_requests": 8,
@@ -322,6 +327,7 @@ OWN_HARM = {
     "requests_asia_africa_second_hand": 8,
     "answers_second_hand": 8,
     "balanced": 8,
+    **dict.fromkeys(TWINS, 8),
     "dev_a": 0,
     "dev_b": 0,
     "dev_c": 0,
