@@ -30,12 +30,3 @@ CASES = [
     case("words that are no URL", "and/or 3.14 e.g. this.That http https", stand_in=[]),
     case("an e-mail address", "write to ada@example.org", stand_in=[]),
 ]
-
-# Differences from llm-guard, with reasons.
-OVERLAY = {
-    MALICIOUS[5]: ({"isValid": True, "score": -1}, "a miss: to guard's own model this URL is not malicious enough"),
-}
-
-for one in CASES:
-    if one.name in OVERLAY:
-        one.expected, one.why = OVERLAY[one.name]
