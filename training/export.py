@@ -18,6 +18,7 @@ share (see `publish.py`). The vectors of other bases become int8.
 
 from __future__ import annotations
 
+import argparse
 import json
 import logging
 from collections.abc import Sequence
@@ -91,15 +92,21 @@ def measure_ranges(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], m
     return found
 
 
-def save_ranges(ranges: Ranges, path: Path) -> None:
-    np.savez(path, **{f"{index}.{part}": value for index, layer in enumerate(ranges) for part, value in layer.items()})
+def ranges_of_training(
+    model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int, args: argparse.Namespace
+) -> Ranges:
+    """Measures the ranges, and writes them to the training's folder `work`.
 
-
-def with_ranges_of(ranges: Ranges, path: Path, layers: int) -> Ranges:
-    """The ranges, with those of the lowest `layers` layers from a file of `save_ranges`: equal layers become equal graphs."""
-    with np.load(path) as file:
-        lowest = [{part: file[f"{index}.{part}"] for part in ranges[index]} for index in range(layers)]
-    return [*lowest, *ranges[layers:]]
+    With `--layer-ranges`, those of the frozen layers come from the file of another model: equal layers become equal graphs.
+    """
+    ranges = measure_ranges(model, tokenizer, texts, max_tokens)
+    if args.layer_ranges:
+        with np.load(args.layer_ranges) as file:
+            for index, layer in enumerate(ranges[: args.frozen]):
+                layer.update({part: file[f"{index}.{part}"] for part in layer})
+    named = {f"{index}.{part}": value for index, layer in enumerate(ranges) for part, value in layer.items()}
+    np.savez(args.out / "work" / "ranges.npz", **named)
+    return ranges
 
 
 def smoothing_factors(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:

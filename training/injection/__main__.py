@@ -120,10 +120,7 @@ def main() -> None:
 
     # The int8 model is calibrated, because it runs in the product.
     held = datasets.rows_of_split(rows, "calibration")
-    ranges = export.measure_ranges(model, tokenizer, [row.text for row in held], MAX_LENGTH)
-    if args.layer_ranges:
-        ranges = export.with_ranges_of(ranges, args.layer_ranges, args.frozen)
-    export.save_ranges(ranges, work / "ranges.npz")
+    ranges = export.ranges_of_training(model, tokenizer, [row.text for row in held], MAX_LENGTH, args)
     export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)

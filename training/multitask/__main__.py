@@ -77,10 +77,7 @@ def main() -> None:
         model.save(work / "weights.safetensors")
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
-    ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
-    if args.layer_ranges:
-        ranges = export.with_ranges_of(ranges, args.layer_ranges, args.frozen)
-    export.save_ranges(ranges, work / "ranges.npz")
+    ranges = export.ranges_of_training(model, tokenizer, held, MAX_LENGTH, args)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
     def exported() -> ExportedModel:
