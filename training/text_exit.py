@@ -19,7 +19,7 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 from torch.nn import functional as F
 
-from . import metrics, trainer
+from . import datasets, metrics, trainer
 from .encoder import PADDING
 from .export import Graph
 from .runtime import ExportedModel
@@ -315,12 +315,12 @@ def add(folder: Path, place: ExitConfig, learnt: Sequence[str], held: Sequence[s
 def run(
     parser: argparse.ArgumentParser,
     place: ExitConfig,
-    texts_of: Callable[[argparse.Namespace], Mapping[str, Sequence[str]]],
+    texts_of: Callable[[argparse.Namespace], Mapping[str, Iterable[str]]],
     alone: Sequence[str],
 ) -> None:
     """Runs the command of a training: copies a model and inserts an exit.
 
-    `texts_of` returns the texts of each split in random order. `alone` names the heads that may be needed alone: only their answers are valid
+    `texts_of` returns the texts of each split. `alone` names the heads that may be needed alone: only their answers are valid
     for rows that `place.alone` marks.
     """
     parser.add_argument("--model", required=True, type=Path, help="folder of a model")
@@ -328,7 +328,11 @@ def run(
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)
-    texts = texts_of(args)
+    # In random order, because only the first ones are used.
+    key = str(args.seed)
+    texts = {
+        split: sorted(found, key=lambda text: datasets.digest(text, key)) for split, found in texts_of(args).items()
+    }
     add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD_OUT], args.seed, args.threads)
     path = args.out / "config.json"
     config = json.loads(path.read_text("utf-8"))

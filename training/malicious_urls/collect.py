@@ -42,10 +42,7 @@ def sites(lines: Iterable[str], count: int) -> Iterator[dict]:
     for line in lines:
         if match := COSMETIC.match(line):
             found.update(name for name in match[1].split(",") if "." in name)
-    names = sorted(found)
-    random.Random(1).shuffle(names)
-    for name in names[:count]:
-        yield {"text": f"https://{name}/", "label": "benign", "source": "easylist"}
+    return front_pages(found, count, "easylist")
 
 
 def preloaded(data: bytes, count: int) -> Iterator[dict]:
@@ -56,10 +53,15 @@ def preloaded(data: bytes, count: int) -> Iterator[dict]:
         if data[at] & IS_WHOLE_NAME and b"." in name:
             found.add(registered(name.decode()))
         at += 2 + len(name)
-    names = sorted(found)
+    return front_pages(found, count, "hstspreload")
+
+
+def front_pages(sites: set[str], count: int, source: str) -> Iterator[dict]:
+    """The front pages of `count` random sites."""
+    names = sorted(sites)
     random.Random(1).shuffle(names)
     for name in names[:count]:
-        yield {"text": f"https://{name}/", "label": "benign", "source": "hstspreload"}
+        yield {"text": f"https://{name}/", "label": "benign", "source": source}
 
 
 def write(path: Path, rows: Iterable[dict]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import datasets, text_exit
+from .. import text_exit
 from . import HARM, MAX_LENGTH, TOXICITY
 from .rows import add_data_arguments, examples_for
 
@@ -38,14 +38,13 @@ PLACE = text_exit.ExitConfig(
 )
 
 
-def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
+def texts_of(args: argparse.Namespace) -> dict[str, set[str]]:
     """The texts of all tasks: ordinary texts of many kinds matter most."""
     by_split: dict[str, set[str]] = {"train": set(), "calibration": set()}
     for example in examples_for(args):
         if example.split in by_split:
             by_split[example.split].add(example.text)
-    key = str(args.seed)
-    return {split: sorted(texts, key=lambda text: datasets.digest(text, key)) for split, texts in by_split.items()}
+    return by_split
 
 
 def main() -> None:
