@@ -103,6 +103,25 @@ fn wait(answer: &Answer) -> Result<Arc<Reply>, EngineError> {
         .expect("an answer in time")
 }
 
+/// Asserts that texts have the same answers under load, with a release of memory meanwhile, as one after the other.
+fn assert_equal_under_load(models: &[ModelHandle], texts: &[String]) {
+    let questions: Vec<(&ModelHandle, &String)> = texts
+        .iter()
+        .flat_map(|text| models.iter().map(move |model| (model, text)))
+        .collect();
+    let alone: Vec<_> = questions
+        .iter()
+        .map(|(model, text)| wait(&ask_text(model, text)).unwrap())
+        .collect();
+    let asked: Vec<Answer> = questions.iter().map(|(model, text)| ask_text(model, text)).collect();
+    // Releasing memory does not affect concurrent runs.
+    models.iter().for_each(|model| model.model().rest());
+    for (answer, alone) in asked.iter().zip(alone) {
+        let together = wait(answer).unwrap();
+        assert_eq!((&together.parts, &together.spans), (&alone.parts, &alone.spans));
+    }
+}
+
 #[test]
 fn engines_with_other_thread_counts_live_side_by_side() {
     let (one, two) = (engine(1), engine(2));
@@ -211,7 +230,6 @@ fn models_with_the_same_layers_run_them_once() {
     }
     assert_eq!(engine.rows_of_shared_layers(), 1);
 
-    // 50 texts under load, with a release of memory meanwhile.
     let words = ["calm", "quiet", "neutral", "loud", "wild", "attack"];
     let texts: Vec<String> = (0..50)
         .map(|number| {
@@ -221,19 +239,7 @@ fn models_with_the_same_layers_run_them_once() {
                 .join(" ")
         })
         .collect();
-    let questions: Vec<_> = texts
-        .iter()
-        .flat_map(|text| models.iter().map(move |model| (model, text)))
-        .collect();
-    let alone: Vec<_> = questions
-        .iter()
-        .map(|(model, text)| wait(&ask_text(model, text)).unwrap())
-        .collect();
-    let asked: Vec<Answer> = questions.iter().map(|(model, text)| ask_text(model, text)).collect();
-    models[0].model().rest();
-    for (answer, alone) in asked.iter().zip(alone) {
-        assert_eq!(wait(answer).unwrap().parts, alone.parts);
-    }
+    assert_equal_under_load(&models, &texts);
 }
 
 #[test]
@@ -278,21 +284,7 @@ fn runs_at_the_same_time_give_the_scores_of_runs_alone() {
         })
         .collect();
     let models = ["prompt-injection", "ner"].map(|name| load(engine, name, 64));
-    let questions: Vec<(&ModelHandle, &String)> = texts
-        .iter()
-        .flat_map(|text| models.iter().map(move |model| (model, text)))
-        .collect();
-    let alone: Vec<_> = questions
-        .iter()
-        .map(|(model, text)| wait(&ask_text(model, text)).unwrap())
-        .collect();
-    let asked: Vec<Answer> = questions.iter().map(|(model, text)| ask_text(model, text)).collect();
-    // Releasing memory does not affect concurrent runs.
-    models.iter().for_each(|model| model.model().rest());
-    for (answer, alone) in asked.iter().zip(alone) {
-        let together = wait(answer).unwrap();
-        assert_eq!((&together.parts, &together.spans), (&alone.parts, &alone.spans));
-    }
+    assert_equal_under_load(&models, &texts);
 }
 
 #[test]

@@ -24,10 +24,11 @@ const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_pat
 /// The ONNX Runtime option for how long a pool thread without work spins before it sleeps, in microseconds. The pause
 /// between two operators is shorter; a longer time would take the core from other runs.
 const SPIN_DURATION: (&str, &str) = ("session.intra_op.spin_duration_us", "50");
+
 /// A graph and its session.
 pub(super) struct LoadedGraph {
     session: Session,
-    /// Whether rows must run alone: see [`Batching::Single`].
+    /// Whether rows must run alone: see [`Batching::Single`](crate::engine::Batching::Single).
     pub is_single: bool,
 }
 
@@ -54,7 +55,7 @@ impl Input {
     }
 
     /// The tensor of shape `[rows, width]`, or `[rows, 1]` for [`Input::Alone`]. Short rows are padded with `pad`.
-    pub fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
+    fn tensor(self, rows: &[&Row], width: usize, pad: u32) -> Result<Tensor<i64>, ort::Error> {
         let width = if self == Self::Alone { 1 } else { width };
         let mut values = Vec::with_capacity(rows.len() * width);
         for row in rows {
@@ -75,6 +76,11 @@ impl Input {
         }
         Tensor::from_array(([rows.len(), width], values))
     }
+}
+
+/// One tensor per input; see [`Input::tensor`].
+pub(super) fn tensors(inputs: &[Input], rows: &[&Row], width: usize, pad: u32) -> Result<Vec<Tensor<i64>>, ort::Error> {
+    inputs.iter().map(|input| input.tensor(rows, width, pad)).collect()
 }
 
 impl LoadedGraph {
@@ -112,6 +118,7 @@ impl LoadedGraph {
         })
     }
 
+    /// The names of the outputs.
     pub fn outputs(&self) -> Vec<String> {
         let outputs = self.session.outputs().iter();
         outputs.map(|output| output.name().to_owned()).collect()

@@ -1,4 +1,4 @@
-//! Models on ONNX Runtime: sessions, and tensors from rows.
+//! Models on ONNX Runtime.
 
 mod external;
 mod graph;
@@ -22,7 +22,7 @@ use crate::engine::runtime::Runtime;
 use crate::model_files::ModelFileError;
 use crate::model_folder::{Content, ModelFolder};
 use crate::tokens::{Row, Rows, TextReader, TokenizeError, Tokenizers};
-use graph::{Input, LoadedGraph};
+use graph::{Input, LoadedGraph, tensors};
 use session::{Memory, Outputs, SharedSession};
 pub(in crate::engine) use shared_layers::LayerFiles;
 use shared_layers::{SharedLayers, Vectors};
@@ -144,12 +144,7 @@ impl Model {
         vectors: Option<&Vectors>,
         memory: Memory,
     ) -> Result<Outputs<'_>, ort::Error> {
-        let pad = self.pad();
-        let tensors = self
-            .inputs
-            .iter()
-            .map(|input| input.tensor(rows, width, pad))
-            .collect::<Result<Vec<_>, _>>()?;
+        let tensors = tensors(&self.inputs, rows, width, self.pad())?;
         let vectors = vectors
             .map(|vectors| TensorRef::from_array_view((vectors.shape.clone(), vectors.values.as_slice())))
             .transpose()?;
@@ -217,7 +212,7 @@ impl Backend for Model {
             ids: vec![self.pad()].into(),
             ..Row::default()
         };
-        let vectors = self.lower.as_ref().map(|lower| lower.layers.rest(self.pad()));
+        let vectors = self.lower.as_ref().map(|lower| lower.layers.rest(&row));
         // If the model can't run, its callers get the error.
         let _ = vectors
             .transpose()

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use ort::AsPointer;
 use ort::sys::OrtValue;
 
-use super::graph::{Input, LoadedGraph};
+use super::graph::{Input, LoadedGraph, tensors};
 use super::session::{Memory, SharedSession};
 use crate::engine::error::EngineError;
 use crate::engine::runtime::Runtime;
@@ -142,22 +142,15 @@ impl SharedLayers {
         slot.is_some_and(|slot| matches!(slot.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Releases the kept vectors and the unused memory of the session, with a run of one token `pad`.
-    pub fn rest(&self, pad: u32) -> Result<Vectors, ort::Error> {
+    /// Releases the kept vectors and the unused memory of the session, with a run of a short row.
+    pub fn rest(&self, row: &Row) -> Result<Vectors, ort::Error> {
         *self.lock() = Kept::default();
-        let row = Row {
-            ids: vec![pad].into(),
-            ..Row::default()
-        };
-        self.run(&[&row], 1, pad, Memory::GiveBack)
+        // A row alone is not padded.
+        self.run(&[row], row.ids.len(), 0, Memory::GiveBack)
     }
 
     fn run(&self, rows: &[&Row], width: usize, pad: u32, memory: Memory) -> Result<Vectors, ort::Error> {
-        let tensors = self
-            .inputs
-            .iter()
-            .map(|input| input.tensor(rows, width, pad))
-            .collect::<Result<Vec<_>, _>>()?;
+        let tensors = tensors(&self.inputs, rows, width, pad)?;
         let inputs: Vec<&dyn AsPointer<Sys = OrtValue>> = tensors.iter().map(|tensor| tensor as _).collect();
         let outputs = self.session.run(&inputs, memory)?;
         let vectors = outputs
