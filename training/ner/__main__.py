@@ -76,8 +76,8 @@ def main() -> None:
         model.save(work / "weights.safetensors")
 
     held = [row.text for row in rows if row.split == "calibration"]
-    ranges = export.ranges_of_training(model, tokenizer, held, MAX_LENGTH, args)
-    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
+    ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx", args.shared_layers_of, args.frozen)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     guard = {
         "name": NAME,

@@ -29,7 +29,7 @@ class SpanRow:
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
-    parser.add_argument("--licences", default=",".join(datasets.LICENCES), help="licence classes to use")
+    parser.add_argument("--licences", default="open", help="licence classes to use")
     parser.add_argument("--seed", type=int, default=trainer.Settings.seed)
     parser.add_argument("--threads", type=int, default=trainer.Settings.threads)
 
