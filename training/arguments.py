@@ -40,10 +40,10 @@ def add_training_arguments(
         help="number of lowest layers that are not trained; four of them make a step a fifth faster",
     )
     parser.add_argument(
-        "--layer-ranges",
+        "--shared-layers-of",
         type=Path,
-        help="the file work/ranges.npz of a model with the same frozen layers, so that the exported layers are equal too and "
-        "training.publish --shared-layers can share them",
+        help="a published model from whose layers the training started; the exported graph takes over the frozen ones unchanged, "
+        "so that training.publish --shared-layers can share them",
     )
     parser.add_argument("--reuse", action="store_true", help="use OUT/work/weights.safetensors instead of training")
 

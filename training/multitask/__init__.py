@@ -1,8 +1,17 @@
-"""The multi-task model for harmful content, toxicity, emotion, bias, refusal, entailment, meaning and relevance: heads and labels."""
+"""The multi-task models: heads and labels.
 
-NAME = "multitask"
-VERSION = "0.4.0"
+`moderation` finds harmful content and toxicity. `multitask` has the other tasks: emotion, bias, refusal, entailment, topics, relevance.
+"""
+
 MAX_LENGTH = 256
+# The length of windows in the product: `moderation` has the windows of prompt-injection, so that both models share the lowest layers of them.
+WINDOW_LENGTHS = {"moderation": 128}
+# The versions and the tasks of the models.
+VERSIONS = {"moderation": "0.1.0", "multitask": "0.5.0"}
+MODELS = {
+    "moderation": ("harm", "toxicity"),
+    "multitask": ("emotion", "bias", "refusal", "nli", "topics", "relevance"),
+}
 
 # Whether a text asks for harm or is harmful, and the kinds of harm. The kinds follow the taxonomy of MLCommons AILuminate 1.0, with insults, malware, lies about
 # elections and gore as kinds of their own.
@@ -34,10 +43,12 @@ HEADS: dict[str, list[str]] = {
     "relevance": ["relevant"],
 }
 UNIT_HEADS = ["meaning"]
+# The heads of tasks that have others than their own.
+HEADS_OF_TASKS = {"topics": ("meaning",), "relevance": ("meaning", "relevance")}
 # The training languages of each head, with hundreds of texts each. The option on_untrained_language applies to all others.
 LANGUAGES = {
-    # Nine more training languages (cs da fi he id sr th tr uk) have more harmless texts above the threshold; their curves correct that.
-    "toxicity": "ar de el en es fr hi hu it ja ko nl no pl pt ro ru sv sw vi zh".split(),
+    "harm": "ar bn de en es fr hi id it ja ko nl pl pt ru sw th tr uk vi zh".split(),
+    "toxicity": "ar cs da de el en es fi fr hi hu id it ja ko nl no pl pt ro ru sr sv sw th tr uk vi zh".split(),
     "emotion": ["en"],
     "bias": ["en"],
     "refusal": ["en", "ru", "zh"],

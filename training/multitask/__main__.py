@@ -1,4 +1,4 @@
-"""python -m training.multitask --data DIR --base DIR --out DIR: trains, exports and evaluates the model."""
+"""python -m training.multitask --name NAME --data DIR --base DIR --out DIR: trains, exports and evaluates a model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
 from ..start_weights import load_layers, load_start_weights
-from . import HEADS, LANGUAGES, MAX_LENGTH, NAME, UNIT_HEADS, VERSION
-from .evaluate import fit_comparison, best_logit_thresholds, evaluate
+from . import HEADS, LANGUAGES, MAX_LENGTH, MODELS, UNIT_HEADS, VERSIONS, WINDOW_LENGTHS
+from .evaluate import READ_ALWAYS, best_logit_thresholds, evaluate, fit_comparison, ordinary_logits
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 from .sets import TASKS
@@ -27,6 +27,7 @@ ACTIVATIONS = {"nli": "softmax", "meaning": "none"}
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.multitask", description=__doc__)
     add_data_arguments(parser)
+    parser.add_argument("--name", choices=MODELS, default="moderation", help="the model to train; default: moderation")
     add_training_arguments(parser, epochs=1, rate=RATE, frozen=FROZEN)
     parser.add_argument(
         "--share",
@@ -36,7 +37,9 @@ def arguments() -> argparse.Namespace:
         metavar="TASK=PART",
         help="the share of a task's batches in an epoch, such as emotion=0.1, for tasks that are trained already; may be repeated",
     )
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.tasks = args.tasks or ",".join(MODELS[args.name])
+    return args
 
 
 def share(text: str) -> tuple[str, float]:
@@ -60,49 +63,54 @@ def main() -> None:
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
-    model = MultiTask(base.shape).load_base(base)
+    model = MultiTask(base.shape, args.tasks.split(",")).load_base(base)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
         learnt = [e for e in examples if e.split == "train"]
         if args.start:
             load_start_weights(model, args.start)
-        elif args.layers_of:
-            load_layers(model, args.layers_of, with_heads=True)
         else:
-            some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
-            model.initialize_meaning_head(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
+            if args.layers_of:
+                load_layers(model, args.layers_of)
+            if "meaning" in model.heads:
+                some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
+                model.initialize_meaning_head(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])
         losses = Losses(model, tokenizer, learnt)
         trainer.optimise(model, losses.lengths(), losses.plan(settings, dict(args.share)), losses, settings)
         model.save(work / "weights.safetensors")
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
-    ranges = export.ranges_of_training(model, tokenizer, held, MAX_LENGTH, args)
+    ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
     export.write_tokenizer(tokenizer, args.out / "tokenizer.json")
 
     def exported() -> ExportedModel:
-        export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx")
+        export.export(model, ranges, work / "model.fp32.onnx", args.out / "model.onnx", args.shared_layers_of, args.frozen)
         return ExportedModel(args.out / "model.onnx", args.out / "tokenizer.json", args.threads)
 
-    # Shifts the scores of emotions and refusals so that 0.5 is their best threshold.
+    # Shifts the scores of emotions and refusals so that 0.5 is their best threshold, and those of harm and toxicity so that few ordinary
+    # texts are above 0.5.
     plain = exported()
+    edges = {task: best_logit_thresholds(task, examples, plain) for task in ("emotion", "refusal") if task in model.heads}
+    edges |= {task: ordinary_logits(task, examples, plain) for task in READ_ALWAYS if task in model.heads}
     with torch.no_grad():
-        for task in ("emotion", "refusal"):
-            edges = best_logit_thresholds(task, examples, plain)
-            model.head.bias[model.head_slices()[task]] -= torch.from_numpy(edges).float()
+        for task, of_labels in edges.items():
+            model.head.bias[model.head_slices()[task]] -= torch.from_numpy(of_labels).float()
+            print(task, "logits of 0.5:", of_labels.round(2).tolist(), flush=True)
     int8 = exported()
     comparing = fit_comparison(examples, int8)
     guard = {
-        "name": NAME,
-        "version": VERSION,
+        "name": args.name,
+        "version": VERSIONS[args.name],
         "max_length": MAX_LENGTH,
+        **({"window_length": WINDOW_LENGTHS[args.name]} if args.name in WINDOW_LENGTHS else {}),
         "ordinary_case": True,
         "license": "Apache-2.0",
         "training_data": args.licences.split(","),
-        "comparing": comparing,
+        **({"comparing": comparing} if comparing else {}),
     }
-    activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in HEADS}
-    labels = {name: [] if name in UNIT_HEADS else labels for name, labels in HEADS.items()}
+    activations = {name: ACTIVATIONS.get(name, "sigmoid") for name in model.heads}
+    labels = {name: [] if name in UNIT_HEADS else HEADS[name] for name in model.heads}
     export.write_config(model, labels, guard, args.out / "config.json", activations, LANGUAGES)
 
     clinc = datasets.data_folder(args.data) / "topics" / "clinc_train.jsonl.gz"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .. import text_exit
-from . import HARM, MAX_LENGTH, TOXICITY
+from . import HARM, MAX_LENGTH, MODELS, TOXICITY
 from .rows import add_data_arguments, examples_for
 
 # A text with a higher probability for a label continues.
@@ -40,6 +40,7 @@ PLACE = text_exit.ExitConfig(
 
 def texts_of(args: argparse.Namespace) -> dict[str, set[str]]:
     """The texts of all tasks: ordinary texts of many kinds matter most."""
+    args.tasks = args.tasks or ",".join(MODELS["moderation"])
     by_split: dict[str, set[str]] = {"train": set(), "calibration": set()}
     for example in examples_for(args):
         if example.split in by_split:

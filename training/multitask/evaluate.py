@@ -42,6 +42,9 @@ RIGHT_BELOW = 0.01
 COSINES = 12.0
 # The minimum number of texts of a label for choosing a threshold.
 ENOUGH = 15
+# The tasks whose scanners read everything that people write, the maximum share of ordinary texts above 0.5 for a label, and the number of
+# texts that determine it.
+READ_ALWAYS, ORDINARY_ABOVE, ORDINARY = ("harm", "toxicity"), 0.003, 3000
 
 
 def f1(truth: np.ndarray, said: np.ndarray) -> float:
@@ -71,6 +74,15 @@ def best_logit_thresholds(task: str, examples: Sequence[Example], model: Exporte
         truth = target[known, i] > 0
         edges.append(best_threshold(truth, found[known, i]) if truth.sum() >= ENOUGH else 0.5)
     return metrics.logit(np.array(edges))
+
+
+def ordinary_logits(task: str, examples: Sequence[Example], model: ExportedModel) -> np.ndarray:
+    """The logit of each label that a share ORDINARY_ABOVE of the ordinary texts of the calibration split exceeds, at least 0."""
+    held = [e for e in examples if e.task == task and e.split == "calibration" and e.kind == "ordinary"]
+    if not held:
+        return np.zeros(len(HEADS[task]))
+    scores = Reader(model, {}).scores(task, first(held, ORDINARY)).astype(np.float64).clip(1e-6, 1 - 1e-6)
+    return np.quantile(metrics.logit(scores), 1 - ORDINARY_ABOVE, axis=0, method="higher").clip(min=0)
 
 
 class Reader:
@@ -241,7 +253,7 @@ def evaluate(examples: Sequence[Example], int8: ExportedModel, fp32: ExportedMod
         report[f"{task} | {name}"] = result
     for (task, key), (members, scores) in sorted(by_lang.items()):
         report[key] = {"rows": len(members)} | score_figures(task, members, np.array(scores))
-    if clinc.exists():
+    if clinc.exists() and comparing:
         report["topics | clinc zero-shot"] = zero_shot(reader, clinc)
     report["int8"] = {"mean_difference": float(np.mean(differences)), "changed": changed, "of": compared}
     for name, result in report.items():

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from .. import trainer
 from ..datasets import normalise
 from ..encoder import Classifier, Shape
-from . import EMOTIONS, HEADS, UNIT_HEADS
+from . import EMOTIONS, HEADS, HEADS_OF_TASKS, UNIT_HEADS
 from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare meaning vectors. Each has its own scale and offset of the cosine.
@@ -48,8 +48,9 @@ LONGEST_PAIR, STRANGERS = 160, 8
 class MultiTask(Classifier):
     unshipped: ClassVar[tuple[str, ...]] = ("scale", "offset")
 
-    def __init__(self, shape: Shape):
-        heads = {name: len(labels) for name, labels in HEADS.items()}
+    def __init__(self, shape: Shape, tasks: Sequence[str] = TASKS):
+        needed = {head for task in tasks for head in HEADS_OF_TASKS.get(task, (task,))}
+        heads = {name: len(labels) for name, labels in HEADS.items() if name in needed}
         super().__init__(shape, heads, own_pools=True, unit_heads=UNIT_HEADS)
         self.scale = nn.Parameter(torch.full((len(COMPARING),), 10.0))
         self.offset = nn.Parameter(torch.full((len(COMPARING),), -3.0))
@@ -75,8 +76,8 @@ class MultiTask(Classifier):
         return self
 
 
-# The texts of a batch of a comparing task, and the multiples to which rows and tokens of the other texts are padded.
-COMPARED, ROWS_STEP, TOKENS_STEP = 32, 64, 16
+# The texts of a batch of a comparing task, and the multiples to which rows and tokens are padded.
+COMPARED, ROWS_STEP, TOKENS_STEP = 32, 16, 16
 
 
 def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -87,9 +88,7 @@ def _padded(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
 def _in_few_shapes(ids: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
     """Ids and mask, padded to a few shapes, because compiling CPU kernels for a new shape takes seconds."""
     rows, longest = len(ids), max(map(len, ids))
-    tokens = np.zeros((-(-rows // COMPARED) * COMPARED, -(-longest // TOKENS_STEP) * TOKENS_STEP), dtype=np.int64)
-    if rows > COMPARED:
-        tokens = np.zeros((-(-rows // ROWS_STEP) * ROWS_STEP, tokens.shape[1]), dtype=np.int64)
+    tokens = np.zeros((-(-rows // ROWS_STEP) * ROWS_STEP, -(-longest // TOKENS_STEP) * TOKENS_STEP), dtype=np.int64)
     mask = np.zeros_like(tokens)
     mask[:, 0] = 1  # a row of padding must attend to something too
     for index, row in enumerate(ids):

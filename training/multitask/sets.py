@@ -342,8 +342,12 @@ OWN_TOXIC = {
     "functions_middle_east_south_asia": 8,
     "social": 6,
     "everyday_languages": 16,
+    "twins_english": 8,
+    "twins_europe": 8,
+    "twins_world": 8,
     "exam": 0,
     "dev_functions": 0,
+    "dev_twins": 0,
 }
 # Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
@@ -428,13 +432,14 @@ def sets_of_pairs() -> Iterator[TaskSet]:
         yield open_set(file, f"nli/{file}", nli, most)
     files = ("own", "english", "many_languages", "genres", "short_premises", "talk_and_prose", "inferences", "contexts")
     in_languages = ("in_chinese", "in_russian", "in_europe", "in_world")
-    twins = ("facts_business", "facts_science", "facts_stories", "everyday", *in_languages)
+    facts = ("facts_business", "facts_science", "facts_stories", "facts_second_hand", "in_languages_second_hand")
+    twins = (*facts, "everyday", *in_languages)
     claims = {"claims": 6, "claims_of_news": 6, **dict.fromkeys(twins, 4)}
     yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0, "dev_twins": 0})
     yield open_set("part_qnli", "relevance/part_qnli", relevance)
     yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
     yield open_set("oasst_pairs", "relevance/oasst_pairs_en", relevance)
-    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "near_misses": 6, "dev_pairs": 0})
+    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "in_languages": 6, "near_misses": 6, "dev_pairs": 0})
 
 
 def harmless_sets() -> Iterator[TaskSet]:
@@ -457,6 +462,6 @@ def sets() -> Iterator[TaskSet]:
     yield from refusal_sets()
     yield from sets_of_pairs()
     yield open_set("banking77", "topics/banking77_train", intent, 1000)
-    files = ("own", "further", "areas", "domains", "requests", "misleading", "news")
+    files = ("own", "further", "areas", "domains", "requests", "misleading", "news", "second_hand")
     yield from own("topics", topics, dict.fromkeys(files, 4) | {"exam": 0})
     yield from harmless_sets()
