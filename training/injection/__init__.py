@@ -12,9 +12,10 @@ CATEGORIES = ("override", "extraction", "jailbreak", "indirect")
 HEADS = {"direct": LABELS, "indirect": LABELS, "category": CATEGORIES}
 NAME = "prompt-injection"
 VERSION = "0.9.0"
-# The maximum tokens of a text that is read as a whole, and the tokens of a window of a longer text. Windows are shorter, because the model
-# easily misses a short attack in a long window.
-MAX_LENGTH, WINDOW_LENGTH = 256, 128
+# The maximum tokens of a text in training, of a text that the product reads as a whole, and of a window of a longer text. Windows are shorter,
+# because the model easily misses a short attack in a long window. Up to version 0.9.0, nearly all training rows that were cut to MAX_LENGTH were
+# attacks, so the model takes any text of that length for one; none is read.
+MAX_LENGTH, READ_LENGTH, WINDOW_LENGTH = 256, 240, 128
 # The scanner's default threshold. Calibration shifts the scores so that a share FALSE_POSITIVES of ordinary prompts, and of all kinds of
 # harmless data, exceeds it.
 # The maximum median score of ordinary prompts. It is low, because ConversationRisk adds up the scores of all messages.

@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from ..runtime import ExportedModel
-from . import INJECTION, MAX_LENGTH, SAFE, WINDOW_LENGTH
+from . import INJECTION, MAX_LENGTH, READ_LENGTH, SAFE, WINDOW_LENGTH
 from .sets import Text
 
 # The special tokens around a text.
@@ -77,13 +77,15 @@ def select_tokens(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int
     if INJECTION in (row.indirect, row.label):
         # The position of the attack is unknown: mostly it begins the text or is the whole text.
         return 0, MAX_LENGTH - FRAME
+    # Half of the harmless texts are cut like attacks, so that the length tells nothing.
+    window = rng.choice((window, MAX_LENGTH - FRAME))
     start = rng.randrange(count - window + 1)
     return start, start + window
 
 
 def split_windows(tokens: Sequence[int]) -> list[Sequence[int]]:
     """The windows of a text like those of the scanner, without special tokens."""
-    if len(tokens) <= MAX_LENGTH - FRAME:
+    if len(tokens) <= READ_LENGTH - FRAME:
         return [tokens]
     window = WINDOW_LENGTH - FRAME
     starts = range(0, len(tokens) - window // OVERLAP, window - window // OVERLAP)
