@@ -44,7 +44,7 @@ COSINES = 12.0
 ENOUGH = 15
 # The tasks whose scanners read everything that people write, the maximum share of ordinary texts above 0.5 for a label, and the number of
 # texts that determine it.
-READ_ALWAYS, ORDINARY_ABOVE, ORDINARY = ("harm", "toxicity"), 0.003, 3000
+READ_ALWAYS, ORDINARY_ABOVE, ORDINARY = ("harm", "toxicity"), 0.01, 3000
 
 
 def f1(truth: np.ndarray, said: np.ndarray) -> float:
