@@ -57,11 +57,12 @@ def part(
     nodes, read = needed(graph, [output.name for output in outputs], given.name if given else "")
     weights = [weight for weight in graph.initializer if weight.name in read]
     inputs = [port for port in graph.input if port.name in read] + ([given] if given else [])
-    made = helper.make_model(
-        helper.make_graph(nodes, graph.name, inputs, outputs, weights),
-        producer_name=model.producer_name,
-        opset_imports=model.opset_import,
-    )
+    return with_graph(model, helper.make_graph(nodes, graph.name, inputs, outputs, weights))
+
+
+def with_graph(model: onnx.ModelProto, graph: onnx.GraphProto) -> onnx.ModelProto:
+    """A model with another graph, and otherwise like `model`."""
+    made = helper.make_model(graph, producer_name=model.producer_name, opset_imports=model.opset_import)
     made.ir_version = model.ir_version
     return made
 
@@ -96,13 +97,7 @@ def join(lower: onnx.ModelProto, upper: onnx.ModelProto) -> onnx.ModelProto:
     weights = [*lower.graph.initializer, *(weight for weight in upper.graph.initializer if weight.name not in known)]
     made_by_lower = {name for node in lower.graph.node for name in node.output}
     nodes = [*lower.graph.node, *(node for node in upper.graph.node if not made_by_lower.issuperset(node.output))]
-    made = helper.make_model(
-        helper.make_graph(nodes, upper.graph.name, inputs, list(upper.graph.output), weights),
-        producer_name=upper.producer_name,
-        opset_imports=upper.opset_import,
-    )
-    made.ir_version = upper.ir_version
-    return made
+    return with_graph(upper, helper.make_graph(nodes, upper.graph.name, inputs, list(upper.graph.output), weights))
 
 
 def take_over_layers(graph: Path, published: Path, layers: int) -> None:

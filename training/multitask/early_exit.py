@@ -39,8 +39,7 @@ PLACE = text_exit.ExitConfig(
 
 
 def texts_of(args: argparse.Namespace) -> dict[str, set[str]]:
-    """The texts of all tasks: ordinary texts of many kinds matter most."""
-    args.tasks = args.tasks or ",".join(MODELS["moderation"])
+    """The texts of the model's tasks: ordinary texts of many kinds matter most."""
     by_split: dict[str, set[str]] = {"train": set(), "calibration": set()}
     for example in examples_for(args):
         if example.split in by_split:
@@ -51,6 +50,7 @@ def texts_of(args: argparse.Namespace) -> dict[str, set[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
     add_data_arguments(parser)
+    parser.set_defaults(tasks=",".join(MODELS["moderation"]))
     text_exit.run(parser, PLACE, texts_of, ASKED_ALONE)
 
 
