@@ -65,7 +65,8 @@ describe.skipIf(skipsBrowser)("the console", () => {
     await server.loaded;
     const context = await browser.newContext(options);
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    // Redis clients wait between their attempts to connect, and the page between its requests.
+    page.setDefaultTimeout(30_000);
     const problems: string[] = [];
     const requests: string[] = [];
     page.on("pageerror", (error) => problems.push(error.message));

@@ -15,6 +15,7 @@
 //!   were fitted to the short texts in `test/fixtures/short-texts.json`.
 
 use std::collections::HashSet;
+use std::iter;
 use std::ops::Range;
 
 use unicode_script::Script;
@@ -83,27 +84,23 @@ impl<'a> LanguageChecker<'a> {
     pub fn check_text(&self, text: &str, expected: &[&str]) -> (LanguageCheck, Vec<LanguageCheck>) {
         let prose = Prose::new(text);
         let mut whole = self.check(&prose, 0..text.len(), expected);
-        let mut without_code = None;
-        if whole.other.is_some()
-            && let Some(code) = &self.code
-        {
-            // Most texts are in the expected languages, and need no search for code.
-            let masked = prose.mask_code(code);
-            whole = self.check(&masked, 0..text.len(), expected);
-            without_code = Some(masked);
-        }
         let ranges = sentences::split(text);
         let mut parts: Vec<LanguageCheck> = ranges
             .into_iter()
             .map(|range| self.check(&prose, range, expected))
             .collect();
-        if parts.iter().any(|part| part.other.is_some())
-            && let Some(code) = &self.code
+        // Most texts are in the expected languages, and need no search for code.
+        let is_foreign = |part: &LanguageCheck| part.other.is_some();
+        if let Some(code) = &self.code
+            && (is_foreign(&whole) || parts.iter().any(is_foreign))
         {
-            let masked = without_code.unwrap_or_else(|| prose.mask_code(code));
-            for part in parts.iter_mut().filter(|part| part.other.is_some()) {
+            let masked = prose.mask_code(code);
+            for part in iter::once(&mut whole).chain(&mut parts).filter(|part| is_foreign(part)) {
                 stop::point();
-                *part = self.check(&masked, part.range.clone(), expected);
+                let without_code = masked.part(part.range.clone());
+                if without_code != prose.part(part.range.clone()) {
+                    *part = self.check_part(&without_code, part.range.clone(), expected);
+                }
             }
         }
         (whole, parts)
@@ -154,7 +151,10 @@ impl<'a> LanguageChecker<'a> {
     }
 
     fn check(&self, prose: &Prose, range: Range<usize>, expected: &[&str]) -> LanguageCheck {
-        let part = prose.part(range.clone());
+        self.check_part(&prose.part(range.clone()), range, expected)
+    }
+
+    fn check_part(&self, part: &Prose, range: Range<usize>, expected: &[&str]) -> LanguageCheck {
         let guesses = natural::detect(self.model, &part.masked);
         let is_expected = |guess: &LanguageGuess| expected.contains(&guess.language.as_str());
         let mut check = LanguageCheck {
@@ -164,7 +164,7 @@ impl<'a> LanguageChecker<'a> {
         };
         match guesses.iter().find(|guess| !is_expected(guess)) {
             Some(other) => {
-                let evidence = self.evidence(&part, other, expected);
+                let evidence = self.evidence(part, other, expected);
                 check.is_detectable = evidence != Evidence::Little;
                 check.other = check.is_detectable.then(|| match evidence {
                     Evidence::Script { script, .. } => of_all_languages(script, other, &guesses),
@@ -177,7 +177,7 @@ impl<'a> LanguageChecker<'a> {
         if check.other.is_none()
             && let Some(best) = guesses.first().filter(|guess| is_expected(guess))
         {
-            check.is_detectable = letters_of(&part, best) >= LEAST_LETTERS;
+            check.is_detectable = letters_of(part, best) >= LEAST_LETTERS;
         }
         check
     }
@@ -210,7 +210,9 @@ impl<'a> LanguageChecker<'a> {
         let far = slope * if markers.words < SENTENCE { FAR } else { FAR_SENTENCE };
         let quoted = (markers.words < SENTENCE).then_some(QUOTED);
         let is_far = |words: &str, far: f32| self.margin(script, words, expected, quoted) >= far;
-        if slope == 0.0 || is_far(&all.text, far) && is_far(&markers.text, far.min(FAR_SENTENCE)) {
+        // The second margin is the smaller one, so equal words need no second comparison.
+        let are_markers_far = || markers.text == all.text || is_far(&markers.text, far.min(FAR_SENTENCE));
+        if slope == 0.0 || is_far(&all.text, far) && are_markers_far() {
             Evidence::Clear { words: markers.words }
         } else {
             Evidence::Little
@@ -301,7 +303,7 @@ struct Words {
 }
 
 /// A word of prose.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Word {
     range: Range<usize>,
     script: Script,
@@ -327,7 +329,7 @@ impl Word {
 }
 
 /// A text in which everything without a language is blank. The offsets stay the same.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Prose {
     masked: String,
     words: Vec<Word>,
