@@ -246,6 +246,8 @@ OWN = {
     "data_in_south_asian_latin": 4,
     "planted_mails_fifth_hand": 4,
     "planted_mails_sixth_hand": 4,
+    "short_orders_asia": 4,
+    "short_orders_europe": 4,
     "skill_files_fourth_hand": 4,
     "technical_documents_fourth_hand": 4,
     "games_fifth_hand": 3,

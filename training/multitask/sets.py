@@ -312,6 +312,11 @@ TWINS = (
     *("twins_crimes_privacy", "twins_violence_self_harm", "twins_hate_harassment", "twins_sexual_graphic"),
     *("twins_advice_malware", "twins_answers_long", "twins_in_europe", "twins_in_world"),
 )
+# Plain requests, talk and statements, each harmful one with harmless neighbours.
+PLAIN = (
+    *("plain_english", "professional_english", "direct_english", "plain_europe", "plain_world"),
+    *("statements_english", "statements_languages"),
+)
 # Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
 OWN_HARM = {
     "english_requests": 8,
@@ -327,10 +332,11 @@ OWN_HARM = {
     "requests_asia_africa_second_hand": 8,
     "answers_second_hand": 8,
     "balanced": 8,
-    **dict.fromkeys(TWINS, 8),
+    **dict.fromkeys((*TWINS, *PLAIN), 8),
     "dev_a": 0,
     "dev_b": 0,
     "dev_c": 0,
+    "dev_d": 0,
     "dev_ordinary": 0,
 }
 OWN_TOXIC = {
@@ -345,9 +351,12 @@ OWN_TOXIC = {
     "twins_english": 8,
     "twins_europe": 8,
     "twins_world": 8,
+    "plain_insults_english": 16,
+    "plain_insults_languages": 16,
     "exam": 0,
     "dev_functions": 0,
     "dev_twins": 0,
+    "dev_plain": 0,
 }
 # Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
