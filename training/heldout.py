@@ -50,6 +50,9 @@ NAMES = {
     "ner-zh": (("chinese", "cluener_zh", "msra_val_zh"), ()),
     "ner-ko": (("korean_klue",), ()),
     "ner-el": (("greek_elner4",), ()),
+    "ner-asia": (("gsd_ja", "stockmark_ja", "hiner_hi", "thai_ner", "indonlu_id"), ()),
+    "ner-more": (("germeval2014_de", "kaznerd_kk", "nerkor_hu", "ronec_ro", "turkish_wiki_tr", "turku_fi"), ()),
+    "ner-small-letters": (("multiconer_en_hi_bn_fa",), ()),
     "ner-europe": (("universal_ner",), ("da", "hr", "pt", "sk", "sr", "sv")),
     "ner-news": (("transfer_18_languages",), ("am", "ar", "fa", "fi", "id", "lv", "ne", "no", "ro", "sw", "uk")),
     **{
