@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +39,13 @@ LOST = 1e-4
 # The logit of "outside" for a piece that left early; its other logits are 0.
 SURE = 10.0
 WATCHED = f"layers.{LAYERS - 1}.norm2"
+# Files of ordinary texts with their fields, and the maximum number of texts of each.
+ORDINARY = {
+    "relevance/oasst_pairs_en": ("a", "b"),
+    "injection/harmless_sib200": ("text",),
+    "injection/harmless_documents_multilingual": ("text",),
+}
+ORDINARY_TEXTS = 4_000
 # The same vectors, divided by the factors of the next layer's attention: see `export.py`.
 SMOOTHED = f"{WATCHED}.even"
 LOGITS, MASK = "logits", "mask_int"
@@ -161,17 +168,22 @@ def add(folder: Path, learnt: Sequence[str], held: Sequence[str], seed: int, thr
 
 
 def texts_for(args: argparse.Namespace, rows: Sequence[SpanRow]) -> tuple[list[str], list[str]]:
-    """The shuffled training texts and the calibration texts: texts with names, and ordinary requests and answers."""
+    """The shuffled training texts and the calibration texts: texts with names, and ordinary ones."""
     marked = {
         split: join_rows([row for row in rows if row.split == split], args.seed) for split in ("train", "calibration")
     }
-    file = datasets.data_folder(args.data) / "relevance" / "instruction_answers.jsonl.gz"
-    raws = list(datasets.read_jsonl(file)) if "non-commercial" in args.licences.split(",") else []
-    texts = []
-    for split, of_split in marked.items():
-        ordinary = {raw[side] for raw in raws for side in "ab" if datasets.split_of(raw[side]) == split}
-        found = [row.text for row in of_split] + sorted(ordinary)
-        texts.append(sorted(found, key=lambda text: datasets.digest(text, str(args.seed))))
+
+    def shuffled(found: Iterable[str]) -> list[str]:
+        return sorted(set(found), key=lambda text: datasets.digest(text, str(args.seed)))
+
+    ordinary: list[str] = []
+    for file, fields in ORDINARY.items():
+        raws = datasets.read_jsonl(datasets.data_folder(args.data) / f"{file}.jsonl.gz")
+        ordinary += shuffled(raw[field] for raw in raws for field in fields)[:ORDINARY_TEXTS]
+    texts = [
+        shuffled([*(row.text for row in of_split), *(text for text in ordinary if datasets.split_of(text) == split)])
+        for split, of_split in marked.items()
+    ]
     return texts[0], texts[1]
 
 

@@ -71,12 +71,18 @@ OF_LANGUAGES = {
     "europeana_fr_nl_de": dict.fromkeys(("de", "fr", "nl"), 500),
     "universal_ner": {"en": 0, "ru": 1000, "zh": 4000, **dict.fromkeys(("da", "hr", "pt", "sk", "sr", "sv"), 1500)},
 }
-# Our own texts, each file by another author.
-OWN = (
+# Our own texts, each file by another author, with the repetitions of each group.
+EVERYDAY = (
     *("english", "russian_chinese", "chinese_social", "social"),
     *("english_news", "english_everyday", "russian_news", "chinese_news", "romance", "germanic_polish"),
     *("eastern_europe", "north_and_east", "east_asia", "south_asia", "africa"),
 )
+NEWS = (
+    *("english_wires", "english_encyclopedia", "english_third", "social_second", "plain_words"),
+    *("chinese_wires", "chinese_web", "chinese_third", "chinese_business", "russian_wires"),
+    *("romance_encyclopedia", "germanic_greek", "middle_east_africa"),
+)
+OWN = {**dict.fromkeys(EVERYDAY, 4), **dict.fromkeys(NEWS, 8)}
 
 
 def sets() -> Iterator[SpanSet]:
@@ -87,7 +93,7 @@ def sets() -> Iterator[SpanSet]:
         for language, cap in caps.items():
             yield SpanSet(f"{file}_{language}", f"ner/{file}.jsonl.gz", "open", tokens(file, language), cap)
     yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 3000)
-    for name in OWN:
-        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=4)
-    for name in ("exam", "dev_names"):
+    for name, repeat in OWN.items():
+        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=repeat)
+    for name in ("exam", "dev_names", "dev_news"):
         yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="dev")
