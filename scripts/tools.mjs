@@ -1,5 +1,5 @@
 // Runs a tool of tools/: `node scripts/tools.mjs NAME ARGUMENTS`. Tools import the sources of guard, so they work without dist/.
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { argv } from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
@@ -17,7 +17,8 @@ export async function loadTool(name) {
   const bundle = await rolldown({
     cwd: root,
     platform: "node",
-    input: { [name]: `tools/${name}.ts` },
+    // Not in a subfolder of `out`, see there.
+    input: { [basename(name)]: `tools/${name}.ts` },
     external: /^[^./]/,
   });
   const { output } = await bundle.write({

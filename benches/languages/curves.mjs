@@ -37,7 +37,9 @@ export function areaUnderCurve(negatives, positives) {
 
 /** The share of the letters of texts that no token of a model's vocabulary contains, so that the model can't tell them apart. */
 export function unknownLetterShare(folder, texts) {
-  const { vocab } = JSON.parse(readFileSync(join(folder, "tokenizer.json"), "utf8")).model;
+  const { guard } = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
+  // Models with the same word vectors share their tokenizer too.
+  const { vocab } = JSON.parse(readFileSync(join(folder, guard?.external_data ?? "", "tokenizer.json"), "utf8")).model;
   const known = new Set(vocab.flatMap(([piece]) => [...piece]));
   let [unknown, all] = [0, 0];
   for (const text of texts) {
