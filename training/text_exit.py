@@ -64,9 +64,9 @@ class ExitConfig:
     max_tokens: int
     # The prediction for rows that may need all heads; None if such rows never leave.
     doubts: Doubts | None
-    # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows.
-    alone_doubts: Doubts
-    alone: str
+    # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows; absent if all rows need all.
+    alone_doubts: Doubts | None = None
+    alone: str = ""
 
     @property
     def watched(self) -> str:
@@ -75,8 +75,8 @@ class ExitConfig:
 
     def networks(self) -> dict[str, Doubts]:
         """The networks by their name in the graph, with what they predict."""
-        for_all = {} if self.doubts is None else {"exit": self.doubts}
-        return {**for_all, "exit.alone": self.alone_doubts}
+        both = {"exit": self.doubts, "exit.alone": self.alone_doubts}
+        return {name: doubts for name, doubts in both.items() if doubts is not None}
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,17 @@ def insert(model: onnx.ModelProto, place: ExitConfig, exits: Mapping[str, ExitNe
         add_network(front, name, network, watched)
         above = front.weight(f"{name}.above", np.float32(network.above))
         front.node("Greater", [f"{name}.doubts", above], f"{name}.doubtful")
-    # The graph has a default for this input, so programs may omit it.
-    model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
-    front.weight(place.alone, np.array([[0]], np.int64))
-    nobody = front.weight("exit.nobody", np.array(0, np.int64))
-    front.node("Equal", [place.alone, nobody], "exit.others")
-    staying = front.node("Or", ["exit.alone.doubtful", "exit.others"], "exit.alone.staying")
-    if "exit" in exits:
-        # If all heads find nothing, each of them finds nothing.
-        staying = front.node("And", ["exit.doubtful", staying], "exit.staying")
+    staying = "exit.doubtful"
+    if place.alone:
+        # The graph has a default for this input, so programs may omit it.
+        model.graph.input.append(helper.make_tensor_value_info(place.alone, TensorProto.INT64, ["batch", 1]))
+        front.weight(place.alone, np.array([[0]], np.int64))
+        nobody = front.weight("exit.nobody", np.array(0, np.int64))
+        front.node("Equal", [place.alone, nobody], "exit.others")
+        staying = front.node("Or", ["exit.alone.doubtful", "exit.others"], "exit.alone.staying")
+        if "exit" in exits:
+            # If all heads find nothing, each of them finds nothing.
+            staying = front.node("And", ["exit.doubtful", staying], "exit.staying")
     front.node("Cast", [staying], "exit.staying.number", to=TensorProto.INT32)
     front.node("ReduceMax", ["exit.staying.number"], "exit.someone.number", keepdims=0)
     front.node("Cast", ["exit.someone.number"], "exit.someone", to=TensorProto.BOOL)
@@ -316,7 +318,7 @@ def run(
     parser: argparse.ArgumentParser,
     place: ExitConfig,
     texts_of: Callable[[argparse.Namespace], Mapping[str, Iterable[str]]],
-    alone: Sequence[str],
+    alone: Sequence[str] = (),
 ) -> None:
     """Runs the command of a training: copies a model and inserts an exit.
 

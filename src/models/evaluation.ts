@@ -109,6 +109,8 @@ export interface ModelIdentity {
   version?: string;
   /** The folder with weights that the model shares with others. */
   external_data?: string;
+  /** The file with the lowest layers that the model shares with others. */
+  shared_layers?: string;
   /** The languages that the model was trained and measured in: ISO 639-1 codes, or `und-` and a script whose languages look alike. */
   languages?: string[];
   /** The heads. The languages of a head take precedence over those of the model. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { group } from "d3-array";
 import { UsageError } from "../../src/cli/command.ts";
 import { type Evaluation, type Measurement, sideOf } from "../../src/cli/eval/measure.ts";
@@ -185,11 +185,12 @@ On ${curve.rows} harmless texts of ${Object.keys(curve.sources).join(", ")}: \`$
 ${rows.join("\n")}`;
 }
 
-/** SHA-256 of a model's files with weights, one after the other, then of the weights that it shares with other models. */
+/** SHA-256 of a model's files with weights, one after the other, then of the weights and layers that it shares with other models. */
 export function hashOfWeights(folder: string): string {
   const hash = createHash("sha256");
-  const { external_data: shared } = readModelIdentity(folder);
-  for (const each of [folder, ...(shared === undefined ? [] : [join(folder, shared)])]) {
+  const { external_data: words, shared_layers: layers } = readModelIdentity(folder);
+  const shared = [words, layers === undefined ? undefined : dirname(layers)].filter((path) => path !== undefined);
+  for (const each of [folder, ...shared.map((path) => join(folder, path))]) {
     const files = readdirSync(each, { recursive: true, encoding: "utf8" }).filter((file) => /\.(onnx|bin)$/.test(file));
     for (const file of files.sort()) hash.update(readFileSync(join(each, file)));
   }

@@ -1,7 +1,7 @@
 """python -m training.multitask.early_exit --data DIR --model DIR --out DIR: lets harmless texts leave the model early.
 
-See `text_exit.py`. Only rows that need no other heads than those for harmful content and toxicity leave. A text continues if one of these heads
-might find something, whichever of them a scanner reads, so that its verdict does not depend on other scanners.
+See `text_exit.py`. A text continues if a head of `moderation` might find something, whichever of them a scanner reads, so that its verdict does
+not depend on other scanners.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from .rows import add_data_arguments, examples_for
 DOUBTFUL = 0.05
 # The logit of all labels for a text that left early.
 NOTHING = -10.0
-# The input that is 1 for rows that need only these heads.
-ALONE, ASKED_ALONE = "moderation_alone", ("harm", "toxicity")
 
 
 def doubts(logits: Mapping[str, np.ndarray]) -> bool:
@@ -32,9 +30,7 @@ PLACE = text_exit.ExitConfig(
     layers=6,
     nothing={"harm": (NOTHING,) * len(HARM), "toxicity": (NOTHING,) * len(TOXICITY)},
     max_tokens=MAX_LENGTH,
-    doubts=None,
-    alone_doubts=doubts,
-    alone=ALONE,
+    doubts=doubts,
 )
 
 
@@ -51,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
     add_data_arguments(parser)
     parser.set_defaults(tasks=",".join(MODELS["moderation"]))
-    text_exit.run(parser, PLACE, texts_of, ASKED_ALONE)
+    text_exit.run(parser, PLACE, texts_of)
 
 
 if __name__ == "__main__":

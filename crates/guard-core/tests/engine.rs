@@ -69,7 +69,7 @@ fn load_from(engine: Engine, folder: PathBuf, capacity: usize) -> ModelHandle {
 
 /// Copies an embedded model and its shared word vectors.
 fn copy_of(model: &str, target: &Path) -> PathBuf {
-    for name in [model, "words"] {
+    for name in [model, "shared-layers", "words"] {
         std::fs::create_dir_all(target.join(name)).unwrap();
         for entry in std::fs::read_dir(repository().join("models").join(name)).unwrap() {
             let path = entry.unwrap().path();
