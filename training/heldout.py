@@ -38,6 +38,8 @@ JUDGED = ("toxicity", "bias", "refusal", "emotion", "nli")
 JUDGED_TEXTS = 200
 # Tasks with an additional file of ordinary prompts and answers, and the label of these texts.
 HARMLESS = {"toxicity": "non_toxic", "emotion": "neutral", "bias": "neutral", "refusal": "answer"}
+# The labels of texts about harm.
+HARM_LABELS = ("harmless", "harmful")
 # The maximum number of texts with spans in a file.
 MARKED_TEXTS = 1_500
 # The sets of names: their files, and the languages if a file has several.
@@ -133,7 +135,7 @@ def personal_data(folder: Path) -> Iterator[dict]:
 
 
 def own_names() -> Iterator[dict]:
-    for name in ("exam", "dev_names"):
+    for name in ("exam", "dev_names", "dev_news"):
         for raw in datasets.read_jsonl(datasets.OWN_DATA / "ner" / f"{name}.jsonl"):
             yield {**raw, "set": f"own_{name}"}
 
@@ -198,6 +200,65 @@ def exchanges() -> list[tuple[str, str, str]]:
     """Prompts with their answers and languages, written for guard and not used in training."""
     files = sorted((datasets.OWN_DATA / datasets.HELD_OUT_FOLDER).glob("*.jsonl"))
     return [(raw["prompt"], raw["answer"], raw["lang"]) for file in files for raw in datasets.read_jsonl(file)]
+
+
+def harm(folder: Path, side: str) -> Iterator[dict]:
+    """Held-out texts about harm, followed by ordinary ones: requests and other texts of people, or answers, with their prompts if these are known.
+
+    Rows have a `category` if their kind of harm is known. Of several kinds it is the first one.
+    """
+    seen = set()
+    for row in chain(own_harm(side), harm_of_sets(folder, side), ordinary_of_side(folder, side)):
+        key = (row.get("prompt"), datasets.identity(row["text"]))
+        if key not in seen:
+            seen.add(key)
+            yield row
+
+
+def own_harm(side: str) -> Iterator[dict]:
+    """Our own held-out texts. The model learns from prompt and answer as one text, but the scanner gets them apart."""
+    from .multitask.sets import harm_sets
+
+    for spec in harm_sets():
+        if not spec.own or spec.split != "dev":
+            continue
+        for raw in datasets.read_jsonl(datasets.OWN_DATA / spec.file):
+            if raw["side"] != side:
+                continue
+            prompt = {"prompt": raw["prompt"]} if raw.get("prompt") else {}
+            category = {"category": raw["categories"][0]} if raw["categories"] else {}
+            label = HARM_LABELS[bool(raw["categories"])]
+            yield {**prompt, "text": raw["text"], "label": label, "set": spec.name, "kind": raw["kind"], "lang": raw["lang"], **category}
+
+
+def harm_of_sets(folder: Path, side: str) -> Iterator[dict]:
+    """The held-out rows of the open sets, at most JUDGED_TEXTS of a set and label, except for the set of many languages."""
+    from .multitask import HARM
+    from .multitask.rows import add_data_arguments, examples_for
+    from .multitask.sets import UNKNOWN, harm_sets
+
+    parser = argparse.ArgumentParser()
+    add_data_arguments(parser)
+    examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", "harm"]))
+    specs = {spec.name: spec for spec in harm_sets() if not spec.own}
+    kept: Counter[tuple[str, str]] = Counter()
+    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text)):
+        spec = specs.get(e.set)
+        if spec is None or e.target[0] == UNKNOWN or (e.kind == "answer") != (side == "answer"):
+            continue
+        label = HARM_LABELS[int(e.target[0])]
+        kept[e.set, label] += 1
+        if kept[e.set, label] > JUDGED_TEXTS and spec.max_per_language is None:
+            continue
+        known = [name for name, value in zip(HARM[1:], e.target[1:], strict=True) if value == 1]
+        category = {"category": known[0]} if known else {}
+        yield {"text": e.text, "label": label, "set": e.set, "kind": e.kind, "lang": e.lang, **category}
+
+
+def ordinary_of_side(folder: Path, side: str) -> Iterator[dict]:
+    for row in ordinary(folder, HARM_LABELS[0]):
+        if (row["kind"] == "ordinary answer") == (side == "answer"):
+            yield row
 
 
 def behind_prompts(rows: Iterable[dict]) -> Iterator[dict]:
@@ -297,6 +358,8 @@ def main() -> None:
         "relevance": lambda: relevance(folder),
         "topics": lambda: zero_shot_topics(folder),
         "hidden": lambda: hidden(folder),
+        "harm": lambda: harm(folder, "request"),
+        "harm-answers": lambda: harm(folder, "answer"),
         "lengths": lengths,
         **{task: lambda task=task: judged(folder, task) for task in JUDGED},
         **{f"{task}-ordinary": lambda task=task: with_ordinary(folder, task) for task in HARMLESS},

@@ -23,7 +23,10 @@ const ROUNDS = flags.quick ? 1 : 3;
 const LOAD_MS = flags.quick ? 1000 : 30_000;
 /** guard releases memory two seconds after the last scan; the full form waits longer to be sure. */
 const REST_MS = flags.quick ? 2500 : 12_000;
-const EMBEDDED = ["embedded:prompt-injection", "embedded:multitask", "embedded:ner"].slice(0, flags.quick ? 1 : 3);
+const EMBEDDED = ["embedded:prompt-injection", "embedded:moderation", "embedded:multitask", "embedded:ner"].slice(
+  0,
+  flags.quick ? 1 : 4,
+);
 const CUSTOM = ["one", "two"].slice(0, flags.quick ? 1 : 2);
 /** Settings of models.mjs. */
 const MODEL_SETTINGS = flags.quick

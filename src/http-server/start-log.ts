@@ -53,7 +53,7 @@ function modeLines(
   ].flatMap(([names, message]) => (names.length > 0 ? [[{ ...profile, scanners: names }, message] as const] : []));
 }
 
-/** Returns a scanner with its models, such as `Toxicity (embedded:multitask)`. */
+/** Returns a scanner with its models, such as `Bias (embedded:multitask)`. */
 function describe(scanner: Scanner): string {
   const { name, type } = scanner;
   const models = modelNames(scanner);

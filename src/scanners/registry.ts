@@ -13,6 +13,7 @@ export { Deanonymize } from "./deanonymize.ts";
 export { EmotionDetection } from "./emotion-detection.ts";
 export { FactualConsistency } from "./factual-consistency/factual-consistency.ts";
 export { Gibberish } from "./gibberish.ts";
+export { HarmfulContent } from "./harmful-content/harmful-content.ts";
 export { InvisibleText } from "./invisible-text.ts";
 export { JSONScanner } from "./json/json.ts";
 export { Language } from "./language.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { languageDifference, readingDifference, thresholdDifference } from "./parts/model-options.ts";
+import { languageDifference, MODERATION, readingDifference, thresholdDifference } from "./parts/model-options.ts";
 import { deobfuscateOption } from "./parts/scored-text.ts";
 
 /**
@@ -25,7 +25,7 @@ export const Toxicity = defineScanner({
     output: { threshold: 0.7, counted: LABELS },
   },
   options: ({ threshold, counted }) => ({
-    ...labelScannerOptions(threshold, "the likeliest label"),
+    ...labelScannerOptions(threshold, "the likeliest label", MODERATION),
     labels: z
       .array(z.string().min(1))
       .min(1)

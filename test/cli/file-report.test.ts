@@ -67,7 +67,7 @@ output_scanners:
         line: 8,
         path: "input_scanners.1",
         kind: "runs",
-        text: expect.stringMatching(/^Toxicity with embedded:multitask \(\d+\.\d MB; Apache-2\.0/),
+        text: expect.stringMatching(/^Toxicity with embedded:moderation \(\d+\.\d MB; Apache-2\.0/),
       },
     ]);
     expect(of(8, "differs").map(({ text }) => text)).toEqual([

@@ -47,7 +47,7 @@ describe("guard-scan scanners", () => {
       "threshold: number from 0 to 1 or object with fpr; default 0.5 for prompts, 0.7 for outputs",
     );
     expect(stdout).toContain('fails   "You are a stupid idiot and everybody hates you."');
-    expect(stdout).toContain("embedded:multitask, version ");
+    expect(stdout).toContain("embedded:moderation, version ");
     for (const line of stdout.split("\n")) expect(line).not.toMatch(/`|\s$/);
   });
 
@@ -58,7 +58,7 @@ describe("guard-scan scanners", () => {
       sides: ["input", "output"],
       conversation: { window: true },
       findings: [{ type: "toxicity" }],
-      model: { name: "multitask", license: "Apache-2.0" },
+      model: { name: "moderation", license: "Apache-2.0" },
     });
     expect(toxicity.options).toContainEqual({
       name: "match_type",

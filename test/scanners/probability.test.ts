@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scanOutput, scanPrompt } from "../../src/index.ts";
 import { createScanner } from "../../src/scanners/catalog.ts";
-import { multitaskModel } from "../support/model-fixtures.ts";
+import { harmModel, multitaskModel } from "../support/model-fixtures.ts";
 
 const noise = "sdkfjh wqeoiruy zxmcnbv lkjasdf qpwoeiru";
 const cases = [
@@ -26,6 +26,8 @@ const cases = [
     "12345",
   ],
   ["input", "Toxicity", { model: multitaskModel }, "you are an idiot", "The sky is blue.", " "],
+  ["input", "HarmfulContent", { model: harmModel }, "build a bomb", "The sky is blue.", " "],
+  ["output", "HarmfulContent", { model: harmModel, categories: ["hate"] }, "they are vermin", "build a bomb", " "],
   ["input", "EmotionDetection", { model: multitaskModel }, "they are furious", "they are happy", " "],
   ["input", "BanTopics", { model: multitaskModel, topics: ["sports"] }, "who played football", "The sky is blue.", " "],
   ["output", "Bias", { model: multitaskModel }, "they are lazy", "they are calm", " "],

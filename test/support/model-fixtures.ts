@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 
 /** A small model with the outputs of the embedded multi-task model. Its `make.py` lists the words that it reacts to. */
 export const multitaskModel = fileURLToPath(new URL("../fixtures/judges", import.meta.url));
+/** A model with the head for harmful content. Its `make.py` lists the words that it reacts to. */
+export const harmModel = fileURLToPath(new URL("../fixtures/harm", import.meta.url));
 /** A classifier that chooses one label, SAFE or INJECTION, by words from calm to attack. */
 export const exclusiveClassifier = fileURLToPath(new URL("../fixtures/two-heads", import.meta.url));
 /** A model with the heads of classifiers for languages, gibberish, code and URLs. */

@@ -13,6 +13,7 @@ import type {
   DataExfiltrationOptions,
   EmotionDetectionOptions,
   GibberishInputOptions,
+  HarmfulContentOptions,
   InvisibleTextOptions,
   LanguageInputOptions,
   MaliciousURLsOptions,
@@ -234,6 +235,25 @@ export const Gibberish = registry.Gibberish.classes.input as unknown as ScannerC
   InstanceOf<typeof registry.Gibberish>
 >;
 export type Gibberish = InstanceType<typeof Gibberish>;
+
+/**
+ * Blocks requests for harm, and harmful answers, by 16 categories such as weapons, self-harm and malware.
+ *
+ * [Harmful content](../harmful-content.md) describes the categories, and maps them to those of MLCommons AILuminate,
+ * OpenAI, Llama Guard and Azure. A finding names `harmful` or a category, with its probability. A category counts only
+ * if the text is harmful: its probability is at most that of `harmful`.
+ *
+ * An answer is read alone, and after the end of its prompt (`use_prompt`). It fails if one of the two readings is
+ * harmful. If the prompt is harmful by itself, the two readings are averaged, so that a refusal or a harmless answer
+ * passes.
+ *
+ * llm-guard does not have this scanner.
+ */
+export const HarmfulContent = registry.HarmfulContent.classes.input as unknown as ScannerClass<
+  HarmfulContentOptions,
+  InstanceOf<typeof registry.HarmfulContent>
+>;
+export type HarmfulContent = InstanceType<typeof HarmfulContent>;
 
 /**
  * Finds and removes characters that readers cannot see but models read.

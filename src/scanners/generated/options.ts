@@ -309,7 +309,7 @@ interface ToxicityOptions extends CommonOptions, ModelOptions {
    * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
    * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
    * owner/name:folder/model.onnx.
-   * @default "embedded:multitask"
+   * @default "embedded:moderation"
    */
   model?: string | undefined;
   /**
@@ -754,6 +754,112 @@ export interface GibberishOutputOptions extends GibberishOptions {
    * @default 0.7
    */
   threshold?: number | { fpr: number } | undefined;
+}
+
+export interface HarmfulContentOptions extends CommonOptions, ModelOptions {
+  /**
+   * embedded:<name>, a folder with config.json, tokenizer.json and an ONNX file, an ONNX file in one, folder:file.onnx,
+   * or a model of the Hugging Face hub, which load() downloads: owner/name, owner/name@revision,
+   * owner/name:folder/model.onnx.
+   * @default "embedded:moderation"
+   */
+  model?: string | undefined;
+  /**
+   * A text fails when the probability of harm, or of one of the listed categories, is above this. A probability from 0
+   * to 1, or fpr: the false positive rate that it should have on the harmless texts that the model was measured on
+   * (evaluation.json in the model's folder).
+   * @default 0.5
+   */
+  threshold?: number | { fpr: number } | undefined;
+  /**
+   * A second threshold, at which fewer texts pass: a text between the two thresholds passes this scanner, but a person
+   * should decide about it (app.review). A probability, or fpr. Default: no text needs a review.
+   */
+  reviewThreshold?: number | { fpr: number } | undefined;
+  /**
+   * windows: the whole text, in overlapping pieces if it is longer than the model's input. full: its beginning.
+   * sentence: each sentence. truncate_token_head_tail, truncate_head_tail: beginning and end. chunks: pieces of 256
+   * characters. The worst piece decides.
+   * @default "windows"
+   */
+  matchType?:
+    | "windows"
+    | "full"
+    | "sentence"
+    | "truncate_token_head_tail"
+    | "truncate_head_tail"
+    | "chunks"
+    | undefined;
+  /**
+   * What happens to parts of a text in a language that the model was not trained in. score: if the model was measured
+   * in the language and can tell harmful texts from harmless ones, its probability is corrected, so that false
+   * positives are at most as frequent as in English; other parts are skipped, and the coverage says so. pass: such
+   * parts are always skipped. fail: a text with such a part fails. raw: the model's probability counts uncorrected.
+   * @default "score"
+   */
+  onUntrainedLanguage?: "score" | "pass" | "fail" | "raw" | undefined;
+  /**
+   * The categories that make a text fail: a list, for which threshold counts, or a map with a threshold for each. Other
+   * harm passes. Default: harm of any kind.
+   */
+  categories?:
+    | (
+        | "violent_crimes"
+        | "nonviolent_crimes"
+        | "sex_crimes"
+        | "child_exploitation"
+        | "weapons"
+        | "self_harm"
+        | "hate"
+        | "harassment"
+        | "privacy"
+        | "defamation"
+        | "intellectual_property"
+        | "specialized_advice"
+        | "elections"
+        | "sexual_content"
+        | "malware"
+        | "graphic_violence"
+      )[]
+    | {
+        violent_crimes?: number;
+        nonviolent_crimes?: number;
+        sex_crimes?: number;
+        child_exploitation?: number;
+        weapons?: number;
+        self_harm?: number;
+        hate?: number;
+        harassment?: number;
+        privacy?: number;
+        defamation?: number;
+        intellectual_property?: number;
+        specialized_advice?: number;
+        elections?: number;
+        sexual_content?: number;
+        malware?: number;
+        graphic_violence?: number;
+      }
+    | undefined;
+  /**
+   * Also scores the decoded text, in which look-alike, invisible and upside-down characters, writing direction
+   * overrides, leetspeak, spaced-out letters, markup within words, base64, base32, base58, base85, hex, binary,
+   * character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, the spelling
+   * alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing are undone. The worst
+   * part counts. A text without disguises is scored once.
+   * @default true
+   */
+  deobfuscate?: boolean | undefined;
+  /**
+   * For outputs. true: also reads each part of an answer after the last 512 characters of its prompt. false: reads the
+   * answer alone, in one pass with the other scanners that share the model.
+   * @default true
+   */
+  usePrompt?: boolean | undefined;
+  /**
+   * Adds a finding for `harmful` and for each category, with its highest probability in the text.
+   * @default false
+   */
+  returnFullOutput?: boolean | undefined;
 }
 
 export interface InvisibleTextOptions extends CommonOptions {

@@ -28,6 +28,7 @@ export {
   Code,
   DataExfiltration,
   EmotionDetection,
+  HarmfulContent,
   InvisibleText,
   MaliciousURLs,
   Regex,

@@ -5,7 +5,7 @@ import { withPathPrefix } from "../../support/errors.ts";
 import type { Span } from "../../text/span.ts";
 import type { Build, ScannerBody } from "../definition.ts";
 import { correctedLabels, type LabelledPart, labelVerdict, probabilityOf } from "./label-verdict.ts";
-import { engineOptions, matchTypeOption, modelOption } from "./model-options.ts";
+import { engineOptions, MULTITASK, matchTypeOption, modelOption } from "./model-options.ts";
 import { type ScoredPart, type ScoredText, scoreViews } from "./scored-text.ts";
 import { streamingOf } from "./sentence-streaming.ts";
 import { resolveReview, resolveThreshold, reviewOptions, type Threshold, thresholdOption } from "./threshold.ts";
@@ -21,10 +21,11 @@ import {
  *
  * @param threshold the default of the option `threshold`.
  * @param what a noun for the documentation: the probability of what is compared with the threshold.
+ * @param model the default of the option `model`.
  */
-export function labelScannerOptions(threshold: number, what: string) {
+export function labelScannerOptions(threshold: number, what: string, model = MULTITASK) {
   return {
-    model: modelOption(),
+    model: modelOption(model),
     threshold: thresholdOption(threshold, `A text fails when the probability of ${what} is above this.`),
     ...reviewOptions,
     matchType: matchTypeOption,

@@ -5,6 +5,9 @@ import { llmGuardOption, withoutInfluence } from "../../support/options.ts";
 import type { Difference } from "../difference.ts";
 import { modelPathOptions } from "./model-path.ts";
 
+/** The model of HarmfulContent and Toxicity. It shares its lowest layers with embedded:prompt-injection. */
+export const MODERATION = "embedded:moderation";
+
 /** The model that guard's own classifiers share. One run of the model over a text serves all of them. */
 export const MULTITASK = "embedded:multitask";
 

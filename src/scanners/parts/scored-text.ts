@@ -16,15 +16,19 @@ export const deobfuscateOption = z
       "A text without disguises is scored once.",
   );
 
-/** A part of a text with the probability that it should fail. */
-export interface ScoredPart extends Span {
-  score: number;
+/** A part of a text. */
+export interface TextPart extends Span {
   /** The view that contains the part. It is absent when the text itself contains it. */
   view?: string;
 }
 
+/** A part of a text with the probability that it should fail. */
+export interface ScoredPart extends TextPart {
+  score: number;
+}
+
 /** The scores of a text and of its views. */
-export interface ScoredText<Part extends ScoredPart> {
+export interface ScoredText<Part extends TextPart> {
   /** The parts of the text as written. The list is empty when a view replaces the text. */
   parts: Part[];
   /** The parts of its views, with the spans of the text that they were decoded from. */
@@ -43,7 +47,7 @@ export const WHOLE_TEXT_STRATEGIES: readonly LongTextStrategy[] = ["windows", "s
  *
  * @param score returns the parts of a text, or of one of its views, with their probabilities.
  */
-export async function scoreViews<Part extends ScoredPart>(
+export async function scoreViews<Part extends TextPart>(
   text: string,
   { matchType, deobfuscate }: { matchType: LongTextStrategy; deobfuscate: boolean },
   score: (text: string) => Promise<Omit<ScoredText<Part>, "others">>,
@@ -102,7 +106,7 @@ function withoutDecoded(text: string, views: readonly View[]): string {
 /** Returns how much of a text was read. */
 export function coverageOf(
   text: string,
-  { parts, others, skipped }: Pick<ScoredText<ScoredPart>, "parts" | "others" | "skipped">,
+  { parts, others, skipped }: Pick<ScoredText<TextPart>, "parts" | "others" | "skipped">,
 ): Coverage {
   return {
     chars: text.length,
@@ -121,14 +125,21 @@ export function worstPart<Part extends ScoredPart>(parts: readonly Part[]): Part
 }
 
 /** Returns the parts above a threshold. A part of a view is left out when another failing part lies within it. */
-export function failingParts<Part extends ScoredPart>({ parts, others }: ScoredText<Part>, threshold: number): Part[] {
-  const failed = ({ score }: Part) => score > threshold;
-  const plain = parts.filter(failed);
-  return [...plain, ...narrowestParts(others.filter(failed), plain)];
+export function failingParts<Part extends ScoredPart>(scored: ScoredText<Part>, threshold: number): Part[] {
+  return filterParts(scored, ({ score }) => score > threshold);
+}
+
+/** Returns the parts that fail. A part of a view is left out when another failing part lies within it. */
+export function filterParts<Part extends TextPart>(
+  { parts, others }: ScoredText<Part>,
+  isFailing: (part: Part) => boolean,
+): Part[] {
+  const plain = parts.filter(isFailing);
+  return [...plain, ...narrowestParts(others.filter(isFailing), plain)];
 }
 
 /** Returns the parts that contain no other part, and none of `known`. The others say the same about more text. */
-function narrowestParts<Part extends ScoredPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
+function narrowestParts<Part extends TextPart>(parts: readonly Part[], known: readonly Part[]): Part[] {
   // The parts are visited from the last to the first. A part that lies within another one is then visited before it, and `end` is
   // the smallest end so far.
   const ordered = [...known, ...parts].sort((a, b) => b.start - a.start || a.end - b.end);

@@ -6,6 +6,7 @@ import type { Message } from "../../scan/chat-request.ts";
 import { withholdingChecks } from "../../scan/outcome.ts";
 import { failingChecks } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
+import { HARM_FINDING, HARM_SCORE_FINDING, HARMFUL } from "../../scanners/harmful-content/categories.ts";
 import { isRecord } from "../../support/is-record.ts";
 import { version } from "../../support/version.ts";
 import { chatOf, message } from "../schemas/conversation.ts";
@@ -136,12 +137,18 @@ const PERSONAL_DATA: Record<string, string> = {
   US_SSN: "us_social_security_number",
 };
 
-/** Lakera's names of content, by the labels of Jigsaw's "Unintended Bias in Toxicity Classification". Other names do not differ. */
+/**
+ * Lakera's names of content, by the labels of Jigsaw's "Unintended Bias in Toxicity Classification" and by guard's categories of harm. Other
+ * names do not differ.
+ */
 const CONTENT: Record<string, string> = {
   identity_attack: "hate",
   obscene: "profanity",
   sexual_explicit: "sexual",
   threat: "violence",
+  graphic_violence: "violence",
+  sexual_content: "sexual",
+  violent_crimes: "violence",
 };
 
 /** Returns Lakera's type of a check or a finding. Lakera has no type for most checks, which get their own names. */
@@ -154,7 +161,10 @@ function detectorType(check: string, type: string | undefined, label?: string): 
     case "personal_data":
       return label === undefined ? "pii" : `pii/${PERSONAL_DATA[label] ?? label.toLowerCase()}`;
     case "toxicity":
-      return label === undefined ? "moderated_content" : `moderated_content/${CONTENT[label] ?? label}`;
+    case HARM_FINDING:
+      return label === undefined || label === HARMFUL
+        ? "moderated_content"
+        : `moderated_content/${CONTENT[label] ?? label}`;
     default:
       return `guard/${check}`;
   }
@@ -186,7 +196,9 @@ function breakdownOf(reports: readonly MessageReport[], { project_id, messages }
     const ofChecks = Object.keys(resultsScore).flatMap((check) => {
       const isFailed = failing.has(check);
       const level = levelOf(probabilities[check], isFailed);
-      const found = isFailed ? (findings[check] ?? []) : [];
+      // Scores of categories are no reasons why a check fails.
+      const reasons = (findings[check] ?? []).filter(({ type }) => type !== HARM_SCORE_FINDING);
+      const found = isFailed ? reasons : [];
       if (found.length === 0) {
         return [entry(check, detectorType(check, findingTypeOf(check)), isFailed, level, message)];
       }

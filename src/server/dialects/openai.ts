@@ -3,10 +3,13 @@ import { z } from "zod";
 import type { LocalGuardReport } from "../../guard/local-guard.ts";
 import { openaiErrorBody } from "../../http-formats/formats/openai-errors.ts";
 import type { Problem } from "../../http-server/problem.ts";
-import { fails, findCheck } from "../../scan/check-result.ts";
+import { type CheckResult, fails, findCheck } from "../../scan/check-result.ts";
 import { withholdingChecks } from "../../scan/outcome.ts";
 import { resultName } from "../../scan/report.ts";
+import type { Finding } from "../../scan/scanner.ts";
+import { HARM_FINDING, HARM_SCORE_FINDING, openaiScores } from "../../scanners/harmful-content/categories.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
+import { findingTypeOf } from "./findings.ts";
 
 const part = z.union([
   z.looseObject({ type: z.literal("text"), text: z.string() }),
@@ -85,37 +88,69 @@ const CATEGORIES: Record<string, readonly string[]> = {
   sexual_explicit: ["sexual"],
 };
 
-/** The categories of OpenAI that no check covers. */
-const UNSUPPORTED = [
-  "illicit",
-  "illicit/violent",
-  "self-harm",
-  "self-harm/instructions",
-  "self-harm/intent",
-  "sexual/minors",
-  "violence/graphic",
+/** The type of findings of toxicity. */
+const TOXICITY_FINDING = "toxicity";
+
+/** The categories of OpenAI that labels of toxicity cover. */
+const TOXICITY_CATEGORIES = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"];
+
+/** All categories of OpenAI. */
+const OPENAI_CATEGORIES = [
+  ...TOXICITY_CATEGORIES,
+  ...["illicit", "illicit/violent", "self-harm", "self-harm/instructions", "self-harm/intent"],
+  ...["sexual/minors", "violence/graphic"],
 ];
 
-const SUPPORTED = [...new Set(Object.values(CATEGORIES).flat()), "hate/threatening"];
+/** Returns the highest score of each label among findings of a type. */
+function highestScores(findings: readonly Finding[], wanted: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { type, label = "", score } of findings) {
+    if (type === wanted) found.set(label, Math.max(found.get(label) ?? 0, score));
+  }
+  return found;
+}
+
+/** Returns the scores of OpenAI's categories for findings of toxicity. */
+function scoresOfToxicity(findings: readonly Finding[]): Map<string, number> {
+  const found = highestScores(findings, TOXICITY_FINDING);
+  const scores = new Map(TOXICITY_CATEGORIES.map((category) => [category, 0]));
+  for (const [label, score] of found) {
+    for (const category of CATEGORIES[label] ?? []) scores.set(category, Math.max(scores.get(category) ?? 0, score));
+  }
+  return scores.set("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
+}
 
 /**
- * Returns the result of an input. OpenAI's categories come from labels of findings; a label below the threshold has no finding, so its
- * category has 0. Every check is added under its own name, with its probability, or 1 or 0 without one.
+ * Returns the categories of OpenAI that a check covers, with their scores and whether they are flagged.
+ *
+ * Categories come from labels of findings. A label below the threshold has no finding, so its category has 0, unless the check reports the
+ * scores of all categories.
  */
+function categoriesOf(checks: readonly CheckResult[]): { scores: Map<string, number>; flagged: Set<string> } {
+  const all = checks.flatMap(({ findings }) => findings);
+  const failing = checks.filter(fails).flatMap(({ findings }) => findings);
+  const isChecked = (wanted: string) =>
+    checks.some(({ type }) => findingTypeOf(type) === wanted) || all.some(({ type }) => type === wanted);
+  const failingScores: Map<string, number>[] = [];
+  const reported: Map<string, number>[] = [];
+  if (isChecked(TOXICITY_FINDING)) failingScores.push(scoresOfToxicity(failing));
+  if (isChecked(HARM_FINDING)) {
+    failingScores.push(openaiScores(highestScores(failing, HARM_FINDING)));
+    reported.push(openaiScores(highestScores(all, HARM_SCORE_FINDING)));
+  }
+  const scores = new Map<string, number>();
+  for (const [category, score] of [...failingScores, ...reported].flatMap((each) => [...each])) {
+    scores.set(category, Math.max(scores.get(category) ?? 0, score));
+  }
+  const positive = failingScores.flatMap((each) => [...each].filter(([, score]) => score > 0));
+  return { scores, flagged: new Set(positive.map(([category]) => category)) };
+}
+
+/** Returns the result of an input. Every check is added under its own name, with its probability, or 1 or 0 without one. */
 function resultOf(report: LocalGuardReport): Record<string, unknown> {
   const { isValid, checks } = report;
-  const scores = new Map(SUPPORTED.map((category) => [category, 0]));
-  const raise = (category: string, score: number) => scores.set(category, Math.max(scores.get(category) ?? 0, score));
-  const found = new Map<string, number>();
-  for (const check of checks) {
-    if (!fails(check)) continue;
-    for (const { type, label = "", score } of check.findings) {
-      if (type === "toxicity") found.set(label, Math.max(found.get(label) ?? 0, score));
-    }
-  }
-  for (const [label, score] of found) for (const category of CATEGORIES[label] ?? []) raise(category, score);
-  raise("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
-  const flags = new Map([...scores].map(([category, score]) => [category, score > 0]));
+  const { scores, flagged } = categoriesOf(checks);
+  const flags = new Map([...scores.keys()].map((category) => [category, flagged.has(category)]));
 
   const withholding = withholdingChecks(report);
   for (const check of checks) {
@@ -130,7 +165,8 @@ function resultOf(report: LocalGuardReport): Record<string, unknown> {
     scores.set("guard/coverage", 1);
   }
   const types = new Map([...scores.keys()].map((category) => [category, ["text"]]));
-  const none = <Value>(value: Value) => UNSUPPORTED.map((category) => [category, value] as const);
+  const uncovered = OPENAI_CATEGORIES.filter((category) => !scores.has(category));
+  const none = <Value>(value: Value) => uncovered.map((category) => [category, value] as const);
   return {
     flagged: !isValid,
     categories: Object.fromEntries([...flags, ...none(false)]),

@@ -55,6 +55,29 @@ describe("Lakera's API", () => {
     expect(dev_info).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
   });
 
+  it("names the content of findings of harm and toxicity", async () => {
+    const finds = (scanner: string, ...found: [type: string, label: string][]): Scanner =>
+      scannerOf(scanner, async (text) => {
+        const findings = found.map(([type, label]) => ({ start: 0, end: text.length, type, score: 0.9, label }));
+        return { isValid: false, score: 0.5, probability: 0.9, findings, coverage: wholeText(text) };
+      });
+    const labels = ["harmful", "violent_crimes", "sexual_content", "weapons"];
+    const harm = finds(
+      "HarmfulContent",
+      ...labels.map((label): [string, string] => ["harm", label]),
+      // With return_full_output.
+      ...[...labels, "hate"].map((label): [string, string] => ["harm-score", label]),
+    );
+    const server = await testServer(
+      { input: [harm, finds("Toxicity", ["toxicity", "threat"])] },
+      { dialects: ["lakera"] },
+    );
+    const { breakdown } = await asks(server, { messages: [user("A horse.")] });
+    const types = new Set(breakdown.map(({ detector_type }) => detector_type));
+    const categories = ["sexual", "violence", "weapons"].map((name) => `moderated_content/${name}`);
+    expect([...types].sort()).toEqual(["moderated_content", ...categories]);
+  });
+
   it("lists the checks, and points at personal data in code points of its message", async () => {
     const server = await testServer({}, CONFIG);
     const answer = await asks(server, { messages: [system, user("😀 I am ann@example.org.")], project_id: "p1" });

@@ -25,6 +25,27 @@ const toxicity: Scanner = scannerOf("Toxicity", async (text) => {
   return { isValid, score: isValid ? -0.5 : 0.5, probability, findings, coverage: wholeText(text) };
 });
 
+/** A scanner that finds the categories of a text, such as `weapons=0.9`, and reports their scores if `hasScores`. */
+const harm = (hasScores = false): Scanner =>
+  scannerOf("HarmfulContent", async (text) => {
+    const labels = [...text.matchAll(/(\w+)=([\d.]+)/g)].map(([, label = "", score]) => ({
+      ...{ start: 0, end: text.length, label, score: Number(score) },
+    }));
+    const reasons = labels.filter(({ score }) => score > 0.5).map((label) => ({ ...label, type: "harm" }));
+    const scores = hasScores ? labels.map((label) => ({ ...label, type: "harm-score" })) : [];
+    const isValid = reasons.length === 0;
+    const probability = Math.max(0, ...labels.map(({ score }) => score));
+    const findings = [...reasons, ...scores];
+    return { isValid, score: isValid ? -0.5 : 0.5, probability, findings, coverage: wholeText(text) };
+  });
+
+/** All categories of OpenAI. */
+const OPENAI_CATEGORIES = [
+  ...["harassment", "harassment/threatening", "hate", "hate/threatening", "illicit", "illicit/violent"],
+  ...["self-harm", "self-harm/instructions", "self-harm/intent", "sexual", "sexual/minors"],
+  ...["violence", "violence/graphic"],
+];
+
 const DIALECTS = { dialects: ["openai" as const] };
 
 /** The flagged categories with their scores. */
@@ -43,7 +64,7 @@ describe("OpenAI's moderation endpoint, called by OpenAI's client", () => {
       flagged: false,
       categories: { harassment: false, "self-harm": false, "guard/Word": false },
       category_scores: { harassment: 0, "self-harm": 0, "guard/Word": 0 },
-      category_applied_input_types: { harassment: ["text"], "self-harm": [], "guard/Word": ["text"] },
+      category_applied_input_types: { harassment: [], "self-harm": [], "guard/Word": ["text"] },
     });
     const { results } = await client.moderations.create({ input: ["A zebra.", "A horse.", ""] });
     expect(results.map(({ flagged }) => flagged)).toEqual([true, false, false]);
@@ -69,6 +90,58 @@ describe("OpenAI's moderation endpoint, called by OpenAI's client", () => {
     expect(await of("zebra")).toMatchObject({ "guard/Word": 1 });
     const { results } = await client.moderations.create({ input: "insult=0.4" });
     expect(results[0]?.category_scores).toMatchObject({ harassment: 0, "guard/Toxicity": 0.4 });
+  });
+
+  it("maps categories of harm to OpenAI's categories", async () => {
+    const client = await clientOf(await testServer({ input: [harm()] }, DIALECTS));
+    const of = async (input: string) => flagged((await client.moderations.create({ input })).results[0] as never);
+    const check = { "guard/HarmfulContent": 0.9 };
+    expect(await of("harmful=0.9 weapons=0.8")).toEqual({ illicit: 0.8, "illicit/violent": 0.8, ...check });
+    expect(await of("harmful=0.9 self_harm=0.7 weapons=0.4")).toEqual({
+      ...{ "self-harm": 0.7, "self-harm/instructions": 0.7 },
+      ...check,
+    });
+    expect(await of("harmful=0.9 child_exploitation=0.9")).toEqual({ sexual: 0.9, "sexual/minors": 0.9, ...check });
+    expect(await of("harmful=0.9 graphic_violence=0.6")).toEqual({ violence: 0.6, "violence/graphic": 0.6, ...check });
+    expect(await of("harmful=0.9 harassment=0.8 violent_crimes=0.6")).toMatchObject({
+      ...{ harassment: 0.8, "harassment/threatening": 0.6, violence: 0.6 },
+    });
+    expect(await of("harmful=0.9 elections=0.9")).toEqual(check);
+    expect(await of("harmful=0.3")).toEqual({});
+  });
+
+  it("says which of OpenAI's categories are checked", async () => {
+    const typesOf = async (...input: Scanner[]) => {
+      const client = await clientOf(await testServer({ input }, DIALECTS));
+      const { results } = await client.moderations.create({ input: "Good morning." });
+      const {
+        categories,
+        category_scores: scores,
+        category_applied_input_types: types,
+      } = results[0] as never as Record<string, Record<string, unknown>>;
+      expect(Object.keys(scores ?? {}).sort()).toEqual(Object.keys(categories ?? {}).sort());
+      const read = Object.entries(types ?? {}).filter(([name]) => !name.startsWith("guard/"));
+      expect(read).toHaveLength(OPENAI_CATEGORIES.length);
+      return read.flatMap(([name, of]) => ((of as string[]).length === 0 ? [name] : [])).sort();
+    };
+    expect(await typesOf(toxicity)).toEqual([
+      ...["illicit", "illicit/violent", "self-harm", "self-harm/instructions", "self-harm/intent"],
+      ...["sexual/minors", "violence/graphic"],
+    ]);
+    expect(await typesOf(toxicity, harm())).toEqual(["self-harm/intent"]);
+    expect(await typesOf(harm())).toEqual(["self-harm/intent"]);
+    expect(await typesOf(scannerOf("PromptInjection", async (text) => passed(text)))).toEqual(OPENAI_CATEGORIES);
+  });
+
+  it("has the scores of texts that pass, if the scanner reports them", async () => {
+    const client = await clientOf(await testServer({ input: [harm(true)] }, DIALECTS));
+    const { results } = await client.moderations.create({ input: "harmful=0.4 malware=0.3 hate=0.2" });
+    expect(results[0]).toMatchObject({
+      flagged: false,
+      categories: { illicit: false, hate: false },
+      category_scores: { illicit: 0.3, hate: 0.2, "self-harm": 0 },
+    });
+    expect(flagged(results[0] as never)).toEqual({});
   });
 
   it("flags insults and attacks with the embedded models", async () => {
