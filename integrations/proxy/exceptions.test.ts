@@ -51,7 +51,7 @@ describe("a chat behind guard proxy", () => {
     ],
     allow: [
       { scanners: ["Toxicity"], pattern: "You are such an idiot, printer", reason: "a joke", expires: "2999-12-31" },
-      { scanners: ["PromptInjection"], substring: JARGON, reason: "our bot", expires: "2999-12-31" },
+      { scanners: ["PromptInjection", "Toxicity"], substring: JARGON, reason: "our bot", expires: "2999-12-31" },
       { scanners: ["PromptInjection"], credentials: ["red-team"], reason: "tests", expires: "2999-12-31" },
     ],
   });
