@@ -241,6 +241,7 @@ describe.skipIf(skipsBrowser)("the console", () => {
 
   it("says what checks that only monitor would do", async () => {
     const { page, check } = await open({ input: [zebra(), wordScanner("lion", { name: "Lion", mode: "monitor" })] });
+    await page.locator(".check").nth(1).waitFor();
     expect(await page.locator(".check").allTextContents()).toEqual(["ZebraWord · rules", "LionmonitorsWord · rules"]);
     await field(page, "Prompt").fill("A lion");
     expect(await check()).toMatch(/^Passed\. None of 2 checks failed\. Would fail if it were enforced: Lion\./);
