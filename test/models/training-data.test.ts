@@ -20,6 +20,8 @@ describe("the training data of embedded models", () => {
   it.each([
     ["embedded:code", "code"],
     ["embedded:malicious-urls", "malicious_urls"],
+    ["embedded:moderation", "multitask"],
+    ["embedded:ner", "ner"],
     ["embedded:prompt-injection", "injection"],
   ])("is open for %s", (name, folder) => {
     const model = models.find((entry) => entry.model === name);

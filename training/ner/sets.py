@@ -10,6 +10,8 @@ from . import TYPES
 
 SpanText = tuple[str, list[Span]]
 
+OPEN = "open"
+
 
 @dataclass(frozen=True)
 class SpanSet:
@@ -46,9 +48,9 @@ def marked(raw: dict) -> SpanText:
 
 # The open files, with the maximum number of training rows. Files without a maximum are used whole.
 WHOLE = (
-    *("broad_twitter", "crossner_en", "factrueval_ru_devset", "germeval2014_de", "gsd_ja", "hiner_hi", "korean_klue"),
-    *("weibo_zh", "wnut17_train"),
-)
+    "broad_twitter crossner_en factrueval_ru_devset germeval2014_de gsd_ja hiner_hi korean_klue weibo_zh "
+    "wnut17_train"
+).split()
 LIMITED = {
     "indonlu_id": 4000,
     "kaznerd_kk": 3000,
@@ -73,27 +75,25 @@ OF_LANGUAGES = {
 }
 # Our own texts, each file by another author, with the repetitions of each group.
 EVERYDAY = (
-    *("english", "russian_chinese", "chinese_social", "social"),
-    *("english_news", "english_everyday", "russian_news", "chinese_news", "romance", "germanic_polish"),
-    *("eastern_europe", "north_and_east", "east_asia", "south_asia", "africa"),
-)
+    "english russian_chinese chinese_social social english_news english_everyday russian_news chinese_news romance "
+    "germanic_polish eastern_europe north_and_east east_asia south_asia africa"
+).split()
 NEWS = (
-    *("english_wires", "english_encyclopedia", "english_third", "social_second", "plain_words"),
-    *("chinese_wires", "chinese_web", "chinese_third", "chinese_business", "russian_wires"),
-    *("romance_encyclopedia", "germanic_greek", "middle_east_africa"),
-)
+    "english_wires english_encyclopedia english_third social_second plain_words chinese_wires chinese_web "
+    "chinese_third chinese_business russian_wires romance_encyclopedia germanic_greek middle_east_africa"
+).split()
 OWN = {**dict.fromkeys(EVERYDAY, 4), **dict.fromkeys(NEWS, 8)}
 
 
 def sets() -> Iterator[SpanSet]:
     for file, cap in {**dict.fromkeys(WHOLE), **LIMITED}.items():
         repeat = 2 if file in REPEATED else 1
-        yield SpanSet(file, f"ner/{file}.jsonl.gz", "open", tokens(file), cap, repeat=repeat)
+        yield SpanSet(file, f"ner/{file}.jsonl.gz", OPEN, tokens(file), cap, repeat=repeat)
     for file, caps in OF_LANGUAGES.items():
         for language, cap in caps.items():
-            yield SpanSet(f"{file}_{language}", f"ner/{file}.jsonl.gz", "open", tokens(file, language), cap)
-    yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", "open", marked, 3000)
+            yield SpanSet(f"{file}_{language}", f"ner/{file}.jsonl.gz", OPEN, tokens(file, language), cap)
+    yield SpanSet("pii_made", "pii/made_5_languages.jsonl.gz", OPEN, marked, 3000)
     for name, repeat in OWN.items():
-        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="train", repeat=repeat)
+        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", OPEN, marked, own=True, split="train", repeat=repeat)
     for name in ("exam", "dev_names", "dev_news"):
-        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", "open", marked, own=True, split="dev")
+        yield SpanSet(f"own_{name}", f"ner/{name}.jsonl", OPEN, marked, own=True, split="dev")
