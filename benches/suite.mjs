@@ -23,7 +23,7 @@ import { textsOfLength } from "./texts/whole-tokens.mjs";
 const MULTITASK = "embedded:multitask";
 const SIDES = ["input", "output"];
 const PROMPT = "What did the team say about the weather, the match and the election?";
-/** Scanners of the multitask model, which are measured in addition to those of scanners.yml. */
+/** Scanners of the multitask model, and Toxicity, which are measured in addition to those of scanners.yml. */
 const CLASSIFIERS = {
   input: [{ type: "Toxicity" }, { type: "EmotionDetection" }, banTopics()],
   output: [
