@@ -42,8 +42,8 @@ def add_training_arguments(
     parser.add_argument(
         "--shared-layers-of",
         type=Path,
-        help="a published model from whose layers the training started; the exported graph takes over the frozen ones unchanged, "
-        "so that training.publish --shared-layers can share them",
+        help="a published model whose lowest layers to use, as many as are frozen; the exported graph takes them over unchanged, so that "
+        "training.publish --shared-layers can share them. Without --start and --layers-of, the layers above are those of the base",
     )
     parser.add_argument("--reuse", action="store_true", help="use OUT/work/weights.safetensors instead of training")
 

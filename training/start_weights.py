@@ -6,6 +6,7 @@ heads contain their calibration.
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -120,9 +121,18 @@ def with_added_heads(model: Encoder, state: dict[str, torch.Tensor]) -> dict[str
 OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
 
 
-def load_layers(model: Encoder, path: Path, with_heads: bool = False) -> None:
-    """Loads the layers of a published model, and its heads if `with_heads`. The model may have another part of the base's vocabulary: word
-    vectors are not trained, so the layers work with the vectors of all pieces."""
+def load_layers(model: Encoder, path: Path, with_heads: bool = False, lowest: int | None = None) -> None:
+    """Loads the layers of a published model, or only the `lowest` ones, and its heads if `with_heads`. The model may have another part of the
+    base's vocabulary: word vectors are not trained, so the layers work with the vectors of all pieces."""
     published = with_added_heads(model, published_state(model, path))
-    parts = OF_LAYERS + (OF_HEADS if with_heads else ())
+    layers = OF_LAYERS if lowest is None else ("positions.", "norm.", *(f"layers.{index}." for index in range(lowest)))
+    parts = layers + (OF_HEADS if with_heads else ())
     model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(parts)}})
+
+
+def load_initial_layers(model: Encoder, args: argparse.Namespace, with_heads: bool = False) -> None:
+    """Loads the layers that --layers-of names, or the frozen ones of the model that --shared-layers-of names."""
+    if args.layers_of:
+        load_layers(model, args.layers_of, with_heads)
+    elif args.shared_layers_of and not args.start:
+        load_layers(model, args.shared_layers_of, lowest=args.frozen)

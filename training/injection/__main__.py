@@ -13,7 +13,7 @@ import torch
 from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights
 from . import (
     FALSE_POSITIVES,
     FLOOR,
@@ -109,8 +109,7 @@ def main() -> None:
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
-        if args.layers_of:
-            load_layers(model, args.layers_of)
+        load_initial_layers(model, args)
         if args.start:
             load_start_weights(model, args.start)
         lessons = lessons_of(rows, args)

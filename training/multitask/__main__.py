@@ -11,9 +11,10 @@ import torch
 from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights
 from . import HEADS, LANGUAGES, MAX_LENGTH, MODELS, TOXICITY, UNIT_HEADS, VERSIONS, WINDOW_LENGTHS
 from .evaluate import READ_ALWAYS, best_logit_thresholds, evaluate, fit_comparison, ordinary_logits
+from .hard_negatives import choose_hard
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 from .sets import TASKS
@@ -38,6 +39,12 @@ def arguments() -> argparse.Namespace:
         type=share,
         metavar="TASK=PART",
         help="the share of a task's batches in an epoch, such as emotion=0.1, for tasks that are trained already; may be repeated",
+    )
+    parser.add_argument(
+        "--hard-negatives",
+        type=float,
+        metavar="PART",
+        help="use the harmless texts that the published model of --start flags, several times, and this part of the others",
     )
     args = parser.parse_args()
     args.tasks = args.tasks or ",".join(MODELS[args.name])
@@ -70,11 +77,12 @@ def main() -> None:
         model.load(work / "weights.safetensors")
     else:
         learnt = [e for e in examples if e.split == "train"]
+        if args.hard_negatives is not None:
+            learnt = choose_hard(learnt, args.start, args.hard_negatives, args.threads)
         if args.start:
             load_start_weights(model, args.start)
         else:
-            if args.layers_of:
-                load_layers(model, args.layers_of)
+            load_initial_layers(model, args)
             if "meaning" in model.heads:
                 some = [text for e in learnt if e.task in MEANT for text in (e.text, e.pair) if text]
                 model.initialize_meaning_head(tokenizer, some[:: max(1, len(some) // SAMPLE_OF_MEANING)])

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 from .. import datasets, trainer
+from .composed import compose
 from .sets import TASKS, Example, sets
 
 
@@ -45,6 +46,7 @@ def examples_for(args: argparse.Namespace) -> list[Example]:
             if most is not None and counts[group] > most:
                 continue
             found += [replace(example, set=spec.name, split=split)] * (spec.repeat if split == "train" else 1)
+    found += compose(found, args.seed)
     for task in tasks or TASKS:
         learnt = {e.target[0] for e in found if e.task == task and e.split == "train" and e.target}
         if len(learnt) < 2 and task != "topics":

@@ -224,6 +224,19 @@ def harmless_rows(task: str) -> Callable[[dict], Example]:
     return read
 
 
+def own_prompts(task: str) -> Callable[[dict], Example | None]:
+    """Uses our own texts about attacks on models as negative rows: prompts, role play, mails, files. An attack on a model insults nobody, but it
+    may ask for harm. `skip` of a row names the tasks for which it is not harmless, and a kind marks plain requests for harm."""
+
+    def read(raw: dict) -> Example | None:
+        unfit = "text" not in raw or raw.get("kind") == "harmful" or task in raw.get("skip", ())
+        if unfit or (raw["label"] != "benign" and task != "toxicity"):
+            return None
+        return Example(task, raw["text"], SILENT[task], lang=raw.get("lang") or "", kind="ordinary")
+
+    return read
+
+
 def bias(raw: dict) -> Example:
     return Example("bias", raw["text"], (float(raw["label"] == "biased"),), lang="en")
 
@@ -332,7 +345,7 @@ OWN_HARM = {
     "requests_asia_africa_second_hand": 8,
     "answers_second_hand": 8,
     "balanced": 8,
-    **dict.fromkeys((*TWINS, *PLAIN), 8),
+    **dict.fromkeys((*TWINS, *PLAIN, "services"), 8),
     "dev_a": 0,
     "dev_b": 0,
     "dev_c": 0,
@@ -353,10 +366,15 @@ OWN_TOXIC = {
     "twins_world": 8,
     "plain_insults_english": 16,
     "plain_insults_languages": 16,
+    "inside_english": 12,
+    "inside_europe": 12,
+    "inside_world": 12,
+    "implied_english": 12,
     "exam": 0,
     "dev_functions": 0,
     "dev_twins": 0,
     "dev_plain": 0,
+    "dev_inside": 0,
 }
 # Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
@@ -458,6 +476,12 @@ def harmless_sets() -> Iterator[TaskSet]:
     for file, tasks in OF_PEOPLE.items():
         for task, most in tasks.items():
             yield open_set(f"{file}_{task}", f"injection/{file}", harmless_rows(task), most)
+    for path in sorted((datasets.OWN_DATA / "injection").glob("*.jsonl")):
+        split = "dev" if datasets.is_held_out(path) else ""
+        for task in ("harm", "toxicity"):
+            yield TaskSet(f"own_prompts_{path.stem}_{task}", f"injection/{path.name}", OPEN, own_prompts(task), own=True, split=split)
+    for task in ("harm", "toxicity"):
+        yield open_set(f"banking77_{task}", "topics/banking77_train", harmless_rows(task), 800)
     for task in ("harm", "toxicity", "emotion", "bias"):
         yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), 1000)
 

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights
 from . import LABELS, LANGUAGES, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, join_rows, rows_for
@@ -67,8 +67,8 @@ def main() -> None:
     model = encoder.Tagger(base.shape, len(LABELS)).load_base(base)
     if args.start:
         load_start_weights(model, args.start)
-    elif args.layers_of:
-        load_layers(model, args.layers_of, with_heads=True)
+    else:
+        load_initial_layers(model, args, with_heads=True)
     if args.reuse:
         model.load(work / "weights.safetensors")
     else:
