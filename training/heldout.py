@@ -165,7 +165,8 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
 def with_ordinary(folder: Path, task: str) -> Iterator[dict]:
     """The held-out rows of a task, followed by other ordinary prompts and answers."""
     seen = set()
-    for row in chain(judged(folder, task), ordinary(folder, HARMLESS[task])):
+    prompts = held_out_prompts(task) if task == "toxicity" else ()
+    for row in chain(prompts, judged(folder, task), ordinary(folder, HARMLESS[task])):
         key = (row.get("prompt"), datasets.identity(row["text"]))
         if key not in seen:
             seen.add(key)
@@ -190,6 +191,19 @@ def ordinary(folder: Path, label: str) -> Iterator[dict]:
         yield by_language({"prompt": prompt, "text": answer, **told, "kind": "ordinary answer"})
 
 
+def held_out_prompts(task: str) -> Iterator[dict]:
+    """The harmless texts of our held-out files about attacks on models, by authors of no training text: requests, role play, mails, files."""
+    from .multitask.sets import harmless_sets
+
+    label = HARM_LABELS[0] if task == "harm" else HARMLESS[task]
+    for spec in harmless_sets():
+        if spec.own and spec.split == "dev" and spec.name.endswith(f"_{task}"):
+            for raw in datasets.read_jsonl(datasets.OWN_DATA / spec.file):
+                if raw["label"] == "benign" and (example := spec.read(raw)):
+                    row = {"text": example.text, "label": label, "set": "ordinary_prompts", "lang": example.lang}
+                    yield by_language({**row, "kind": "ordinary prompt"})
+
+
 def by_language(row: dict) -> dict:
     """Adds the field `ordinary` to ordinary texts, by which false positives are counted by language."""
     _, ordinary, what = row["kind"].partition("ordinary ")
@@ -208,7 +222,8 @@ def harm(folder: Path, side: str) -> Iterator[dict]:
     Rows have a `category` if their kind of harm is known. Of several kinds it is the first one.
     """
     seen = set()
-    for row in chain(own_harm(side), harm_of_sets(folder, side), ordinary_of_side(folder, side)):
+    prompts = held_out_prompts("harm") if side == "request" else ()
+    for row in chain(own_harm(side), prompts, harm_of_sets(folder, side), ordinary_of_side(folder, side)):
         key = (row.get("prompt"), datasets.identity(row["text"]))
         if key not in seen:
             seen.add(key)

@@ -12,7 +12,7 @@ from .model import LONGEST
 from .sets import Example
 
 # A harmless text with a higher probability is hard, and its repetitions in an epoch.
-HARD, REPEAT = 0.2, 5
+HARD, REPEAT = 0.2, 4
 
 
 def choose_hard(examples: Sequence[Example], published: Path, part: float, threads: int) -> list[Example]:

@@ -241,6 +241,11 @@ def bias(raw: dict) -> Example:
     return Example("bias", raw["text"], (float(raw["label"] == "biased"),), lang="en")
 
 
+def neutral_wording(raw: dict) -> Example | None:
+    """Sentences after a neutral edit. Those before it differ in one word, and a model that learnt from both could not tell them apart."""
+    return bias(raw) if raw["label"] == "neutral" else None
+
+
 def refusal(raw: dict) -> Example | None:
     label = raw["label"]
     # A public benchmark of jailbreaks asked some of the questions.
@@ -490,7 +495,7 @@ def sets() -> Iterator[TaskSet]:
     yield from harm_sets()
     yield from toxicity_sets()
     yield from emotion_sets()
-    yield open_set("wnc", "bias/wnc_sample", bias)
+    yield open_set("wnc", "bias/wnc_sample", neutral_wording)
     yield from own("bias", bias, {"own": 8, "dev_wording": 0})
     yield from refusal_sets()
     yield from sets_of_pairs()
