@@ -51,7 +51,7 @@ async function list(asJson: boolean): Promise<number> {
     }));
     await print(`${JSON.stringify(plain, null, 2)}\n`);
   } else {
-    await print(table(entries) + restrictions(entries));
+    await print(table(entries));
   }
   return 0;
 }
@@ -143,17 +143,6 @@ function downloadProgress(): (progress?: PullProgress) => void {
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/** A note on the models whose training data restrict their use, or might. */
-function restrictions(entries: readonly ModelEntry[]): string {
-  const restricted = entries.filter(({ trainingData }) => trainingData?.includes("non-commercial"));
-  const unclear = entries.filter((entry) => !restricted.includes(entry) && entry.trainingData?.includes("unclear"));
-  const note = (models: readonly ModelEntry[], what: string) =>
-    models.length === 0
-      ? ""
-      : `\nPart of the training data of these models ${what}; see models/NAME/CARD.md:\n${models.map(({ model }) => model).join(", ")}\n`;
-  return note(restricted, "has licences that forbid commercial use") + note(unclear, "states no licence");
 }
 
 function table(entries: readonly ModelEntry[]): string {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { listHubModels } from "./hub/cache.ts";
 import { EMBEDDED, embeddedFolder, modelFolders, modelsFolder } from "./model-files.ts";
-import { type LicenceClass, readTrainingData } from "./training-data.ts";
 
 /** A model on this machine. */
 export interface ModelEntry {
@@ -14,8 +13,8 @@ export interface ModelEntry {
   size: number;
   labels: string[];
   license?: string;
-  /** The licence classes of the training data, if they are stated. */
-  trainingData?: LicenceClass[];
+  /** The licence classes of the training data (`guard.training_data` of `config.json`), if they are stated. `open` allows every use. */
+  trainingData?: string[];
 }
 
 /**
@@ -27,7 +26,7 @@ export interface ModelEntry {
 export function listModels(cache: string = modelsFolder()): ModelEntry[] {
   const entry = (source: ModelEntry["source"], model: string, folder: string, hubLicense?: string): ModelEntry => {
     const config = JSON.parse(readFileSync(join(folder, "config.json"), "utf8"));
-    const data = readTrainingData(folder);
+    const data: unknown = config.guard?.training_data;
     const license: unknown = hubLicense ?? config.guard?.license ?? config.license;
     return {
       model,
@@ -36,7 +35,7 @@ export function listModels(cache: string = modelsFolder()): ModelEntry[] {
       size: folderSize(folder),
       labels: labelsOf(config),
       ...(typeof license === "string" ? { license } : {}),
-      ...(data ? { trainingData: data } : {}),
+      ...(Array.isArray(data) ? { trainingData: data.map(String) } : {}),
     };
   };
   return [

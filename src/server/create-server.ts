@@ -8,7 +8,6 @@ import type { LogStream } from "../http-server/log.ts";
 import { type ConfigSource, startLogLines } from "../http-server/start-log.ts";
 import type { Engine } from "../models/engine.ts";
 import { onModelNotice } from "../models/notices.ts";
-import { listRestrictedModels } from "../models/training-data.ts";
 import type { ScannerLists } from "../scan/scanner.ts";
 import type { Admission } from "../service/admission/admission.ts";
 import { createEngine, serviceOptions } from "../service/create-service.ts";
@@ -176,13 +175,6 @@ function logStart(app: FastifyInstance, { config, created, engine, source, warni
   const services = new Map(created.map(({ profile: { name, service } }) => [name, service]));
   for (const [fields, message] of startLogLines(source, services, engine)) app.log.info(fields, message);
   for (const warning of warnings) app.log.warn(warning);
-  const models = listRestrictedModels(engine);
-  if (models.length > 0) {
-    app.log.warn(
-      { models },
-      "the licenses of some training data of these models do not allow commercial use; see docs/own-models.md",
-    );
-  }
 }
 
 /** Loads the models when the server is ready, and logs the result. */

@@ -45,7 +45,7 @@ describe("EmotionDetection with the embedded model", () => {
   const embedded = new EmotionDetection();
 
   it.each([
-    ["anger", "I am furious with you, this makes me so angry!"],
+    ["anger", "What a stupid, infuriating decision, I hate it."],
     ["sadness", "I feel so sad and lonely since my dog died."],
     ["fear", "I'm terrified, I am so scared of what will happen."],
   ])("finds %s in %j", async (label, text) => {

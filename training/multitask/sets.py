@@ -487,6 +487,9 @@ def harmless_sets() -> Iterator[TaskSet]:
             yield TaskSet(f"own_prompts_{path.stem}_{task}", f"injection/{path.name}", OPEN, own_prompts(task), own=True, split=split)
     for task in ("harm", "toxicity"):
         yield open_set(f"banking77_{task}", "topics/banking77_train", harmless_rows(task), 800)
+    # A model that never read a refusal as neutral wording took nine of ten for biased.
+    for file in ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters"):
+        yield TaskSet(f"own_refusal_{file}_bias", f"refusal/{file}.jsonl", OPEN, harmless_rows("bias"), own=True, split="train", repeat=2)
     for task in ("harm", "toxicity", "emotion", "bias"):
         yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), 1000)
 
