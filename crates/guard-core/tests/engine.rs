@@ -205,7 +205,7 @@ fn models_with_the_same_tokenizer_tokenize_a_text_once() {
 #[test]
 fn models_with_the_same_layers_run_them_once() {
     // A pool that no other test uses.
-    let engine = engine(4);
+    let engine = engine(6);
     let fixtures = repository().join("test/fixtures/shared-layers");
     let models = ["first", "second"].map(|name| load_from(engine, fixtures.join(name), 64));
     // The mean id of "calm attack" is 4.5: the first model has the logits -2.25 and 2.25, the second 0.45, -0.45, 3.15.
