@@ -356,6 +356,8 @@ OWN_HARM = {
     "dev_c": 0,
     "dev_d": 0,
     "dev_ordinary": 0,
+    "dev_everyday_english": 0,
+    "dev_everyday_languages": 0,
 }
 OWN_TOXIC = {
     "english": 4,
