@@ -140,18 +140,24 @@ def own_names() -> Iterator[dict]:
             yield {**raw, "set": f"own_{name}"}
 
 
-def judged(folder: Path, task: str) -> Iterator[dict]:
-    """The examples of a task of the multi-task model. If an example has two texts, the first is the prompt."""
+def held_out_examples(folder: Path, task: str) -> list[Example]:
+    """The held-out examples of a task of the multi-task model, in an order that does not depend on that of the sets."""
     from .multitask.rows import add_data_arguments, examples_for
-    from .multitask.sets import sets
 
     parser = argparse.ArgumentParser()
     add_data_arguments(parser)
     examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", task]))
+    return sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair))
+
+
+def judged(folder: Path, task: str) -> Iterator[dict]:
+    """The examples of a task of the multi-task model. If an example has two texts, the first is the prompt."""
+    from .multitask.sets import sets
+
     by_language = {spec.name for spec in sets() if task == "toxicity" and spec.max_per_language is not None}
     whole = by_language | {spec.name for spec in sets() if spec.own}
     kept: Counter[tuple[str, str]] = Counter()
-    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text + e.pair)):
+    for e in held_out_examples(folder, task):
         if task == "emotion" and sum(e.target) > 1:
             continue  # a row of the files has exactly one label
         label = label_of(e)
@@ -164,9 +170,14 @@ def judged(folder: Path, task: str) -> Iterator[dict]:
 
 def with_ordinary(folder: Path, task: str) -> Iterator[dict]:
     """The held-out rows of a task, followed by other ordinary prompts and answers."""
+    prompts = held_out_prompts(task, HARMLESS[task]) if task == "toxicity" else ()
+    yield from distinct(chain(prompts, judged(folder, task), ordinary(folder, HARMLESS[task])))
+
+
+def distinct(rows: Iterable[dict]) -> Iterator[dict]:
+    """The first of the rows with the same prompt and text."""
     seen = set()
-    prompts = held_out_prompts(task) if task == "toxicity" else ()
-    for row in chain(prompts, judged(folder, task), ordinary(folder, HARMLESS[task])):
+    for row in rows:
         key = (row.get("prompt"), datasets.identity(row["text"]))
         if key not in seen:
             seen.add(key)
@@ -191,13 +202,12 @@ def ordinary(folder: Path, label: str) -> Iterator[dict]:
         yield by_language({"prompt": prompt, "text": answer, **told, "kind": "ordinary answer"})
 
 
-def held_out_prompts(task: str) -> Iterator[dict]:
+def held_out_prompts(task: str, label: str) -> Iterator[dict]:
     """The harmless texts of our held-out files about attacks on models, by authors of no training text: requests, role play, mails, files."""
-    from .multitask.sets import harmless_sets
+    from .multitask.sets import sets_of_prompts
 
-    label = HARM_LABELS[0] if task == "harm" else HARMLESS[task]
-    for spec in harmless_sets():
-        if spec.own and spec.split == "dev" and spec.name.endswith(f"_{task}"):
+    for spec in sets_of_prompts(task):
+        if spec.split == "dev":
             for raw in datasets.read_jsonl(datasets.OWN_DATA / spec.file):
                 if raw["label"] == "benign" and (example := spec.read(raw)):
                     row = {"text": example.text, "label": label, "set": "ordinary_prompts", "lang": example.lang}
@@ -221,13 +231,8 @@ def harm(folder: Path, side: str) -> Iterator[dict]:
 
     Rows have a `category` if their kind of harm is known. Of several kinds it is the first one.
     """
-    seen = set()
-    prompts = held_out_prompts("harm") if side == "request" else ()
-    for row in chain(own_harm(side), prompts, harm_of_sets(folder, side), ordinary_of_side(folder, side)):
-        key = (row.get("prompt"), datasets.identity(row["text"]))
-        if key not in seen:
-            seen.add(key)
-            yield row
+    prompts = held_out_prompts("harm", HARM_LABELS[0]) if side == "request" else ()
+    yield from distinct(chain(own_harm(side), prompts, harm_of_sets(folder, side), ordinary_of_side(folder, side)))
 
 
 def own_harm(side: str) -> Iterator[dict]:
@@ -249,15 +254,11 @@ def own_harm(side: str) -> Iterator[dict]:
 def harm_of_sets(folder: Path, side: str) -> Iterator[dict]:
     """The held-out rows of the open sets, at most JUDGED_TEXTS of a set and label, except for the set of many languages."""
     from .multitask import HARM
-    from .multitask.rows import add_data_arguments, examples_for
     from .multitask.sets import UNKNOWN, harm_sets
 
-    parser = argparse.ArgumentParser()
-    add_data_arguments(parser)
-    examples = examples_for(parser.parse_args(["--data", str(folder), "--tasks", "harm"]))
     specs = {spec.name: spec for spec in harm_sets() if not spec.own}
     kept: Counter[tuple[str, str]] = Counter()
-    for e in sorted((e for e in examples if e.split == "dev"), key=lambda e: datasets.digest(e.text)):
+    for e in held_out_examples(folder, "harm"):
         spec = specs.get(e.set)
         if spec is None or e.target[0] == UNKNOWN or (e.kind == "answer") != (side == "answer"):
             continue

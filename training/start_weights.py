@@ -117,16 +117,16 @@ def with_added_heads(model: Encoder, state: dict[str, torch.Tensor]) -> dict[str
     return found
 
 
-# Parameters of the encoder without its vocabulary and heads, and parameters of the heads.
-OF_LAYERS, OF_HEADS = ("positions.", "norm.", "layers."), ("pool.", "head.")
+# Parameters of the input to the layers, without the vocabulary, and parameters of the heads.
+OF_INPUT, OF_HEADS = ("positions.", "norm."), ("pool.", "head.")
 
 
 def load_layers(model: Encoder, path: Path, with_heads: bool = False, lowest: int | None = None) -> None:
     """Loads the layers of a published model, or only the `lowest` ones, and its heads if `with_heads`. The model may have another part of the
     base's vocabulary: word vectors are not trained, so the layers work with the vectors of all pieces."""
     published = with_added_heads(model, published_state(model, path))
-    layers = OF_LAYERS if lowest is None else ("positions.", "norm.", *(f"layers.{index}." for index in range(lowest)))
-    parts = layers + (OF_HEADS if with_heads else ())
+    layers = ("layers.",) if lowest is None else tuple(f"layers.{index}." for index in range(lowest))
+    parts = OF_INPUT + layers + (OF_HEADS if with_heads else ())
     model.load_state_dict({**model.state_dict(), **{k: v for k, v in published.items() if k.startswith(parts)}})
 
 

@@ -47,6 +47,8 @@ def arguments() -> argparse.Namespace:
         help="use the harmless texts that the published model of --start flags, several times, and this part of the others",
     )
     args = parser.parse_args()
+    if args.hard_negatives is not None and not (args.start and (args.start / "model.onnx").exists()):
+        parser.error("--hard-negatives needs --start with the folder of a published model")
     args.tasks = args.tasks or ",".join(MODELS[args.name])
     return args
 

@@ -327,14 +327,13 @@ TOXIC = {
 }
 # Harmful texts, each with a harmless twin of the same topic, words and tone.
 TWINS = (
-    *("twins_crimes_privacy", "twins_violence_self_harm", "twins_hate_harassment", "twins_sexual_graphic"),
-    *("twins_advice_malware", "twins_answers_long", "twins_in_europe", "twins_in_world"),
-)
+    "twins_crimes_privacy twins_violence_self_harm twins_hate_harassment twins_sexual_graphic twins_advice_malware "
+    "twins_answers_long twins_in_europe twins_in_world"
+).split()
 # Plain requests, talk and statements, each harmful one with harmless neighbours.
 PLAIN = (
-    *("plain_english", "professional_english", "direct_english", "plain_europe", "plain_world"),
-    *("statements_english", "statements_languages"),
-)
+    "plain_english professional_english direct_english plain_europe plain_world statements_english statements_languages"
+).split()
 # Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
 OWN_HARM = {
     "english_requests": 8,
@@ -383,6 +382,8 @@ OWN_TOXIC = {
     "dev_plain": 0,
     "dev_inside": 0,
 }
+# Our own files of answers, for training.
+OWN_REFUSALS = ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters")
 # Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
     "harmless_sib200": {"harm": 12, "toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3},
@@ -457,8 +458,7 @@ def refusal_sets() -> Iterator[TaskSet]:
     yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
     for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
         yield open_set(file, f"refusal/{file}", refusal, most)
-    files = ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters")
-    yield from own("refusal", refusal, dict.fromkeys(files, 3) | {"exam": 0, "dev_refusals": 0})
+    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | {"exam": 0, "dev_refusals": 0})
 
 
 def sets_of_pairs() -> Iterator[TaskSet]:
@@ -476,6 +476,13 @@ def sets_of_pairs() -> Iterator[TaskSet]:
     yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "in_languages": 6, "near_misses": 6, "dev_pairs": 0})
 
 
+def sets_of_prompts(task: str) -> Iterator[TaskSet]:
+    """Our own files about attacks on models, as harmless texts of a task."""
+    for path in sorted((datasets.OWN_DATA / "injection").glob("*.jsonl")):
+        split = "dev" if datasets.is_held_out(path) else ""
+        yield TaskSet(f"own_prompts_{path.stem}_{task}", f"injection/{path.name}", OPEN, own_prompts(task), own=True, split=split)
+
+
 def harmless_sets() -> Iterator[TaskSet]:
     for file, tasks in OF_LANGUAGES.items():
         for task, most in tasks.items():
@@ -483,14 +490,11 @@ def harmless_sets() -> Iterator[TaskSet]:
     for file, tasks in OF_PEOPLE.items():
         for task, most in tasks.items():
             yield open_set(f"{file}_{task}", f"injection/{file}", harmless_rows(task), most)
-    for path in sorted((datasets.OWN_DATA / "injection").glob("*.jsonl")):
-        split = "dev" if datasets.is_held_out(path) else ""
-        for task in ("harm", "toxicity"):
-            yield TaskSet(f"own_prompts_{path.stem}_{task}", f"injection/{path.name}", OPEN, own_prompts(task), own=True, split=split)
     for task in ("harm", "toxicity"):
+        yield from sets_of_prompts(task)
         yield open_set(f"banking77_{task}", "topics/banking77_train", harmless_rows(task), 800)
     # A model that never read a refusal as neutral wording took nine of ten for biased.
-    for file in ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters"):
+    for file in OWN_REFUSALS:
         yield TaskSet(f"own_refusal_{file}_bias", f"refusal/{file}.jsonl", OPEN, harmless_rows("bias"), own=True, split="train", repeat=2)
     for task in ("harm", "toxicity", "emotion", "bias"):
         yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), 1000)

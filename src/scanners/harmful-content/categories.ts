@@ -1,8 +1,10 @@
+import { highestByKey } from "../../support/highest-by-key.ts";
+
 /** A category of harm, as other taxonomies name it. An empty list: the taxonomy has no category for it. */
 export interface CategoryNames {
   /**
-   * Hazards of MLCommons AILuminate 1.0 (Ghosh et al. 2025, arXiv:2503.05731), with the names that the paper gives to the hazards and to the
-   * parts of Specialized Advice.
+   * Hazards of MLCommons AILuminate 1.0 and parts of its hazard Specialized Advice, by their names in the paper (Ghosh et al. 2025,
+   * arXiv:2503.05731).
    */
   readonly ailuminate: readonly string[];
   /** Categories of OpenAI's moderation (`Moderation.Categories` of the package openai). */
@@ -14,8 +16,8 @@ export interface CategoryNames {
 }
 
 /**
- * The categories of HarmfulContent, and the categories of other taxonomies to which their texts belong. A text of a category belongs to at
- * least one of those that are listed, not to all of them.
+ * The categories of HarmfulContent, each with the categories of other taxonomies that cover it. Where several are listed, each covers a part
+ * of it.
  */
 export const CATEGORIES = {
   violent_crimes: {
@@ -147,12 +149,11 @@ export const HARMFUL = "harmful";
  */
 export function openaiScores(scores: ReadonlyMap<string, number>): Map<string, number> {
   const scoreOf = (category: string) => scores.get(category) ?? 0;
-  const found = new Map<string, number>();
-  for (const category of HARM_CATEGORIES) {
-    for (const name of CATEGORIES[category].openai) {
-      found.set(name, Math.max(found.get(name) ?? 0, scoreOf(category)));
-    }
-  }
+  const found = highestByKey<string>(
+    HARM_CATEGORIES.flatMap((category) =>
+      CATEGORIES[category].openai.map((name) => [name, scoreOf(category)] as const),
+    ),
+  );
   for (const [name, both] of Object.entries(OPENAI_COMBINED)) found.set(name, Math.min(...both.map(scoreOf)));
   return found;
 }

@@ -1,6 +1,7 @@
 import type { LabelScore } from "../../models/label-head.ts";
 import { type Finding, passed, type Verdict } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
+import { highestByKey } from "../../support/highest-by-key.ts";
 import type { Calibration } from "../parts/calibration.ts";
 import { coverageOf, filterParts, type ScoredText, type TextPart } from "../parts/scored-text.ts";
 import { HARM_FINDING, HARM_SCORE_FINDING, HARMFUL } from "./categories.ts";
@@ -63,7 +64,7 @@ export function correctedHarm(thresholds: Thresholds): (part: HarmPart, correct:
 /**
  * Returns the verdict on a text. The part that is furthest above its threshold decides.
  *
- * @param isAnyHarm whether `harmful` alone decides. The findings then name the likely categories too.
+ * @param isAnyHarm whether harm of any category makes a text fail. The findings then name `harmful`, and the likely categories.
  */
 export function harmVerdict(
   text: string,
@@ -100,11 +101,7 @@ export function harmVerdict(
 
 /** Returns a finding for each label of the model, with its highest probability in the text, the likeliest label first. */
 function scoreFindings(text: string, parts: readonly HarmPart[]): Finding[] {
-  const highest = new Map<string, number>();
-  for (const { labels } of parts) {
-    for (const { label, score } of labels) highest.set(label, Math.max(highest.get(label) ?? 0, score));
-  }
-  return [...highest]
+  return [...highestByKey(parts.flatMap(({ labels }) => labels.map(({ label, score }) => [label, score] as const)))]
     .map(([label, score]): Finding => ({ start: 0, end: text.length, type: HARM_SCORE_FINDING, score, label }))
     .sort((a, b) => b.score - a.score);
 }

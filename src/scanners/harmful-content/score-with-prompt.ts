@@ -1,6 +1,7 @@
 import type { LimitFunction } from "p-limit";
 import type { CallContext } from "../../models/call-context.ts";
 import type { LabelHead, LabelScore, ScoredLabels } from "../../models/label-head.ts";
+import { highestByKey } from "../../support/highest-by-key.ts";
 import { lazy } from "../../support/lazy.ts";
 import { HARMFUL } from "./categories.ts";
 import { scoreOf, withinHarm } from "./harm-verdict.ts";
@@ -101,8 +102,8 @@ function piecesOf(text: string): string[] {
 
 /** Returns each label with its highest probability in some readings. */
 function highestOf(readings: readonly (readonly LabelScore[])[]): LabelScore[] {
-  const [first = []] = readings;
-  return first.map(({ label }) => ({ label, score: Math.max(...readings.map((labels) => scoreOf(labels, label))) }));
+  const highest = highestByKey(readings.flat().map(({ label, score }) => [label, score]));
+  return [...highest].map(([label, score]) => ({ label, score }));
 }
 
 /** Returns the probability whose log odds are the mean of those of two probabilities. */

@@ -8,6 +8,7 @@ import { withholdingChecks } from "../../scan/outcome.ts";
 import { resultName } from "../../scan/report.ts";
 import type { Finding } from "../../scan/scanner.ts";
 import { HARM_FINDING, HARM_SCORE_FINDING, openaiScores } from "../../scanners/harmful-content/categories.ts";
+import { highestByKey } from "../../support/highest-by-key.ts";
 import { type Dialect, type DialectCall, endpoint } from "./dialect.ts";
 import { findingTypeOf } from "./findings.ts";
 
@@ -103,21 +104,18 @@ const OPENAI_CATEGORIES = [
 
 /** Returns the highest score of each label among findings of a type. */
 function highestScores(findings: readonly Finding[], wanted: string): Map<string, number> {
-  const found = new Map<string, number>();
-  for (const { type, label = "", score } of findings) {
-    if (type === wanted) found.set(label, Math.max(found.get(label) ?? 0, score));
-  }
-  return found;
+  return highestByKey(findings.filter(({ type }) => type === wanted).map(({ label = "", score }) => [label, score]));
 }
 
 /** Returns the scores of OpenAI's categories for findings of toxicity. */
 function scoresOfToxicity(findings: readonly Finding[]): Map<string, number> {
   const found = highestScores(findings, TOXICITY_FINDING);
-  const scores = new Map(TOXICITY_CATEGORIES.map((category) => [category, 0]));
-  for (const [label, score] of found) {
-    for (const category of CATEGORIES[label] ?? []) scores.set(category, Math.max(scores.get(category) ?? 0, score));
-  }
-  return scores.set("hate/threatening", Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0));
+  const none = TOXICITY_CATEGORIES.map((category) => [category, 0] as const);
+  const some = [...found].flatMap(([label, score]) => (CATEGORIES[label] ?? []).map((name) => [name, score] as const));
+  return highestByKey([...none, ...some]).set(
+    "hate/threatening",
+    Math.min(found.get("identity_attack") ?? 0, found.get("threat") ?? 0),
+  );
 }
 
 /**
@@ -138,10 +136,7 @@ function categoriesOf(checks: readonly CheckResult[]): { scores: Map<string, num
     failingScores.push(openaiScores(highestScores(failing, HARM_FINDING)));
     reported.push(openaiScores(highestScores(all, HARM_SCORE_FINDING)));
   }
-  const scores = new Map<string, number>();
-  for (const [category, score] of [...failingScores, ...reported].flatMap((each) => [...each])) {
-    scores.set(category, Math.max(scores.get(category) ?? 0, score));
-  }
+  const scores = highestByKey([...failingScores, ...reported].flatMap((each) => [...each]));
   const positive = failingScores.flatMap((each) => [...each].filter(([, score]) => score > 0));
   return { scores, flagged: new Set(positive.map(([category]) => category)) };
 }
