@@ -54,6 +54,12 @@ describe("EmotionDetection with the embedded model", () => {
     expect(findings.map((finding) => finding.label)).toContain(label);
   });
 
+  // embedded:multitask 0.4.0 found it.
+  it.fails("finds anger in two angry statements", async () => {
+    const { isValid } = await embedded.scan("I am furious with you, this makes me so angry!");
+    expect(isValid).toBe(false);
+  });
+
   it.each(["Thank you so much, this is wonderful!", "Which bus goes to the airport on Sundays?"])(
     "passes %j",
     async (text) => {
