@@ -1,3 +1,4 @@
+import { Bag } from "../support/bag.ts";
 import { GuardError } from "../support/errors.ts";
 import { CALL_ENDED, LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { Admission, AdmittedScan, AdmittedStream } from "./admission/admission.ts";
@@ -46,7 +47,7 @@ export class ScanSlots {
    * The controllers of all scans that have not ended. `AbortSignal.any` with one signal for the whole service would do the same, but
    * that signal would retain memory of every scan until the service closes.
    */
-  readonly #taken = new Set<LazyAbortController>();
+  readonly #taken = new Bag<LazyAbortController>();
 
   constructor(admission: Admission) {
     this.#admission = admission;
@@ -70,13 +71,13 @@ export class ScanSlots {
    */
   async run<T>({ signal, stop: own, ...asked }: SlotRequest, scan: (slot: ScanSlot) => Promise<T>): Promise<T> {
     const turn = this.#admission.admit({ ...asked, timeout: asked.timeout / 1000 });
-    const { stop, work, onWork, leave } = this.#take(signal, own);
+    const { stop, work, onWork, leave, free } = this.#take(signal, own);
     const slot = { stop, onWork };
     const scanned = turn.isWaiting ? waitForTurn(turn, stop.signal).then(() => scan(slot)) : scan(slot);
     const done = (isComplete: boolean) =>
       whenSettled(work, () => {
         turn.end(isComplete);
-        this.#taken.delete(stop);
+        free();
       });
     scanned.then(
       () => done(true),
@@ -101,16 +102,16 @@ export class ScanSlots {
    */
   stream({ kind, caller, timeout, signal }: Omit<SlotRequest, "chars" | "stop">): StreamSlot {
     const hold = this.#admission.admitStream(kind, caller);
-    const { stop, work, onWork, leave } = this.#take(signal);
-    const free = () => {
+    const { stop, work, onWork, leave, free } = this.#take(signal);
+    const onAbort = () => {
       leave();
       whenSettled(work, () => {
         hold.release();
-        this.#taken.delete(stop);
+        free();
       });
     };
-    stop.signal.addEventListener("abort", free, { once: true });
-    if (stop.signal.aborted) free();
+    stop.signal.addEventListener("abort", onAbort, { once: true });
+    if (stop.signal.aborted) onAbort();
     return {
       signal: stop.signal,
       onWork,
@@ -140,14 +141,14 @@ export class ScanSlots {
   #take(caller: AbortSignal | undefined, own?: LazyAbortController): TakenSlot {
     const stop = own ?? new LazyAbortController();
     const leave = caller && !own ? stop.follow(caller) : () => {};
-    this.#taken.add(stop);
+    const free = this.#taken.add(stop);
     const work = new Set<Promise<unknown>>();
     const onWork = (begun: Promise<unknown>) => {
       work.add(begun);
       const onEnd = () => work.delete(begun);
       begun.then(onEnd, onEnd);
     };
-    return { stop, work, onWork, leave };
+    return { stop, work, onWork, leave, free };
   }
 }
 
@@ -159,6 +160,8 @@ interface TakenSlot extends Pick<ScanSlot, "onWork"> {
   work: ReadonlySet<Promise<unknown>>;
   /** Stops listening to the caller's signal. */
   leave(): void;
+  /** Frees the slot. */
+  free(): void;
 }
 
 /** Waits until a scan may start, and abandons the wait if the signal is aborted first. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import { Bag } from "../../support/bag.ts";
 import { closedError } from "../../support/errors.ts";
 
 /** Milliseconds between the last response and the end of all connections. */
@@ -62,7 +63,7 @@ export const lifecycle = fp(
 
 /** Responses that are not sent yet. Scans may still run after their responses are sent. */
 class PendingResponses {
-  readonly #responses = new Set<ServerResponse>();
+  readonly #responses = new Bag<ServerResponse>();
   #onDrained = () => {};
 
   get size(): number {
@@ -71,9 +72,9 @@ class PendingResponses {
 
   /** @param onDrained called when this response is done and no other is pending. */
   add(response: ServerResponse, onDrained: () => void): void {
-    this.#responses.add(response);
+    const remove = this.#responses.add(response);
     const onDone = () => {
-      this.#responses.delete(response);
+      remove();
       if (this.#responses.size > 0) return;
       this.#onDrained();
       onDrained();

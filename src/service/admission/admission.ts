@@ -1,3 +1,4 @@
+import { Bag } from "../../support/bag.ts";
 import { GuardError } from "../../support/errors.ts";
 import { type Machine, thisMachine } from "../../support/machine.ts";
 import { withoutStack } from "../../support/without-stack.ts";
@@ -90,7 +91,7 @@ interface QueuedScan extends QueueItem {
   /** Whether it is a step of a stream. Steps do not count towards the limit of running scans. */
   isStep: boolean;
   /** When it started to run, the virtual time at that moment, and whether no scan of its kind had ended. */
-  started: { at: number; virtualTime: number; isWarmUp: boolean } | undefined;
+  started: { at: number; virtualTime: number; isWarmUp: boolean; leave(): void } | undefined;
   start(): void;
   drop(reason: unknown): void;
 }
@@ -119,7 +120,7 @@ export class Admission {
   readonly #machine: Machine;
   readonly #estimates = new CostEstimates();
   readonly #queue = new FairQueue<QueuedScan>();
-  readonly #running = new Set<QueuedScan>();
+  readonly #running = new Bag<QueuedScan>();
   readonly #listeners = new Set<AdmissionListener>();
   #services = 0;
   /** The number of admitted scans and streams that have not ended. */
@@ -374,8 +375,8 @@ export class Admission {
     if (this.#running.size === 0 && this.#lastUpdate - this.#sample.at > MIN_SAMPLE_SECONDS)
       this.#sample = this.#readProcessors();
     const isWarmUp = !this.#estimates.isMeasured(scan.kind);
-    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime, isWarmUp };
-    this.#running.add(scan);
+    const leave = this.#running.add(scan);
+    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime, isWarmUp, leave };
     if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#lastUpdate - scan.since);
     scan.start();
   }
@@ -391,9 +392,9 @@ export class Admission {
   /** Removes a running scan, and updates the cost estimates. */
   #finish(scan: QueuedScan, isComplete: boolean): void {
     const now = this.#advance();
-    this.#running.delete(scan);
     const { kind, chars, started } = scan;
     if (!started) return;
+    started.leave();
     const cost = this.#virtualTime - started.virtualTime;
     if (!isComplete) this.#estimates.learnAtLeast(kind, chars, cost);
     else {
