@@ -189,6 +189,14 @@ describe("an invalid parameter", () => {
     expect(await issuesOf(() => createScanner("input", type, params))).toEqual(issues);
   });
 
+  it("of a class, which has names of JavaScript alone, is corrected in such names", async () => {
+    const options = { max_time: 5, maxTme: 5 } as never;
+    expect(await issuesOf(() => new output.ReadingTime(options))).toMatchObject({
+      max_time: "unknown key; did you mean maxTime?",
+      maxTme: "unknown key; did you mean maxTime?",
+    });
+  });
+
   it.each([
     ["input", "Toxicty", "unknown input scanner Toxicty; did you mean Toxicity?"],
     ["input", "prompt_injection", "unknown input scanner prompt_injection; did you mean PromptInjection?"],
