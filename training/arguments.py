@@ -45,10 +45,19 @@ def add_training_arguments(
         help="a published model whose lowest layers to use, as many as are frozen; the exported graph takes them over unchanged, so that "
         "training.publish --shared-layers can share them. Without --start and --layers-of, the layers above are those of the base",
     )
+    parser.add_argument(
+        "--mix",
+        type=float,
+        default=1,
+        metavar="PART",
+        help="export the mean of the trained weights, with this part, and those of --start; default: 1",
+    )
     parser.add_argument("--reuse", action="store_true", help="use OUT/work/weights.safetensors instead of training")
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
+    if args.mix < 1 and not args.start:
+        raise SystemExit("--mix needs --start")
     return replace(
         Settings(),
         seed=args.seed,

@@ -96,6 +96,19 @@ def load_start_weights(model: Encoder, path: Path) -> None:
         )
 
 
+def mix_start_weights(model: Encoder, path: Path, part: float) -> None:
+    """Moves the weights back towards those that they started from: a weighted mean with `part` of the model. It keeps more of what the
+    start knew (Wortsman et al., Robust fine-tuning of zero-shot models, 2022, arXiv:2109.01903)."""
+    trained = {name: value.clone() for name, value in model.state_dict().items()}
+    load_start_weights(model, path)
+    # Weights that did not change stay exactly equal, as shared layers have to.
+    mixed = {
+        name: start if torch.equal(start, trained[name]) else start.lerp(trained[name], part)
+        for name, start in model.state_dict().items()
+    }
+    model.load_state_dict(mixed)
+
+
 def published_state(model: Encoder, path: Path) -> dict[str, torch.Tensor]:
     config = json.loads((path / "config.json").read_text("utf-8"))
     guard = config["guard"]

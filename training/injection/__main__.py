@@ -13,7 +13,7 @@ import torch
 from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_initial_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights, mix_start_weights
 from . import (
     FALSE_POSITIVES,
     FLOOR,
@@ -117,6 +117,8 @@ def main() -> None:
             lessons += find_hard_rows(args, rows, model, tokenizer)
         train(model, windows_of(tokenizer, lessons, settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
+    if args.mix < 1:
+        mix_start_weights(model, args.start, args.mix)
 
     # The int8 model is calibrated, because it runs in the product.
     held = datasets.rows_of_split(rows, "calibration")

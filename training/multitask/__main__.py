@@ -11,7 +11,7 @@ import torch
 from .. import datasets, encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_initial_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights, mix_start_weights
 from . import HEADS, LANGUAGES, MAX_LENGTH, MODELS, TOXICITY, UNIT_HEADS, VERSIONS, WINDOW_LENGTHS
 from .evaluate import READ_ALWAYS, best_logit_thresholds, evaluate, fit_comparison, ordinary_logits
 from .hard_negatives import choose_hard
@@ -91,6 +91,8 @@ def main() -> None:
         losses = Losses(model, tokenizer, learnt)
         trainer.optimise(model, losses.lengths(), losses.plan(settings, dict(args.share)), losses, settings)
         model.save(work / "weights.safetensors")
+    if args.mix < 1:
+        mix_start_weights(model, args.start, args.mix)
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
     ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from .. import encoder, export, trainer
 from ..arguments import add_training_arguments, settings_of
 from ..runtime import ExportedModel
-from ..start_weights import load_initial_layers, load_start_weights
+from ..start_weights import load_initial_layers, load_start_weights, mix_start_weights
 from . import LABELS, LANGUAGES, MAX_LENGTH, NAME, READ_LENGTH, VERSION, early_exit
 from .evaluate import evaluate, table
 from .rows import SpanRow, add_data_arguments, join_rows, rows_for
@@ -74,6 +74,8 @@ def main() -> None:
     else:
         train(model, tokenizer, join_rows([row for row in rows if row.split == "train"], settings.seed), settings)
         model.save(work / "weights.safetensors")
+    if args.mix < 1:
+        mix_start_weights(model, args.start, args.mix)
 
     held = [row.text for row in rows if row.split == "calibration"]
     ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)
