@@ -48,16 +48,11 @@ describe("EmotionDetection with the embedded model", () => {
     ["anger", "What a stupid, infuriating decision, I hate it."],
     ["sadness", "I feel so sad and lonely since my dog died."],
     ["fear", "I'm terrified, I am so scared of what will happen."],
+    ["anger", "I am furious with you, this makes me so angry!"],
   ])("finds %s in %j", async (label, text) => {
     const { isValid, findings } = await embedded.scan(text);
     expect(isValid).toBe(false);
     expect(findings.map((finding) => finding.label)).toContain(label);
-  });
-
-  // embedded:multitask 0.4.0 found it.
-  it.fails("finds anger in two angry statements", async () => {
-    const { isValid } = await embedded.scan("I am furious with you, this makes me so angry!");
-    expect(isValid).toBe(false);
   });
 
   it.each(["Thank you so much, this is wonderful!", "Which bus goes to the airport on Sundays?"])(
