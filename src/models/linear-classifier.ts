@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Abortable, addon, type NativeLinear, native } from "../native.ts";
 import { GuardError } from "../support/errors.ts";
 import { TimeSlice } from "../support/time-slice.ts";
+import { WeakCache } from "../support/weak-cache.ts";
 import { readModelFile } from "./manifest.ts";
 import { selfTest } from "./self-test.ts";
 
@@ -46,7 +47,7 @@ export class LinearClassifier {
   load(): Promise<NativeLinear> {
     if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
     if (!this.#loading) {
-      const loading = this.#open();
+      const loading = loadShared(this.folder);
       this.#loading = loading;
       loading.catch(() => {
         if (this.#loading === loading) this.#loading = undefined;
@@ -64,12 +65,6 @@ export class LinearClassifier {
     // The next text retries a failed load and reports its error.
     const model = await this.#loading?.catch(() => undefined);
     if (model) await test(model, this.folder);
-  }
-
-  async #open(): Promise<NativeLinear> {
-    const model = await native(() => addon.loadLinear(this.folder));
-    await test(model, this.folder);
-    return model;
   }
 
   /** Returns the probabilities of the labels for each text. Texts are passed in batches, because the addon copies them on the event loop. */
@@ -113,6 +108,42 @@ export class LinearClassifier {
     this.#closed = true;
     this.#loading = undefined;
   }
+}
+
+/**
+ * The loaded models of this process by the state of their files. A model takes up to 16 MB outside of V8's heap, so V8 would collect the
+ * models of a program that creates a scanner for each text far too late.
+ */
+const loadedModels = new WeakCache<NativeLinear>();
+const loadingModels = new Map<string, Promise<NativeLinear>>();
+
+/** Loads a model and runs its self-test, unless another classifier has loaded the same files. */
+async function loadShared(folder: string): Promise<NativeLinear> {
+  const key = stateOf(folder);
+  const known = loadedModels.get(key);
+  if (known) return known;
+  const others = loadingModels.get(key);
+  if (others) return others;
+  const loading = native(() => addon.loadLinear(folder)).then(async (model) => {
+    await test(model, folder);
+    loadedModels.set(key, model);
+    return model;
+  });
+  loadingModels.set(key, loading);
+  try {
+    return await loading;
+  } finally {
+    loadingModels.delete(key);
+  }
+}
+
+/** Changes with each change of the files of a model. */
+function stateOf(folder: string): string {
+  const files = ["model.bin", "config.json", "self-test.json"].map((name) => {
+    const found = statSync(join(folder, name), { throwIfNoEntry: false });
+    return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
+  });
+  return [folder, ...files].join("\n");
 }
 
 function readDescription(folder: string): LinearDescription {

@@ -16,6 +16,7 @@ import {
 import { languageCode } from "../../support/language-codes.ts";
 import { PLUGIN_REFERENCE } from "../../support/plugin-kind.ts";
 import { TimeSlice } from "../../support/time-slice.ts";
+import { WeakCache } from "../../support/weak-cache.ts";
 import { JsonNumbers } from "../../text/json-numbers.ts";
 import type { Span } from "../../text/span.ts";
 import { explainOption } from "../common-options.ts";
@@ -410,8 +411,19 @@ function patternOf({ name, expressions, context, score, languages }: z.output<ty
   return { id: name, entity: name, expressions, words: [], context, score, languages };
 }
 
+/**
+ * The detectors of this process by their options. One takes several megabytes outside of V8's heap, so V8 would collect the detectors of a
+ * program that creates a scanner for each text far too late.
+ */
+const detectors = new WeakCache<PersonalData>();
+
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
-  return buildNative(() => new addon.PersonalData(options), inOptions);
+  const key = JSON.stringify(options);
+  const known = detectors.get(key);
+  if (known) return known;
+  const built = buildNative(() => new addon.PersonalData(options), inOptions);
+  detectors.set(key, built);
+  return built;
 }
 
 /** Replaces the addon's names `patterns`, `hidden` and `allowed` by the names of the options. */
