@@ -9,6 +9,12 @@ from pathlib import Path
 from .trainer import Settings
 
 
+def part(text: str) -> float:
+    if not 0 < float(text) <= 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a number above 0 and up to 1")
+    return float(text)
+
+
 def add_training_arguments(
     parser: argparse.ArgumentParser, epochs: int, rate: float = Settings.rate, frozen: int = 0
 ) -> None:
@@ -47,17 +53,16 @@ def add_training_arguments(
     )
     parser.add_argument(
         "--mix",
-        type=float,
+        type=part,
         default=1,
         metavar="PART",
-        help="export the mean of the trained weights, with this part, and those of --start; default: 1",
+        help="export the weighted mean of the trained weights (this part) and those of --start (the rest), also with --reuse and the same "
+        "--start; default: 1, the trained weights alone",
     )
     parser.add_argument("--reuse", action="store_true", help="use OUT/work/weights.safetensors instead of training")
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
-    if args.mix < 1 and not args.start:
-        raise SystemExit("--mix needs --start")
     return replace(
         Settings(),
         seed=args.seed,

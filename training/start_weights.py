@@ -96,14 +96,22 @@ def load_start_weights(model: Encoder, path: Path) -> None:
         )
 
 
-def mix_start_weights(model: Encoder, path: Path, part: float) -> None:
-    """Moves the weights back towards those that they started from: a weighted mean with `part` of the model. It keeps more of what the
-    start knew (Wortsman et al., Robust fine-tuning of zero-shot models, 2022, arXiv:2109.01903)."""
+def mix_start_weights(model: Encoder, args: argparse.Namespace) -> None:
+    """Moves the weights back towards those that they started from, as --mix says: a weighted mean, which keeps more of what the start knew
+    (Wortsman et al., Robust fine-tuning of zero-shot models, 2022, arXiv:2109.01903).
+
+    --start has to be that of the training: an export reorders the feed-forward channels, so a mean with other weights of the same model is
+    useless.
+    """
+    if args.mix == 1:
+        return
+    if not args.start:
+        raise SystemExit("--mix needs --start")
     trained = {name: value.clone() for name, value in model.state_dict().items()}
-    load_start_weights(model, path)
+    load_start_weights(model, args.start)
     # Weights that did not change stay exactly equal, as shared layers have to.
     mixed = {
-        name: start if torch.equal(start, trained[name]) else start.lerp(trained[name], part)
+        name: start if torch.equal(start, trained[name]) else start.lerp(trained[name], args.mix)
         for name, start in model.state_dict().items()
     }
     model.load_state_dict(mixed)

@@ -1,6 +1,7 @@
 import dns from "node:dns";
 import { type IncomingMessage, type RequestListener, Server, type ServerOptions, type ServerResponse } from "node:http";
 import { type Server as Listener, type ListenOptions, createServer as listener, type Socket } from "node:net";
+import { Bag } from "../support/bag.ts";
 import { Connection, LINGER, type LingerLimits } from "./connection.ts";
 
 /** The options of Fastify that its default server supports. */
@@ -25,7 +26,7 @@ export function httpServerFactory(limits: LingerLimits = LINGER) {
 interface OpenConnection {
   readonly connection: Connection;
   /** All open sockets of the same server. */
-  readonly sockets: ReadonlySet<Socket>;
+  readonly sockets: Bag<Socket>;
 }
 
 const OPEN_CONNECTIONS = new WeakMap<Socket, OpenConnection>();
@@ -43,7 +44,7 @@ export function hasOtherConnections(socket: Socket): boolean {
 }
 
 class HttpServer extends Server {
-  readonly #open = new Set<Socket>();
+  readonly #open = new Bag<Socket>();
   /** Listeners on further addresses of localhost. */
   readonly #others: Listener[] = [];
 
@@ -59,8 +60,7 @@ class HttpServer extends Server {
     };
     this.on("connection", (socket: Socket) => {
       OPEN_CONNECTIONS.set(socket, { connection: new Connection(socket, handle, limits), sockets: this.#open });
-      this.#open.add(socket);
-      socket.once("close", () => this.#open.delete(socket));
+      socket.once("close", this.#open.add(socket));
     });
     this.on("request", take);
     this.on("checkExpectation", take);

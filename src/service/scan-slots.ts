@@ -71,13 +71,13 @@ export class ScanSlots {
    */
   async run<T>({ signal, stop: own, ...asked }: SlotRequest, scan: (slot: ScanSlot) => Promise<T>): Promise<T> {
     const turn = this.#admission.admit({ ...asked, timeout: asked.timeout / 1000 });
-    const { stop, work, onWork, leave, free } = this.#take(signal, own);
+    const { stop, work, onWork, leave, remove } = this.#take(signal, own);
     const slot = { stop, onWork };
     const scanned = turn.isWaiting ? waitForTurn(turn, stop.signal).then(() => scan(slot)) : scan(slot);
     const done = (isComplete: boolean) =>
       whenSettled(work, () => {
         turn.end(isComplete);
-        free();
+        remove();
       });
     scanned.then(
       () => done(true),
@@ -102,12 +102,12 @@ export class ScanSlots {
    */
   stream({ kind, caller, timeout, signal }: Omit<SlotRequest, "chars" | "stop">): StreamSlot {
     const hold = this.#admission.admitStream(kind, caller);
-    const { stop, work, onWork, leave, free } = this.#take(signal);
+    const { stop, work, onWork, leave, remove } = this.#take(signal);
     const onAbort = () => {
       leave();
       whenSettled(work, () => {
         hold.release();
-        free();
+        remove();
       });
     };
     stop.signal.addEventListener("abort", onAbort, { once: true });
@@ -141,14 +141,14 @@ export class ScanSlots {
   #take(caller: AbortSignal | undefined, own?: LazyAbortController): TakenSlot {
     const stop = own ?? new LazyAbortController();
     const leave = caller && !own ? stop.follow(caller) : () => {};
-    const free = this.#taken.add(stop);
+    const remove = this.#taken.add(stop);
     const work = new Set<Promise<unknown>>();
     const onWork = (begun: Promise<unknown>) => {
       work.add(begun);
       const onEnd = () => work.delete(begun);
       begun.then(onEnd, onEnd);
     };
-    return { stop, work, onWork, leave, free };
+    return { stop, work, onWork, leave, remove };
   }
 }
 
@@ -160,8 +160,8 @@ interface TakenSlot extends Pick<ScanSlot, "onWork"> {
   work: ReadonlySet<Promise<unknown>>;
   /** Stops listening to the caller's signal. */
   leave(): void;
-  /** Frees the slot. */
-  free(): void;
+  /** Takes the slot from the occupied ones. */
+  remove(): void;
 }
 
 /** Waits until a scan may start, and abandons the wait if the signal is aborted first. */

@@ -1,5 +1,5 @@
 /**
- * Values that come and go all the time, such as running requests, in no order.
+ * Values that come and go all the time, such as running requests, in no order. A value that is added twice is in it twice.
  *
  * A `Set` would keep every request of a busy server in memory until the next full garbage collection: it moves to a new table after some
  * deletions, and V8's old table, once it is in the old generation, keeps the new one alive with all that it contains.

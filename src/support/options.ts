@@ -134,7 +134,7 @@ function unknownKey(key: string, known: readonly string[], schema: unknown, spel
   // Options that exist only for files of llm-guard are not suggested.
   const useful = known.filter((name) => !(shape[name] && metaOf(shape[name], "ofLlmGuard")));
   const near = nearestWord(key, useful);
-  // A constructor takes camelCase only: a key that is right in a file is not suggested as it stands.
+  // A key that is right in a file, but not here, is not suggested as it stands.
   if (near !== undefined)
     return `unknown key; did you mean ${written(near) === key ? spell(near, spelling) : written(near)}?`;
   return useful.length === 0 || useful.length > MAX_LISTED_KEYS

@@ -189,7 +189,7 @@ describe("an invalid parameter", () => {
     expect(await issuesOf(() => createScanner("input", type, params))).toEqual(issues);
   });
 
-  it("of a class, which has names of JavaScript alone, is corrected in such names", async () => {
+  it("of a constructor is corrected in camelCase", async () => {
     const options = { max_time: 5, maxTme: 5 } as never;
     expect(await issuesOf(() => new output.ReadingTime(options))).toMatchObject({
       max_time: "unknown key; did you mean maxTime?",

@@ -117,8 +117,7 @@ def main() -> None:
             lessons += find_hard_rows(args, rows, model, tokenizer)
         train(model, windows_of(tokenizer, lessons, settings.seed), settings)
         model.save(work / "weights.safetensors")  # the weights before calibration
-    if args.mix < 1:
-        mix_start_weights(model, args.start, args.mix)
+    mix_start_weights(model, args)
 
     # The int8 model is calibrated, because it runs in the product.
     held = datasets.rows_of_split(rows, "calibration")

@@ -91,8 +91,7 @@ def main() -> None:
         losses = Losses(model, tokenizer, learnt)
         trainer.optimise(model, losses.lengths(), losses.plan(settings, dict(args.share)), losses, settings)
         model.save(work / "weights.safetensors")
-    if args.mix < 1:
-        mix_start_weights(model, args.start, args.mix)
+    mix_start_weights(model, args)
 
     held = [text for e in examples if e.split == "calibration" for text in (e.text, e.pair) if text]
     ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)

@@ -450,7 +450,7 @@ def emotion_sets() -> Iterator[TaskSet]:
     labelled = ("sadness", "surprise", "anger", "fear", "joy", "approval", "neutral")
     yield open_set("red_ro", "emotion/red_ro", some_emotions(*labelled))
     yield open_set("indonlu_emotion", "emotion/indonlu_id", some_emotions("joy", "anger", "fear", "sadness", "love"))
-    yield from own("emotion", emotion, {"own": 4, "single": 10, "exam": 0})
+    yield from own("emotion", emotion, {"own": 4, "single": 10, "exam": 0, "dev_voices": 0})
 
 
 def refusal_sets() -> Iterator[TaskSet]:
@@ -458,7 +458,7 @@ def refusal_sets() -> Iterator[TaskSet]:
     yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
     for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
         yield open_set(file, f"refusal/{file}", refusal, most)
-    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | {"exam": 0, "dev_refusals": 0})
+    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | {"exam": 0, "dev_refusals": 0, "dev_answers": 0})
 
 
 def sets_of_pairs() -> Iterator[TaskSet]:
@@ -473,7 +473,7 @@ def sets_of_pairs() -> Iterator[TaskSet]:
     yield open_set("part_qnli", "relevance/part_qnli", relevance)
     yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
     yield open_set("oasst_pairs", "relevance/oasst_pairs_en", relevance)
-    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "in_languages": 6, "near_misses": 6, "dev_pairs": 0})
+    yield from own("relevance", relevance, {"own": 4, "further": 6, "languages": 10, "in_languages": 6, "near_misses": 6, "dev_pairs": 0, "dev_answers": 0})
 
 
 def sets_of_prompts(task: str) -> Iterator[TaskSet]:
@@ -505,7 +505,7 @@ def sets() -> Iterator[TaskSet]:
     yield from toxicity_sets()
     yield from emotion_sets()
     yield open_set("wnc", "bias/wnc_sample", neutral_wording)
-    yield from own("bias", bias, {"own": 8, "dev_wording": 0})
+    yield from own("bias", bias, {"own": 8, "dev_wording": 0, "dev_answers": 0})
     yield from refusal_sets()
     yield from sets_of_pairs()
     yield open_set("banking77", "topics/banking77_train", intent, 1000)

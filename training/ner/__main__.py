@@ -74,8 +74,7 @@ def main() -> None:
     else:
         train(model, tokenizer, join_rows([row for row in rows if row.split == "train"], settings.seed), settings)
         model.save(work / "weights.safetensors")
-    if args.mix < 1:
-        mix_start_weights(model, args.start, args.mix)
+    mix_start_weights(model, args)
 
     held = [row.text for row in rows if row.split == "calibration"]
     ranges = export.measure_ranges(model, tokenizer, held, MAX_LENGTH)

@@ -6,6 +6,7 @@ import { authenticator } from "../../http-server/callers/auth.ts";
 import { CallMetrics } from "../../proxy/call-metrics.ts";
 import { CallRecord } from "../../proxy/call-record.ts";
 import type { ProxyGuard } from "../../proxy/settings.ts";
+import { Bag } from "../../support/bag.ts";
 import { closedError, GuardError } from "../../support/errors.ts";
 import { awaitWithin } from "../../support/promises.ts";
 import type { GrpcService } from "../grpc-server.ts";
@@ -34,7 +35,7 @@ export class ExternalProcessor {
   readonly #metrics: CallMetrics;
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
-  readonly #running = new Set<Exchange>();
+  readonly #running = new Bag<Exchange>();
   #isClosing = false;
 
   constructor(options: ExternalProcessorOptions) {
@@ -85,7 +86,7 @@ export class ExternalProcessor {
       },
     );
     const start = performance.now();
-    this.#running.add(exchange);
+    const remove = this.#running.add(exchange);
     call.once("cancelled", () => void exchange.inputEnded());
     try {
       await this.#readMessages(call, exchange);
@@ -94,7 +95,7 @@ export class ExternalProcessor {
     }
     await exchange.inputEnded();
     call.end();
-    this.#running.delete(exchange);
+    remove();
     this.#log(exchange, record, performance.now() - start);
   }
 

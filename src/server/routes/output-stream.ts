@@ -6,6 +6,7 @@ import { Problem, problemBody } from "../../http-server/problem.ts";
 import { isWithheld } from "../../scan/outcome.ts";
 import { jsonReport } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
+import { Bag } from "../../support/bag.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
 import { closedError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
@@ -100,9 +101,9 @@ export async function outputStreamRoutes(app: FastifyInstance, options: OutputSt
   }
 }
 
-/** Returns the set of open streams, which are aborted when the server closes. */
-function openStreams(app: FastifyInstance, graceMs: number): Set<AbortController> {
-  const streams = new Set<AbortController>();
+/** Returns the open streams, which are aborted when the server closes. */
+function openStreams(app: FastifyInstance, graceMs: number): Bag<AbortController> {
+  const streams = new Bag<AbortController>();
   let timer: NodeJS.Timeout | undefined;
   app.addHook("preClose", async () => {
     timer = setTimeout(() => {
@@ -115,7 +116,7 @@ function openStreams(app: FastifyInstance, graceMs: number): Set<AbortController
 
 /** A request with the options of its route. */
 interface StreamCall extends OutputStreamOptions {
-  streams: Set<AbortController>;
+  streams: Bag<AbortController>;
   request: FastifyRequest;
   reply: FastifyReply;
   rewrite: boolean;
@@ -192,14 +193,14 @@ async function scanStream(
   setMaxListeners(0, controller.signal);
   const stream = openScan(call, start, granted, controller.signal);
   const disconnected = disconnectSignal(reply.raw);
+  const remove = streams.add(controller);
   const end = (reason: unknown) => {
-    streams.delete(controller);
+    remove();
     pieces.close();
     // Stops scanners that still run.
     controller.abort(reason);
   };
   disconnected.addEventListener("abort", () => end(disconnected.reason), { once: true });
-  streams.add(controller);
   try {
     // The scan starts with its first piece. Errors until then have a status of their own.
     await stream.push("");

@@ -90,8 +90,8 @@ interface QueuedScan extends QueueItem {
   deadline: number;
   /** Whether it is a step of a stream. Steps do not count towards the limit of running scans. */
   isStep: boolean;
-  /** When it started to run, the virtual time at that moment, and whether no scan of its kind had ended. */
-  started: { at: number; virtualTime: number; isWarmUp: boolean; leave(): void } | undefined;
+  /** When it started to run, the virtual time at that moment, whether no scan of its kind had ended, and what removes it from those that run. */
+  started: { at: number; virtualTime: number; isWarmUp: boolean; remove(): void } | undefined;
   start(): void;
   drop(reason: unknown): void;
 }
@@ -375,8 +375,8 @@ export class Admission {
     if (this.#running.size === 0 && this.#lastUpdate - this.#sample.at > MIN_SAMPLE_SECONDS)
       this.#sample = this.#readProcessors();
     const isWarmUp = !this.#estimates.isMeasured(scan.kind);
-    const leave = this.#running.add(scan);
-    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime, isWarmUp, leave };
+    const remove = this.#running.add(scan);
+    scan.started = { at: this.#lastUpdate, virtualTime: this.#virtualTime, isWarmUp, remove };
     if (!scan.isStep) for (const listener of this.#listeners) listener.waited?.(this.#lastUpdate - scan.since);
     scan.start();
   }
@@ -394,7 +394,7 @@ export class Admission {
     const now = this.#advance();
     const { kind, chars, started } = scan;
     if (!started) return;
-    started.leave();
+    started.remove();
     const cost = this.#virtualTime - started.virtualTime;
     if (!isComplete) this.#estimates.learnAtLeast(kind, chars, cost);
     else {

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -194,6 +195,23 @@ describe("the timeout of bodies", () => {
     expect(await send("/whole", "{}").reply).toMatch(/^HTTP\/1.1 200 /);
     late.socket.write("}");
     expect(await late.reply).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it("ends each of several late requests once, whatever their age", async () => {
+    const app = fastify({ serverFactory: httpServerFactory(), clientErrorHandler: handleClientError });
+    onTestFinished(() => app.close());
+    await app.register(bodyTimeout, { timeoutMs: 100 });
+    app.post("/", async () => "whole");
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const head = ["Host: x", "Content-Type: application/json", "Content-Length: 2"].join("\r\n");
+    const replies: Promise<string>[] = [];
+    for (let count = 0; count < 5; count++) {
+      const socket = dial(url);
+      socket.write(`POST / HTTP/1.1\r\n${head}\r\n\r\n{`);
+      replies.push(text(socket));
+      await sleep(25);
+    }
+    for (const reply of await Promise.all(replies)) expect(reply.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 408"]);
   });
 
   it("disconnects a client that stops sending after the response", async () => {
