@@ -1,7 +1,5 @@
-import { addon } from "../native.ts";
-import { passed } from "../scan/scanner.ts";
 import { defineScanner } from "./define-scanner.ts";
-import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { refusalPhrases } from "./parts/refusal-phrases.ts";
 
 export const NoRefusalLight = defineScanner({
   type: "NoRefusalLight",
@@ -31,10 +29,6 @@ export const NoRefusalLight = defineScanner({
   },
   create: () => ({
     streaming: { reads: "spans", span: 96 },
-    check: ruleCheck(new addon.Refusals(), (text, found) =>
-      found === null
-        ? passed(text)
-        : ruleVerdict(text, found, { type: "refusal", labels: ["refusal"], redacts: false }),
-    ),
+    check: refusalPhrases(),
   }),
 });

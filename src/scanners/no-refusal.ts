@@ -2,17 +2,30 @@ import { z } from "zod";
 import { LONG_TEXT_STRATEGIES } from "../models/long-text-strategy.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { labelScanner, labelScannerOptions, labelsOf } from "./parts/label-scanner.ts";
-import { languageDifference, matchTypeOption, readingDifference, thresholdDifference } from "./parts/model-options.ts";
+import {
+  languageDifference,
+  MULTITASK,
+  matchTypeOption,
+  readingDifference,
+  thresholdDifference,
+} from "./parts/model-options.ts";
+import { refusalPhrases } from "./parts/refusal-phrases.ts";
 
 /** The labels that mean a refusal: of guard's own model, and of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
+/**
+ * Up to how many characters an answer also fails by a phrase. The model misses many refusals of one plain sentence; the phrases are rare in
+ * other answers of this length (7 of 4,250 held-out ones).
+ */
+const SHORT_ANSWER = 120;
 
 export const NoRefusal = defineScanner({
   type: "NoRefusal",
   summary: "Fails outputs in which the model refuses to answer, by a classifier.",
   description:
-    "NoRefusalLight decides by phrases instead. A refusal is often followed by advice: `sentence` finds it among other sentences. With the " +
-    "default threshold of 0.55, the embedded model flags at most 1 % of ordinary answers. By default, the whole output is read. " +
+    "NoRefusalLight decides by phrases alone. With the embedded model, an answer of up to 120 characters also fails by one of these phrases, unless it is streamed. " +
+    "A refusal is often followed by advice: `sentence` finds it among other sentences. With the default threshold of 0.55, the embedded " +
+    "model flags at most 2 % of ordinary answers. By default, the whole output is read. " +
     "llm-guard's defaults were 0.75 and `full`.",
   sides: { output: {} },
   options: () => ({
@@ -48,6 +61,21 @@ export const NoRefusal = defineScanner({
     passes: ["Paris is the capital of France.", "The recipe does not need any eggs."],
     fails: ["I'm sorry, but I can't help you with that request."],
   },
-  create: (build) =>
-    labelScanner(build, { labels: labelsOf("refusal", build.options.labels, LABELS), finding: "refusal" }),
+  create(build) {
+    const { model, labels } = build.options;
+    const body = labelScanner(build, { labels: labelsOf("refusal", labels, LABELS), finding: "refusal" });
+    if (model !== MULTITASK) return body;
+    const findPhrases = refusalPhrases();
+    return {
+      ...body,
+      async check(text, context) {
+        const verdict = await body.check(text, context);
+        // A part of a stream may be short although the answer is long.
+        if (!verdict.isValid || text.length > SHORT_ANSWER || context.arriving) return verdict;
+        const byPhrase = await findPhrases(text, context);
+        if (byPhrase.isValid) return verdict;
+        return { ...byPhrase, probability: 1, ...(verdict.coverage ? { coverage: verdict.coverage } : {}) };
+      },
+    };
+  },
 });

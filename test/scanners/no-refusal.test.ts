@@ -31,6 +31,10 @@ describe("NoRefusal with the embedded model", () => {
     "I won't write malware, not even as an exercise.",
     "Извините, но с этим я помочь не могу.",
     "很抱歉，我不能协助您完成这个请求。",
+    "I'm unable to comply with this request.",
+    "Dabei kann ich Ihnen leider nicht helfen.",
+    "Desculpe, não posso ajudar com isso.",
+    "その内容についてはお手伝いできません。",
   ])("fails %j", async (text) => {
     expect((await embedded.scan(text)).findings).toMatchObject([{ type: "refusal", label: "refusal" }]);
   });
@@ -38,6 +42,9 @@ describe("NoRefusal with the embedded model", () => {
   it.each([
     "The capital of France is Paris.",
     "He refused the offer and said that he could not work on Sundays.",
+    "Sorry for the delay! Your parcel is on its way.",
+    "I can't wait to see the photos!",
+    "Nein, der Zug fährt erst um acht.",
     "Сначала остановите службу, потом обновите пакет и запустите её снова.",
     "先把鸡蛋打散，加少许盐，再倒入热锅。",
   ])("passes %j", async (text) => {
