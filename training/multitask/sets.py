@@ -458,7 +458,7 @@ def refusal_sets() -> Iterator[TaskSet]:
     yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
     for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
         yield open_set(file, f"refusal/{file}", refusal, most)
-    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | {"exam": 0, "dev_refusals": 0, "dev_answers": 0})
+    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | dict.fromkeys(("exam", "dev_refusals", "dev_answers", "dev_plain"), 0))
 
 
 def sets_of_pairs() -> Iterator[TaskSet]:
