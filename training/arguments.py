@@ -63,6 +63,9 @@ def add_training_arguments(
 
 
 def settings_of(args: argparse.Namespace) -> Settings:
+    # Said before the training, not after it.
+    if args.mix < 1 and not args.start:
+        raise SystemExit("--mix needs --start")
     return replace(
         Settings(),
         seed=args.seed,

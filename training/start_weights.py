@@ -105,8 +105,6 @@ def mix_start_weights(model: Encoder, args: argparse.Namespace) -> None:
     """
     if args.mix == 1:
         return
-    if not args.start:
-        raise SystemExit("--mix needs --start")
     trained = {name: value.clone() for name, value in model.state_dict().items()}
     load_start_weights(model, args.start)
     # Weights that did not change stay exactly equal, as shared layers have to.

@@ -44,8 +44,8 @@ export class LinearClassifier {
   }
 
   /** Returns the native model. The next call retries after a failure. */
-  load(): Promise<NativeLinear> {
-    if (this.#closed) return Promise.reject(new GuardError("GUARD_CLOSED", "the model is closed"));
+  async load(): Promise<NativeLinear> {
+    if (this.#closed) throw new GuardError("GUARD_CLOSED", "the model is closed");
     if (!this.#loading) {
       const loading = loadShared(this.folder);
       this.#loading = loading;
@@ -111,33 +111,28 @@ export class LinearClassifier {
 }
 
 /**
- * The loaded models of this process by the state of their files. A model takes up to 16 MB outside of V8's heap, so V8 would collect the
- * models of a program that creates a scanner for each text far too late.
+ * The models of this process, which classifiers of the same files share. Each takes up to 16 MB that V8 does not know of. If a program creates
+ * a scanner for each text and each scanner has its own copy, V8 collects the unused copies too late, and the memory fills up.
  */
-const loadedModels = new WeakCache<NativeLinear>();
-const loadingModels = new Map<string, Promise<NativeLinear>>();
+const models = new WeakCache<Promise<NativeLinear>>();
 
 /** Loads a model and runs its self-test, unless another classifier has loaded the same files. */
-async function loadShared(folder: string): Promise<NativeLinear> {
+function loadShared(folder: string): Promise<NativeLinear> {
   const key = stateOf(folder);
-  const known = loadedModels.get(key);
-  if (known) return known;
-  const others = loadingModels.get(key);
-  if (others) return others;
-  const loading = native(() => addon.loadLinear(folder)).then(async (model) => {
-    await test(model, folder);
-    loadedModels.set(key, model);
-    return model;
+  return models.getOrCreate(key, () => {
+    const loading = loadAndTest(folder);
+    loading.catch(() => models.delete(key));
+    return loading;
   });
-  loadingModels.set(key, loading);
-  try {
-    return await loading;
-  } finally {
-    loadingModels.delete(key);
-  }
 }
 
-/** Changes with each change of the files of a model. */
+async function loadAndTest(folder: string): Promise<NativeLinear> {
+  const model = await native(() => addon.loadLinear(folder));
+  await test(model, folder);
+  return model;
+}
+
+/** Returns the folder and the state of the files of its model. If a file changes, so does the result. */
 function stateOf(folder: string): string {
   const files = ["model.bin", "config.json", "self-test.json"].map((name) => {
     const found = statSync(join(folder, name), { throwIfNoEntry: false });

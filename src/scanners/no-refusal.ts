@@ -14,8 +14,8 @@ import { refusalPhrases } from "./parts/refusal-phrases.ts";
 /** The labels that mean a refusal: of guard's own model, and of llm-guard's model. */
 const LABELS = ["refusal", "rejection"];
 /**
- * Up to how many characters an answer also fails by a phrase. The model misses many refusals of one plain sentence; the phrases are rare in
- * other answers of this length (7 of 4,250 held-out ones).
+ * The maximum length, in UTF-16 code units, of an answer that is also searched for phrases. The model misses many refusals of one plain
+ * sentence. Other answers of this length rarely contain such a phrase: 7 of 4,250 held-out ones do.
  */
 const SHORT_ANSWER = 120;
 
@@ -23,9 +23,9 @@ export const NoRefusal = defineScanner({
   type: "NoRefusal",
   summary: "Fails outputs in which the model refuses to answer, by a classifier.",
   description:
-    "NoRefusalLight decides by phrases alone. With the embedded model, an answer of up to 120 characters also fails by one of these phrases, unless it is streamed. " +
-    "A refusal is often followed by advice: `sentence` finds it among other sentences. With the default threshold of 0.55, the embedded " +
-    "model flags at most 2 % of ordinary answers. By default, the whole output is read. " +
+    "NoRefusalLight decides by phrases alone. With the embedded model, NoRefusal uses these phrases too, for answers of up to 120 characters " +
+    "that are not streamed. A refusal is often followed by advice: `sentence` finds it among other sentences. With the default threshold " +
+    "of 0.55, the embedded model flags at most 2 % of ordinary answers. By default, the whole output is read. " +
     "llm-guard's defaults were 0.75 and `full`.",
   sides: { output: {} },
   options: () => ({

@@ -1,8 +1,9 @@
 /**
- * Values that come and go all the time, such as running requests, in no order. A value that is added twice is in it twice.
+ * An unordered collection for values that are added and removed all the time, such as running requests. It may contain a value twice.
  *
- * A `Set` would keep every request of a busy server in memory until the next full garbage collection: it moves to a new table after some
- * deletions, and V8's old table, once it is in the old generation, keeps the new one alive with all that it contains.
+ * A `Set` would keep the finished requests of a busy server in memory until the next full garbage collection. V8 replaces the hash table of a
+ * set after some deletions, and each table refers to its successor. Collections of the young generation keep all that a table in the old
+ * generation refers to, even if nobody uses that table any more: the later tables and the requests in them.
  */
 export class Bag<T> implements Iterable<T> {
   readonly #entries: { readonly value: T; index: number }[] = [];
@@ -15,18 +16,17 @@ export class Bag<T> implements Iterable<T> {
   add(value: T): () => void {
     const entry = { value, index: this.#entries.length };
     this.#entries.push(entry);
-    let isRemoved = false;
     return () => {
-      if (isRemoved) return;
-      isRemoved = true;
-      const last = this.#entries.pop() ?? entry;
-      if (last === entry) return;
+      if (this.#entries[entry.index] !== entry) return;
+      // The last entry takes the place of the removed one.
+      const last = this.#entries.pop();
+      if (!last || last === entry) return;
       last.index = entry.index;
       this.#entries[entry.index] = last;
     };
   }
 
-  /** Iterates over the values of this moment. Values may be added and removed meanwhile. */
+  /** Iterates over a copy, so values may be added and removed meanwhile. */
   [Symbol.iterator](): Iterator<T> {
     return this.#entries.map(({ value }) => value)[Symbol.iterator]();
   }

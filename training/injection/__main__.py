@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from .. import datasets, encoder, export, metrics, trainer
-from ..arguments import add_training_arguments, settings_of
+from ..arguments import add_training_arguments, part, settings_of
 from ..runtime import ExportedModel
 from ..start_weights import load_initial_layers, load_start_weights, mix_start_weights
 from . import (
@@ -75,7 +75,7 @@ def arguments() -> argparse.Namespace:
         help="also train on harmless texts beyond the limits of the sets that the weights of --start flag",
     )
     parser.add_argument(
-        "--share", type=float, default=1, help="share of the training rows to use, to continue with --start on new texts; default: all"
+        "--share", type=part, default=1, help="share of the training rows to use, to continue with --start on new texts; default: all"
     )
     parser.add_argument("--whole", default="", help="names of sets of which all rows are used, whatever --share is")
     add_training_arguments(parser, epochs=2)

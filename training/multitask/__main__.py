@@ -9,7 +9,7 @@ from collections import Counter
 import torch
 
 from .. import datasets, encoder, export, trainer
-from ..arguments import add_training_arguments, settings_of
+from ..arguments import add_training_arguments, part, settings_of
 from ..runtime import ExportedModel
 from ..start_weights import load_initial_layers, load_start_weights, mix_start_weights
 from . import HEADS, LANGUAGES, MAX_LENGTH, MODELS, TOXICITY, UNIT_HEADS, VERSIONS, WINDOW_LENGTHS
@@ -42,7 +42,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--hard-negatives",
-        type=float,
+        type=part,
         metavar="PART",
         help="use the harmless texts that the published model of --start flags, several times, and this part of the others",
     )
@@ -54,12 +54,12 @@ def arguments() -> argparse.Namespace:
 
 
 def share(text: str) -> tuple[str, float]:
-    task, _, part = text.partition("=")
-    if task not in TASKS or not 0 < float(part) <= 1:
+    task, _, of_task = text.partition("=")
+    if task not in TASKS:
         raise argparse.ArgumentTypeError(
             f"{text}: expected one of {', '.join(TASKS)}, = and a number above 0 and up to 1"
         )
-    return task, float(part)
+    return task, part(of_task)
 
 
 def main() -> None:

@@ -189,8 +189,8 @@ export type LanguageSame = InstanceType<typeof LanguageSame>;
 /**
  * Fails outputs in which the model refuses to answer, by a classifier.
  *
- * NoRefusalLight decides by phrases alone. With the embedded model, an answer of up to 120 characters also fails by one
- * of these phrases, unless it is streamed. A refusal is often followed by advice: `sentence` finds it among other
+ * NoRefusalLight decides by phrases alone. With the embedded model, NoRefusal uses these phrases too, for answers of up
+ * to 120 characters that are not streamed. A refusal is often followed by advice: `sentence` finds it among other
  * sentences. With the default threshold of 0.55, the embedded model flags at most 2 % of ordinary answers. By default,
  * the whole output is read. llm-guard's defaults were 0.75 and `full`.
  */

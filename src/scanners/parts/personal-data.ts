@@ -412,18 +412,15 @@ function patternOf({ name, expressions, context, score, languages }: z.output<ty
 }
 
 /**
- * The detectors of this process by their options. One takes several megabytes outside of V8's heap, so V8 would collect the detectors of a
- * program that creates a scanner for each text far too late.
+ * The detectors of this process, which scanners with the same options share. Each takes several megabytes that V8 does not know of. If a
+ * program creates a scanner for each text and each scanner has its own detector, V8 collects the unused ones too late, and the memory fills up.
  */
 const detectors = new WeakCache<PersonalData>();
 
 function build(options: ConstructorParameters<typeof PersonalData>[0]): PersonalData {
-  const key = JSON.stringify(options);
-  const known = detectors.get(key);
-  if (known) return known;
-  const built = buildNative(() => new addon.PersonalData(options), inOptions);
-  detectors.set(key, built);
-  return built;
+  return detectors.getOrCreate(JSON.stringify(options), () =>
+    buildNative(() => new addon.PersonalData(options), inOptions),
+  );
 }
 
 /** Replaces the addon's names `patterns`, `hidden` and `allowed` by the names of the options. */
