@@ -50,6 +50,8 @@ export interface PreparedServer {
   profiles: Profiles;
   shadow: Shadow | undefined;
   exceptions: RunTimeExceptions;
+  /** Compiles the schemas of scan requests. Otherwise the first request of each route waits for them. */
+  compileSchemas(): Promise<void>;
 }
 
 /**
@@ -88,7 +90,7 @@ export async function prepareServer(
   const shadow = await createShadow(config, engine, admission, exceptionsKey);
   const isPublic = context.isPublic ?? !isLoopback(config.app.host);
   const warnings = startWarnings(config, listsOf(created), isPublic);
-  const { app, exceptions } = await buildApp(config, {
+  const { app, exceptions, compileSchemas } = await buildApp(config, {
     ...{ profiles, engine, shadow, context, source, warnings, stream: logger },
     seal: createVaultSeal(config, shared),
     cacheOptions: cacheOptions(config, cacheSecret, created),
@@ -110,7 +112,7 @@ export async function prepareServer(
   });
   const loaded = loadWhenReady(app, profiles, context.isReload ? "error" : "fatal");
   if (shadow) loadShadow(loaded, shadow, app);
-  return { app, loaded, profiles, shadow, exceptions };
+  return { app, loaded, profiles, shadow, exceptions, compileSchemas };
 }
 
 function createVaultSeal({ app }: Config, { vaultKey }: SharedState): VaultSeal {

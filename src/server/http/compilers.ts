@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Options, SerializerSelector } from "@fastify/fast-json-stringify-compiler";
 import type { FastifyServerOptions } from "fastify";
 import { lazy } from "../../support/lazy.ts";
@@ -10,7 +11,7 @@ interface CompiledSchema {
   /** The errors of the last validation. */
   errors?: unknown;
 }
-type Compiler = (route: unknown) => CompiledSchema;
+type Compiler = (route: { url: string }) => CompiledSchema;
 type CompilerFactory = (...options: unknown[]) => Compiler;
 type SerializerCompiler = ReturnType<ReturnType<typeof SerializerSelector>>;
 
@@ -18,26 +19,43 @@ const validatorFactory = lazyPackage<() => CompilerFactory>("@fastify/ajv-compil
 const serializerSelector = lazyPackage<typeof SerializerSelector>("@fastify/fast-json-stringify-compiler");
 const serializerFactory = lazy(() => serializerSelector()());
 
-/** Compiles each schema on first use. Compiling all of them would take longer than the rest of the start, and most routes stay unused. */
-export const compilersFactory = {
-  buildValidator: lazyFactory(() => validatorFactory()()),
-  buildSerializer: lazyFactory(() => buildSerializer as unknown as CompilerFactory),
-} as unknown as NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
+type CompilersFactory = NonNullable<NonNullable<FastifyServerOptions["schemaController"]>["compilersFactory"]>;
 
-function lazyFactory(load: () => CompilerFactory): CompilerFactory {
-  const factory = lazy(load);
-  return (...options) => {
-    const compiler = lazy(() => factory()(...options));
-    return (route) => {
-      const compiled = lazy(() => compiler()(route));
-      const call: CompiledSchema = (data) => {
-        const result = compiled()(data);
-        call.errors = compiled().errors;
-        return result;
+/** Compiles each schema on first use. Compiling all of them would take longer than the rest of the start, and most routes stay unused. */
+export class SchemaCompilers {
+  /** What compiles each schema, by the URL of its route. */
+  readonly #schemas: { url: string; compile: () => unknown }[] = [];
+  /** Fastify's option `schemaController.compilersFactory`. */
+  readonly factory = {
+    buildValidator: this.#lazyFactory(() => validatorFactory()()),
+    buildSerializer: this.#lazyFactory(() => buildSerializer as unknown as CompilerFactory),
+  } as unknown as CompilersFactory;
+
+  /** Compiles the schemas of these URLs, one in each turn of the event loop, so that the first request does not wait for it. */
+  async compile(urls: readonly string[]): Promise<void> {
+    for (const { url, compile } of this.#schemas) {
+      if (!urls.includes(url)) continue;
+      await setImmediate();
+      compile();
+    }
+  }
+
+  #lazyFactory(load: () => CompilerFactory): CompilerFactory {
+    const factory = lazy(load);
+    return (...options) => {
+      const compiler = lazy(() => factory()(...options));
+      return (route) => {
+        const compiled = lazy(() => compiler()(route));
+        this.#schemas.push({ url: route.url, compile: compiled });
+        const call: CompiledSchema = (data) => {
+          const result = compiled()(data);
+          call.errors = compiled().errors;
+          return result;
+        };
+        return call;
       };
-      return call;
     };
-  };
+  }
 }
 
 /** The serializers of this process. Only schemas of the program are compiled, so there are few. */

@@ -4,7 +4,7 @@ import type { Config } from "../../config/index.ts";
 import type { LogStream } from "../../http-server/log.ts";
 import { listenerOptions } from "../app.ts";
 import type { PreparedServer } from "../create-server.ts";
-import { compilersFactory } from "../http/compilers.ts";
+import { SchemaCompilers } from "../http/compilers.ts";
 
 /** Milliseconds between the last response of a closing server and the end of all connections. */
 const FLUSH_MS = 100;
@@ -92,7 +92,10 @@ class ActiveGeneration {
 /** Creates the listener of generations. Closing it closes them. */
 export function createListener(generations: Generations, stream: LogStream): FastifyInstance {
   const options = listenerOptions(generations.current.config, stream, generations.handle);
-  const listener = fastify({ ...options, schemaController: { compilersFactory } }) as unknown as FastifyInstance;
+  const listener = fastify({
+    ...options,
+    schemaController: { compilersFactory: new SchemaCompilers().factory },
+  }) as unknown as FastifyInstance;
   const { server } = listener;
   // Node.js would wait for connections that have sent nothing yet and for those accepted from now on: it sees none of them as idle.
   const closeConnections = () => {

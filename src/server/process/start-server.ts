@@ -138,6 +138,8 @@ async function prepareGeneration(
   try {
     await prepared.app.ready();
     if (isReload || worker?.isReplacement) await prepared.loaded;
+    // A failure is logged when the models are loaded.
+    prepared.loaded.then(prepared.compileSchemas, () => {});
   } catch (error) {
     await prepared.app.close();
     throw error;
