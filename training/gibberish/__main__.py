@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
+from scipy.special import logit
 
-from .. import datasets, metrics
+from .. import datasets
 from ..linear.model import Quantized, Settings
 from ..linear.task import Task, run
 from . import CLEAN, LABELS
@@ -77,9 +78,9 @@ def set_thresholds(model: Quantized, features: sparse.csr_matrix, rows: list[dat
     clean = features[[row.label == CLEAN for row in rows]]
     (low, often), (high, seldom) = FLAGGED
     edges = np.quantile(margins(model.logits(clean)), (1 - often, 1 - seldom))
-    scale = float((metrics.logit(high) - metrics.logit(low)) / (edges[1] - edges[0]))
+    scale = float((logit(high) - logit(low)) / (edges[1] - edges[0]))
     model.scales, model.biases = model.scales * scale, model.biases * scale
-    shift = float(np.quantile(margins(model.logits(clean)), 1 - often) - metrics.logit(low))
+    shift = float(np.quantile(margins(model.logits(clean)), 1 - often) - logit(low))
     model.biases[CLEAN] += shift
     return {"scale": scale, "shift": shift}
 

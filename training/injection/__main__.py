@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import torch
+from scipy.special import logit
 
 from .. import datasets, encoder, export, metrics, trainer
 from ..arguments import add_training_arguments, part, settings_of
@@ -48,8 +49,8 @@ def calibrate(model: Detector, head: str, logits: np.ndarray, labels: np.ndarray
     temperature_scale, _ = metrics.fit_line(margin[known], labels[known])
     edge = max(metrics.threshold_at(margin[ordinary], FALSE_POSITIVES), 0.0)
     median = float(np.median(margin[ordinary]))
-    scale = max(temperature_scale, (metrics.logit(THRESHOLD) - metrics.logit(FLOOR)) / (edge - median))
-    bias = metrics.logit(THRESHOLD) - scale * edge
+    scale = max(temperature_scale, (logit(THRESHOLD) - logit(FLOOR)) / (edge - median))
+    bias = logit(THRESHOLD) - scale * edge
     indices = model.head_slices()[head]
     with torch.no_grad():
         model.head.weight[indices].mul_(scale)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from scipy.special import expit
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
 from tokenizers import Tokenizer
@@ -153,7 +154,7 @@ def main() -> None:
     comparison.report("another seed", two)
     comparison.report("two seeds averaged", (one + two) / 2)
 
-    soft = metrics.sigmoid((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
+    soft = expit((taught + margins(second, tokenizer, [row.text for row in learnt])) / 2)
     student = comparison.trained(12, args.seed + 2, learnt, soft)
     comparison.report("taught by two seeds", margins(student, tokenizer, texts))
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit, logit
 
 from .. import datasets, metrics
 from ..runtime import ExportedModel, softmax
@@ -73,7 +74,7 @@ def best_logit_thresholds(task: str, examples: Sequence[Example], model: Exporte
         known = target[:, i] >= 0
         truth = target[known, i] > 0
         edges.append(best_threshold(truth, found[known, i]) if truth.sum() >= ENOUGH else 0.5)
-    return metrics.logit(np.array(edges))
+    return logit(np.array(edges))
 
 
 def ordinary_logits(task: str, examples: Sequence[Example], model: ExportedModel) -> np.ndarray:
@@ -82,7 +83,7 @@ def ordinary_logits(task: str, examples: Sequence[Example], model: ExportedModel
     if not held:
         return np.zeros(len(HEADS[task]))
     scores = Reader(model, {}).scores(task, first(held, ORDINARY)).astype(np.float64).clip(1e-6, 1 - 1e-6)
-    return np.quantile(metrics.logit(scores), 1 - ORDINARY_ABOVE, axis=0, method="higher").clip(min=0)
+    return np.quantile(logit(scores), 1 - ORDINARY_ABOVE, axis=0, method="higher").clip(min=0)
 
 
 class Reader:
@@ -101,7 +102,7 @@ class Reader:
 
     def judged(self, cosines: np.ndarray) -> np.ndarray:
         line = self.comparing["topics"]
-        return metrics.sigmoid(line["scale"] * cosines + line["offset"])
+        return expit(line["scale"] * cosines + line["offset"])
 
     def relevance(self, examples: Sequence[Example]) -> tuple[np.ndarray, np.ndarray]:
         """The cosine of each prompt with its answer, and the logit of the head that reads both."""
@@ -119,13 +120,13 @@ class Reader:
         if task == "relevance":
             cosines, logits = self.relevance(examples)
             line = self.comparing[task]
-            return metrics.sigmoid(line["scale"] * cosines + line["pair"] * logits + line["offset"])[:, None]
-        return metrics.sigmoid(self.head(task, [e.text for e in examples]))
+            return expit(line["scale"] * cosines + line["pair"] * logits + line["offset"])[:, None]
+        return expit(self.head(task, [e.text for e in examples]))
 
 
 def below(values: np.ndarray, minimum: float, share: float) -> float:
     """The logit offset with which at most a share of the scores is below a minimum."""
-    return float(metrics.logit(minimum) - np.quantile(values, share, method="lower"))
+    return float(logit(minimum) - np.quantile(values, share, method="lower"))
 
 
 def fit_comparison(examples: Sequence[Example], model: ExportedModel) -> dict[str, dict[str, float]]:
@@ -157,7 +158,7 @@ def fit_comparison(examples: Sequence[Example], model: ExportedModel) -> dict[st
     entailed = [e for e in examples if e.task == "nli" and e.split == "calibration" and e.target == (1.0, 0.0, 0.0)]
     if entailed:
         scores = reader.scores("nli", entailed)[:, 0].astype(np.float64).clip(1e-6, 1 - 1e-6)
-        found["support"] = {"scale": 1.0, "offset": below(metrics.logit(scores), SUPPORTED, 0.05)}
+        found["support"] = {"scale": 1.0, "offset": below(logit(scores), SUPPORTED, 0.05)}
     return found
 
 

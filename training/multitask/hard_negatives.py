@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from scipy.special import expit
+
 from .. import datasets
-from ..metrics import sigmoid
 from ..runtime import ExportedModel
 from .model import LONGEST
 from .sets import Example
@@ -23,7 +24,7 @@ def choose_hard(examples: Sequence[Example], published: Path, part: float, threa
     tasks = sorted({e.task for e in harmless})
     longest = max(LONGEST[task] for task in tasks)
     scores = {
-        (task, text): float(sigmoid(of_task.max()))
+        (task, text): float(expit(of_task.max()))
         for text, found in zip(texts, model.outputs(texts, longest, tasks), strict=True)
         for task, of_task in zip(tasks, found, strict=True)
     }
