@@ -363,6 +363,21 @@ describe("JSON", () => {
     );
   });
 
+  it("gives short JSON the verdict of the same JSON in a long text", async () => {
+    const outside = fc.string({ unit: fc.constantFrom(" ", "\n", "\t", "\u00a0", "\ufeff", ",", "}"), maxLength: 2 });
+    const parts = fc.tuple(outside, fc.oneof(fc.json(), fc.string()), outside);
+    const options = fc.record({ requiredElements: fc.nat({ max: 2 }), repair: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(parts, options, async (parts, options) => {
+        const text = parts.join("");
+        const short = await scan(text, options);
+        const long = await scan(text + " ".repeat(1000), options);
+        expect([short.isValid, short.rewritten]).toEqual([long.isValid, long.rewritten.slice(0, -1000)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it("finds nothing to repair in repaired JSON", async () => {
     const value = fc.json({ maxDepth: 2 }).filter((json) => json.startsWith("{"));
     await fc.assert(

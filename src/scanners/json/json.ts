@@ -102,11 +102,26 @@ What llm-guard 0.3.16 does differently:
       check(text, { signal }) {
         // Most answers contain no JSON. This check is faster than a call of the addon.
         if (!text.includes("{") && !text.includes("[")) return verdict(text, [], []);
+        if (!schema && isShortJson(text)) return verdict(text, [{ start: 0, end: text.length }], []);
         return readPieces(text, { repair, schema, signal }).then(({ pieces, edits }) => verdict(text, pieces, edits));
       },
     };
   },
 });
+
+/** The maximum length of texts that {@link isShortJson} accepts. Their nesting is below the limit of the addon. */
+const MAX_SHORT_LENGTH = 1000;
+
+/** Returns whether a text is one short valid object or array. For such texts, a call of the addon takes longer than parsing. */
+function isShortJson(text: string): boolean {
+  if (text.length > MAX_SHORT_LENGTH || !/^\s*[{[]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** How many pieces are repaired at once, because the addon copies them on the event loop. */
 const BATCH_SIZE = 1000;
