@@ -8,8 +8,9 @@ arXiv:2004.12993). Most texts are ordinary, so most of the traffic costs about h
 Rows that need only some heads have a network of their own, because these heads find something less often than all heads. Callers mark such
 rows with an additional input.
 
-A network learns from the answers of the model itself, right or wrong. It is inserted into the finished int8 graph, whose weights do not
-change, and replaces an existing network.
+A network learns from the answers of the model itself, right or wrong. Its target is the probability that the model finds something, softened
+around the limit: whether a text is just above or just below it, no network can tell. The network is inserted into the finished int8 graph,
+whose weights do not change, and replaces an existing network.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import json
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,10 +28,12 @@ import numpy as np
 import onnx
 import torch
 from onnx import TensorProto, helper, numpy_helper
+from scipy.special import expit, logit
+from tokenizers import Tokenizer
 from torch import nn
 from torch.nn import functional as F
 
-from . import datasets, metrics, trainer
+from . import metrics, trainer
 from .encoder import PADDING
 from .export import Graph
 from .runtime import ExportedModel
@@ -40,17 +43,23 @@ HIDDEN = 64
 QUERIES = 8
 # The number of tokens of a training batch.
 TOKENS = 8192
-# The number of training texts of the network, and of the texts that determine its threshold.
-LEARNT, HELD_OUT = 40_000, 14_000
-EPOCHS, RATE, DROPOUT, DOUBTFUL_WEIGHT = 5, 2e-3, 0.1, 4.0
-# The maximum share of doubtful calibration texts that leave early.
-LOST = 1e-3
+# The number of training texts of the network, and of the texts that determine its threshold. The calibration texts are too few for the
+# threshold, which depends on the rarest of them, so other training texts are added.
+LEARNT, HELD_OUT = 40_000, 50_000
+EPOCHS, RATE, DROPOUT, DOUBTFUL_WEIGHT = 8, 2e-3, 0.1, 4.0
+# The width of the soft targets around the limit, as a difference of logits.
+SOFTNESS = 1.5
+# The maximum share of doubtful held-out texts that leave early, and the share of those whose probability is higher: the clearer the finding,
+# the fewer leave.
+LOST, LOST_ABOVE = 2e-3, {0.5: 1e-3, 0.9: 0.0}
 # The constants in the graph with the thresholds of the networks.
 EDGE = re.compile(r"exit(\.alone)?\.above")
 
 
-# Whether the model finds something in a text, by the logits of the heads in `ExitConfig.nothing`.
-Doubts = Callable[[Mapping[str, np.ndarray]], bool]
+# The logit of the probability that the model finds something in a text, by the logits of the heads in `ExitConfig.nothing`.
+Suspicion = Callable[[Mapping[str, np.ndarray]], float]
+# Token ids of texts.
+Ids = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,12 @@ class ExitConfig:
     layers: int
     # The logits of each head for a text that left.
     nothing: Mapping[str, Sequence[float]]
-    max_tokens: int
-    # The prediction for rows that may need all heads; None if such rows never leave.
-    doubts: Doubts | None
-    # The prediction for rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows; absent if all rows need all.
-    alone_doubts: Doubts | None = None
+    # A text is doubtful, and continues, if the model finds something with a higher probability.
+    doubtful: float
+    # The suspicion of rows that may need all heads; None if such rows never leave.
+    suspicion: Suspicion | None
+    # The suspicion of rows that need only some heads, and the input of shape [batch, 1] that is 1 for these rows; absent if all rows need all.
+    alone_suspicion: Suspicion | None = None
     alone: str = ""
 
     @property
@@ -73,10 +83,10 @@ class ExitConfig:
         """The vectors of the graph that the networks read."""
         return f"layers.{self.layers - 1}.norm2"
 
-    def networks(self) -> dict[str, Doubts]:
+    def networks(self) -> dict[str, Suspicion]:
         """The networks by their name in the graph, with what they predict."""
-        both = {"exit": self.doubts, "exit.alone": self.alone_doubts}
-        return {name: doubts for name, doubts in both.items() if doubts is not None}
+        both = {"exit": self.suspicion, "exit.alone": self.alone_suspicion}
+        return {name: suspicion for name, suspicion in both.items() if suspicion is not None}
 
 
 @dataclass(frozen=True)
@@ -198,18 +208,17 @@ def add_network(graph: Graph, name: str, network: ExitNetwork, watched: str) -> 
     graph.node("MatMul", [f"{name}.active", graph.weight(f"{name}.doubt.weight", network.doubt)], f"{name}.doubts")
 
 
-def read(
-    model: ExportedModel, place: ExitConfig, texts: Sequence[str]
-) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
-    """The vectors of each text after the lowest layers, and for each network whether the model finds something in each text."""
+def read(model: ExportedModel, place: ExitConfig, ids: Ids) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+    """The vectors of each text after the lowest layers, and its suspicion for each network."""
     vectors: list[np.ndarray] = []
-    doubts: dict[str, list[bool]] = {name: [] for name in place.networks()}
-    for found, *logits in model.outputs(texts, place.max_tokens, [place.watched, *place.nothing]):
-        # Half precision is enough, and the vectors of all texts take a gigabyte in it.
-        vectors.append(found.astype(np.float16))
-        for name, doubtful in place.networks().items():
-            doubts[name].append(doubtful(dict(zip(place.nothing, logits, strict=True))))
-    return vectors, {name: np.array(of_network) for name, of_network in doubts.items()}
+    suspicions: dict[str, list[float]] = {name: [] for name in place.networks()}
+    for start in range(0, len(ids), 1000):
+        for found, *logits in model.outputs_of(ids[start : start + 1000], [place.watched, *place.nothing]):
+            # Half precision is enough, and the vectors of all texts take gigabytes in it.
+            vectors.append(found.astype(np.float16))
+            for name, suspicion in place.networks().items():
+                suspicions[name].append(suspicion(dict(zip(place.nothing, logits, strict=True))))
+    return vectors, {name: np.array(of_network, np.float32) for name, of_network in suspicions.items()}
 
 
 def load_without_exit(folder: Path, watched: Sequence[str], threads: int) -> ExportedModel:
@@ -251,7 +260,7 @@ def padded(vectors: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
     return x, mask
 
 
-def learn(vectors: Sequence[np.ndarray], doubts: np.ndarray, seed: int) -> tuple[Pooled, torch.Tensor, torch.Tensor]:
+def learn(vectors: Sequence[np.ndarray], targets: np.ndarray, seed: int) -> tuple[Pooled, torch.Tensor, torch.Tensor]:
     """Trains a network. Returns it with the means and the standard deviations of its inputs."""
     torch.manual_seed(seed)
     sample = torch.from_numpy(np.concatenate(vectors[:4000])).float()
@@ -260,7 +269,7 @@ def learn(vectors: Sequence[np.ndarray], doubts: np.ndarray, seed: int) -> tuple
     batches = trainer.batches([len(of_text) for of_text in vectors], TOKENS, random.Random(seed))
     optimizer = torch.optim.AdamW(network.parameters(), lr=RATE, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 1e-3, EPOCHS * len(batches))
-    y, weight = torch.from_numpy(doubts).float(), torch.tensor(DOUBTFUL_WEIGHT)
+    y, weight = torch.from_numpy(targets).float(), torch.tensor(DOUBTFUL_WEIGHT)
     network.train()
     for _ in range(EPOCHS):
         for number in torch.randperm(len(batches)):
@@ -276,20 +285,28 @@ def learn(vectors: Sequence[np.ndarray], doubts: np.ndarray, seed: int) -> tuple
 
 
 def train_network(
-    learnt: tuple[Sequence[np.ndarray], np.ndarray], held: tuple[Sequence[np.ndarray], np.ndarray], seed: int, name: str
+    learnt: tuple[Sequence[np.ndarray], np.ndarray],
+    held: tuple[Sequence[np.ndarray], np.ndarray],
+    limit: float,
+    seed: int,
+    name: str,
 ) -> ExitNetwork:
-    """Trains a network with `learn` and determines its threshold with held-out texts."""
-    network, middle, deviation = learn(*learnt, seed)
-    vectors, doubts = held
+    """Trains a network with `learn` and determines its threshold with held-out texts. Texts with a suspicion above `limit` are doubtful."""
+    vectors, suspicions = learnt
+    network, middle, deviation = learn(vectors, expit((suspicions - limit) / SOFTNESS), seed)
+    vectors, suspicions = held
+    doubts = suspicions > limit
     told = np.empty(len(vectors), np.float32)
     with torch.no_grad():
         for batch in trainer.batches([len(of_text) for of_text in vectors], TOKENS):
             x, mask = padded([vectors[index] for index in batch])
             told[batch] = network((x - middle) / deviation, mask).numpy()
-    above = float(np.quantile(told[doubts], LOST, method="lower")) - 1e-3
+    limits = {limit: LOST} | {float(logit(probability)): share for probability, share in LOST_ABOVE.items()}
+    edges = [float(np.quantile(told[suspicions > least], share, method="lower")) for least, share in limits.items()]
+    above = min(edges) - 1e-3
     print(
         f"{name}: of {len(vectors)} texts held out, {doubts.mean():.1%} are doubtful and {metrics.share_above(told, above):.1%} continue; "
-        f"of the others {metrics.share_above(told[~doubts], above):.1%}",
+        f"of the others {metrics.share_above(told[~doubts], above):.1%}; thresholds by probability: {np.round(edges, 3)}",
         flush=True,
     )
     # The network in the graph reads unscaled vectors. A constant added to all scores does not change their softmax.
@@ -300,42 +317,41 @@ def train_network(
     return ExitNetwork(*(array.contiguous().numpy() for array in arrays), above - network.doubt.bias.item())
 
 
-def add(folder: Path, place: ExitConfig, learnt: Sequence[str], held: Sequence[str], seed: int, threads: int) -> None:
-    """Inserts an exit into a model. It learns from the texts `learnt`; the texts `held` determine its threshold."""
-    graph = folder / "model.onnx"
-    watched = load_without_exit(folder, [place.watched], threads)
-    (vectors, doubts), (held_vectors, held_doubts) = (read(watched, place, texts) for texts in (learnt, held))
+def add(model: ExportedModel, graph: Path, place: ExitConfig, ids: Mapping[str, Ids], seed: int) -> None:
+    """Inserts an exit into a graph. It learns from training texts; calibration texts and other training texts determine its threshold."""
+    learnt = read(model, place, ids["train"][:LEARNT])
+    held = read(model, place, [*ids["calibration"], *ids["train"][LEARNT:]][:HELD_OUT])
+    limit = float(logit(place.doubtful))
     exits = {
-        name: train_network((vectors, doubts[name]), (held_vectors, held_doubts[name]), seed, name)
+        name: train_network((learnt[0], learnt[1][name]), (held[0], held[1][name]), limit, seed, name)
         for name in place.networks()
     }
-    model = onnx.load(str(graph), load_external_data=False)
-    insert(model, place, exits)
-    onnx.save(model, str(graph))
+    changed = onnx.load(str(graph), load_external_data=False)
+    insert(changed, place, exits)
+    onnx.save(changed, str(graph))
 
 
 def run(
     parser: argparse.ArgumentParser,
     place: ExitConfig,
-    texts_of: Callable[[argparse.Namespace], Mapping[str, Iterable[str]]],
+    ids_of: Callable[[argparse.Namespace, Tokenizer], Mapping[str, Ids]],
     alone: Sequence[str] = (),
 ) -> None:
     """Runs the command of a training: copies a model and inserts an exit.
 
-    `texts_of` returns the texts of each split. `alone` names the heads that may be needed alone: only their answers are valid
-    for rows that `place.alone` marks.
+    `ids_of` returns the token ids of the texts of each split. `alone` names the heads that may be needed alone: only their answers are
+    valid for rows that `place.alone` marks.
     """
     parser.add_argument("--model", required=True, type=Path, help="folder of a model")
     parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)
+    model = load_without_exit(args.out, [place.watched], args.threads)
     # In random order, because only the first ones are used.
-    key = str(args.seed)
-    texts = {
-        split: sorted(found, key=lambda text: datasets.digest(text, key)) for split, found in texts_of(args).items()
-    }
-    add(args.out, place, texts["train"][:LEARNT], texts["calibration"][:HELD_OUT], args.seed, args.threads)
+    shuffled = random.Random(args.seed)
+    ids = {split: shuffled.sample(found, len(found)) for split, found in ids_of(args, model.tokenizer).items()}
+    add(model, args.out / "model.onnx", place, ids, args.seed)
     path = args.out / "config.json"
     config = json.loads(path.read_text("utf-8"))
     for head in config["guard"]["heads"]:

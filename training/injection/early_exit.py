@@ -10,49 +10,51 @@ import argparse
 from collections.abc import Mapping
 
 import numpy as np
+from tokenizers import Tokenizer
 
 from .. import datasets, text_exit
-from ..runtime import softmax
-from . import INJECTION, MAX_LENGTH
+from . import INJECTION, SAFE
 from .rows import add_data_arguments, rows_for
+from .windows import windows_of
 
 # A text with a higher probability for a question continues.
 DOUBTFUL = 0.1
 # The logits of a text that left early.
-SAFE = (10.0, 0.0)
-
-
+NOTHING = (10.0, 0.0)
 # The input that is 1 for rows that need only these heads. The answer of `indirect` is invalid for them.
 ALONE, ASKED_ALONE = "direct_alone", ("direct", "category")
 
 
-def doubts(logits: Mapping[str, np.ndarray]) -> bool:
-    return max(softmax(of_head)[INJECTION] for of_head in logits.values()) > DOUBTFUL
+def suspicion(logits: Mapping[str, np.ndarray]) -> float:
+    return max(float(of_head[INJECTION] - of_head[SAFE]) for of_head in logits.values())
 
 
-def direct_doubts(logits: Mapping[str, np.ndarray]) -> bool:
-    return doubts({"direct": logits["direct"]})
+def direct_suspicion(logits: Mapping[str, np.ndarray]) -> float:
+    return suspicion({"direct": logits["direct"]})
 
 
 PLACE = text_exit.ExitConfig(
     layers=6,
-    nothing={"direct": SAFE, "indirect": SAFE},
-    max_tokens=MAX_LENGTH,
-    doubts=doubts,
-    alone_doubts=direct_doubts,
+    nothing={"direct": NOTHING, "indirect": NOTHING},
+    doubtful=DOUBTFUL,
+    suspicion=suspicion,
+    alone_suspicion=direct_suspicion,
     alone=ALONE,
 )
 
 
-def texts_of(args: argparse.Namespace) -> dict[str, list[str]]:
+def ids_of(args: argparse.Namespace, tokenizer: Tokenizer) -> dict[str, list[list[int]]]:
     rows = rows_for(args)
-    return {split: [row.text for row in datasets.rows_of_split(rows, split)] for split in ("train", "calibration")}
+    return {
+        split: [window.ids for window in windows_of(tokenizer, datasets.rows_of_split(rows, split), args.seed)]
+        for split in ("train", "calibration")
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.injection.early_exit", description=__doc__)
     add_data_arguments(parser)
-    text_exit.run(parser, PLACE, texts_of, ASKED_ALONE)
+    text_exit.run(parser, PLACE, ids_of, ASKED_ALONE)
 
 
 if __name__ == "__main__":

@@ -261,6 +261,12 @@ OWN = {
     "customers_rules_seventh_hand": 4,
     "system_commands_seventh_hand": 4,
     "short_orders_seventh_hand": 4,
+    "customers_rules_eighth_hand": 4,
+    "rules_of_life_eighth_hand": 4,
+    "developers_eighth_hand": 4,
+    "sixty_languages_eighth_hand": 4,
+    "tool_definitions_eighth_hand": 4,
+    "fiction_eighth_hand": 4,
     "skill_files_fourth_hand": 4,
     "technical_documents_fourth_hand": 4,
     "games_fifth_hand": 3,
@@ -283,7 +289,7 @@ HELD_OUT = held_out_files("injection")
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
 # The files of definitions of tools.
-DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand"}
+DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand", "tool_definitions_eighth_hand"}
 
 
 def own(name: str) -> Spec:
