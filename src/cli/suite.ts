@@ -1,5 +1,6 @@
 import { checkConfig, loadConfig } from "../config/index.ts";
 import { scannerWithPlugins } from "../config/plugins.ts";
+import { readsSource } from "../conversation/conversation-scanners.ts";
 import { Engine } from "../models/engine.ts";
 import type { EngineOptions } from "../models/engine-options.ts";
 import type { ChatRequest } from "../scan/chat-request.ts";
@@ -95,7 +96,13 @@ export class Suite {
       // The error of the side that has the scanner says more.
       throw input.isOtherSide && !output.isOtherSide ? output.error : input.error;
     }
-    const service = createService(checkConfig({ app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 } }), {
+    // A scanner that is named also reads documents and results of tools, whatever it reads by default.
+    const tool = input.scanners.filter((scanner) => readsSource(scanner, "user") || readsSource(scanner, "tool"));
+    const config = checkConfig({
+      app: { scanPromptTimeout: 3600, scanOutputTimeout: 3600 },
+      conversation: { scan: { tool: [...new Set(tool.map(({ type }) => type))] } },
+    });
+    const service = createService(config, {
       engine,
       scanners: { input: input.scanners, output: output.scanners },
       settings: SETTINGS,

@@ -14,6 +14,7 @@ import { PLUGIN_REFERENCE } from "../support/plugin-kind.ts";
 import { audit } from "./audit.ts";
 import { cache } from "./cache.ts";
 import { nameIssues } from "./credential-names.ts";
+import { secretIssues } from "./credential-secrets.ts";
 import { DIALECTS } from "./dialects.ts";
 import { exceptionStore } from "./exception-store.ts";
 import { MAIN_PROFILE } from "./main-profile.ts";
@@ -229,6 +230,13 @@ const sentSecret = secret.regex(
   "expected printable ASCII characters without surrounding white space: others cannot be sent in a header",
 );
 
+/** Headers whose values HTTP determines, so that they cannot have a key. */
+const RESERVED_HEADERS = new Set(
+  "accept accept-encoding connection content-encoding content-length content-type expect host origin te trailer transfer-encoding upgrade".split(
+    " ",
+  ),
+);
+
 /** The rights of callers with a credential. */
 const rights = {
   profile: z.string().min(1).optional().describe("Profile of these callers. Default: default."),
@@ -299,6 +307,7 @@ export const authEntry = z.discriminatedUnion(
       header: z
         .string()
         .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "expected the name of a header")
+        .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), "this header has a meaning of its own in HTTP")
         .default("X-API-Key"),
       keys: z.array(sentSecret).min(1),
       ...rights,
@@ -329,7 +338,10 @@ const auth = z
       : checkOptions(authEntry, value, "snake_case");
     const entries = result.success ? (Array.isArray(result.data) ? result.data : [asOnly(result.data)]) : [];
     const issues = result.success
-      ? nameIssues(entries).map(({ path, message }) => ({ path: Array.isArray(value) ? path : path.slice(1), message }))
+      ? [...nameIssues(entries), ...secretIssues(entries)].map(({ path, message }) => ({
+          path: Array.isArray(value) ? path : path.slice(1),
+          message,
+        }))
       : result.issues;
     if (issues.length === 0) return entries;
     for (const { path, message } of issues) context.issues.push({ code: "custom", message, path, input: undefined });

@@ -16,7 +16,7 @@ export function readRequestParts(format: Format, whole: Json, options: FormatOpt
   const others = Object.entries(body).filter(([name]) => !format.fields?.has(name));
   const tokens = others.find(([name, value]) => TOKEN_FIELDS.has(name) && value !== null);
   if (tokens && options.unguarded !== "pass") {
-    throw invalidRequest(tokens[0], 'tokens cannot be checked; send a text, or set unguarded to "pass"');
+    throw invalidRequest(tokens[0], "tokens cannot be checked; send a text, or let this path pass unchecked");
   }
   const fields = Object.fromEntries(others);
   const setFields = ({ fields: changed }: ChatRequest) => void Object.assign(body, changed);

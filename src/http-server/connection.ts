@@ -188,7 +188,8 @@ export class Connection {
  */
 function malformedResponse(code: string): string {
   const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
-  const problem = problemBody(new Problem(status, "This is not a valid HTTP request."));
+  const detail = { 408: "The request took too long to arrive.", 431: "The headers are too large." }[status];
+  const problem = problemBody(new Problem(status, detail ?? "This is not a valid HTTP request."));
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${status} ${problem.title}`,

@@ -8,6 +8,17 @@ import { defineScanner } from "./define-scanner.ts";
 /** Returns the number of tokens of a text that exceeds the limit, and the offset where it must be cut. */
 type Counter = ReturnType<TokenEncoding["counter"]>;
 
+/** The encodings of tiktoken that the addon knows. */
+const ENCODINGS = [
+  "cl100k_base",
+  "gpt2",
+  "o200k_base",
+  "o200k_harmony",
+  "p50k_base",
+  "p50k_edit",
+  "r50k_base",
+] as const;
+
 export const TokenLimit = defineScanner({
   type: "TokenLimit",
   summary: "Fails texts with more tokens than a limit, and truncates them to the limit.",
@@ -23,7 +34,7 @@ export const TokenLimit = defineScanner({
       .max(2 ** 31)
       .default(4096)
       .describe("The most tokens of a text that passes."),
-    encodingName: z.string().min(1).default("cl100k_base").describe("A tiktoken encoding, such as o200k_base."),
+    encodingName: z.enum(ENCODINGS).default("cl100k_base").describe("A tiktoken encoding."),
     modelName: z.string().min(1).nullish().describe("An OpenAI model, whose encoding is used instead."),
     tokenizer: z.string().min(1).optional().describe("Path of a tokenizer.json that is used instead."),
   }),

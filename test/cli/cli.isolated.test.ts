@@ -192,6 +192,11 @@ describe("guard-scan scan", () => {
     expect(stderr).toMatch(/^guard: NoRefusal: it checks outputs.*--output-of PROMPT/);
   });
 
+  it("scans a text of any source with a scanner that is named", async () => {
+    const args = ["scan", 'password = "Tr0ub4dor&3x9"', "--scanner", "Secrets", "--source", "tool"];
+    expect(JSON.parse((await guard(args)).stdout)).toMatchObject({ is_valid: false, scanners: { Secrets: 1 } });
+  });
+
   it("runs several scanners, each with its own parameters", async () => {
     const regex = (pattern: string) => ["--scanner", "Regex", "--params", JSON.stringify({ patterns: [pattern] })];
     const { stdout } = await guard(["scan", "a zebra, 1234", ...regex("\\d{4}"), ...zebra, ...regex("x+")]);

@@ -111,6 +111,18 @@ describe("parseConfig", () => {
     ],
     ["a token in other letters", `${MINIMAL}auth: {type: http_bearer, token: пароль}`, "auth.token", "printable ASCII"],
     ["a key with a space before it", `${MINIMAL}auth: {type: api_key, keys: [" x"]}`, "auth.keys.0", "printable ASCII"],
+    [
+      "a secret of another credential",
+      `${MINIMAL}auth: [{type: http_bearer, token: x}, {type: http_bearer, token: "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"}]`,
+      "auth.1.token",
+      "another credential has this secret",
+    ],
+    [
+      "a header with a meaning of its own",
+      `${MINIMAL}auth: {type: api_key, header: Content-Type, keys: [x]}`,
+      "auth.header",
+      "a meaning of its own",
+    ],
     ["a bad hash", `${MINIMAL}auth: [{type: http_bearer, token: "sha256:12"}]`, "auth.0.token", "64 hexadecimal"],
     [
       "an unknown key of a credential",

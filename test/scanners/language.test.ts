@@ -38,6 +38,13 @@ describe("Language", () => {
     expect(await english.scan(text)).toMatchObject({ isValid: true, score: -1, findings: [] });
   });
 
+  it("takes the shortest code of a language only", () => {
+    for (const code of ["eng", "deu", "xx"]) {
+      expect(() => new Language({ validLanguages: [code] })).toThrow(/validLanguages\.0: expected the ISO 639-1 code/);
+    }
+    expect(() => new Language({ validLanguages: ["en", "ceb"] })).not.toThrow();
+  });
+
   it("passes texts that are too short to identify, and reports it in the coverage", async () => {
     for (const text of [...shortTexts.english, ...shortTexts.short]) {
       const verdict = await english.scan(text);

@@ -40,11 +40,14 @@ describe("TokenLimit", () => {
   });
 
   it.each([
-    [{ encodingName: "klingon" }, /cl100k_base/],
     [{ modelName: "no-such-model" }, /no-such-model/],
     [{ tokenizer: "/nowhere/tokenizer.json" }, /nowhere/],
   ])("refuses %j when it is loaded", async (options, message) => {
     await expect(new TokenLimit(options).load()).rejects.toThrow(message);
+  });
+
+  it("refuses an unknown encoding", () => {
+    expect(() => new TokenLimit({ encodingName: "klingon" as "gpt2" })).toThrow(/encodingName.*cl100k_base/);
   });
 
   it("refuses a limit of 0", () => {

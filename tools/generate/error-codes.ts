@@ -131,7 +131,8 @@ export function errorPage(): string {
 
 # Errors
 
-All errors of guard are a \`GuardError\` with a \`code\`. Codes are stable; messages may change.
+All errors of guard are a \`GuardError\` with a \`code\`. Codes are stable; messages may change. A call whose \`signal\` is aborted
+rejects with the reason of the signal, which is your own error or a \`DOMException\`.
 
 - \`GuardValidationError\` has \`issues\`, each with the \`path\` of a value and a \`message\`, and the \`path\` of the first issue. Paths have the
   case of the source: \`input_scanners.0.params.threshold\` in a file, \`matchType\` in a program.

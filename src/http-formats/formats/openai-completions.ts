@@ -61,7 +61,7 @@ export function readTexts(body: Json, key: string, { unguarded }: FormatOptions)
       return [{ text, set }];
     }
     if (unguarded === "pass") return [];
-    const message = 'token ids cannot be checked; send a text, or set unguarded to "pass"';
+    const message = "token ids cannot be checked; send a text, or let this path pass unchecked";
     throw invalidRequest(`${key}.${index}`, message);
   });
 }

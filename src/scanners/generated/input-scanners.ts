@@ -103,7 +103,8 @@ export type BanCompetitors = InstanceType<typeof BanCompetitors>;
  *
  * With `redact`, the first occurrence of each substring is replaced, and the others stay in the text that reaches the
  * model. `redact_all` replaces every occurrence. Substrings match in every canonically equivalent spelling: an `é` is
- * also found as an `e` with a combining accent.
+ * also found as an `e` with a combining accent. White space matches literally too: only with `deobfuscate` is `project
+ * falcon` found across a line end or two messages.
  *
  * With `deobfuscate`, a substring that only the decoded text contains redacts the whole encoded piece, such as a run of
  * base64. The first occurrence is the one that begins first, disguised or not. With `contains_all`, each substring may

@@ -1276,10 +1276,18 @@ export interface TokenLimitOptions extends CommonOptions {
    */
   limit?: number | undefined;
   /**
-   * A tiktoken encoding, such as o200k_base.
+   * A tiktoken encoding.
    * @default "cl100k_base"
    */
-  encodingName?: string | undefined;
+  encodingName?:
+    | "cl100k_base"
+    | "gpt2"
+    | "o200k_base"
+    | "o200k_harmony"
+    | "p50k_base"
+    | "p50k_edit"
+    | "r50k_base"
+    | undefined;
   /** An OpenAI model, whose encoding is used instead. */
   modelName?: string | null | undefined;
   /** Path of a tokenizer.json that is used instead. */

@@ -102,6 +102,7 @@ function addRoute(app: FastifyInstance, options: ExceptionsPluginOptions): void 
     onRequest,
     handler: async (request, reply) => {
       const exception = readException(request.body, options);
+      if (isExpired(exception)) throw new GuardValidationError([{ path: "expires", message: "is in the past" }]);
       const stored: StoredException = {
         ...exception,
         created: new Date().toISOString(),
@@ -242,6 +243,10 @@ function isConfigured(profiles: Profiles, id: string): boolean {
   return configuredIn(profiles).some((exception) => exception.id === id);
 }
 
+function isExpired({ expires }: Exception): boolean {
+  return (expiryOf(expires) ?? 0) <= Date.now();
+}
+
 /** Returns an exception as the API shows it. */
 function listed(exception: Exception & Partial<StoredException>): z.input<typeof exceptionReply> {
   const { textHash, createdBy, scanners, sources, credentials, ...rest } = exception;
@@ -251,7 +256,7 @@ function listed(exception: Exception & Partial<StoredException>): z.input<typeof
     ...(sources ? { sources: [...sources] } : {}),
     ...(credentials ? { credentials: [...credentials] } : {}),
     ...(textHash === undefined ? {} : { text_hash: textHash }),
-    expired: (expiryOf(exception.expires) ?? 0) <= Date.now(),
+    expired: isExpired(exception),
     origin: "run time",
     ...(createdBy === undefined ? {} : { created_by: createdBy }),
   };

@@ -26,8 +26,8 @@ export const headerProblems: ProblemReplies = {
 
 /** Problems of malformed bytes, whose route is not known yet. */
 export const malformedProblems: ProblemReplies = {
-  408: { description: "Request timeout", example: new Problem(408, "This is not a valid HTTP request.") },
-  431: { description: "Headers too large", example: new Problem(431, "This is not a valid HTTP request.") },
+  408: { description: "Request timeout", example: new Problem(408, "The request took too long to arrive.") },
+  431: { description: "Headers too large", example: new Problem(431, "The headers are too large.") },
 };
 
 export const authProblems: ProblemReplies = {

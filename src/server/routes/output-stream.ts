@@ -8,7 +8,7 @@ import { jsonReport } from "../../service/json-report.ts";
 import type { ServiceReport } from "../../service/service-types.ts";
 import { Bag } from "../../support/bag.ts";
 import { disconnectSignal } from "../../support/disconnect.ts";
-import { closedError } from "../../support/errors.ts";
+import { closedError, GuardValidationError } from "../../support/errors.ts";
 import { callerOf } from "../callers/caller.ts";
 import { countCharacters } from "../callers/characters.ts";
 import type { GrantedOptions } from "../callers/profiles.ts";
@@ -148,7 +148,12 @@ async function handleStream(app: FastifyInstance, call: StreamCall): Promise<Fas
 /** Reads and validates the first line of a body. */
 async function readStart(request: FastifyRequest, lines: JsonLines): Promise<Start> {
   const first = await lines.next();
-  return assertShape(request, START, first?.value ?? null) as Start;
+  const start = assertShape(request, START, first?.value ?? null) as Start;
+  if (!("output" in start)) return start;
+  // An unknown field would be reported in the coverage only, and the client would take its output for scanned.
+  throw new GuardValidationError([
+    { path: "output", message: 'the first line has none: send it in further lines, {"text": "..."}' },
+  ]);
 }
 
 /** Returns a body in JSON. Fastify validates it only if the request has a content type, which it may lack together with a body. */

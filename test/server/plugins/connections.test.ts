@@ -229,6 +229,8 @@ describe("malformed requests", () => {
   it.each([
     ["no host", HEAD.slice(1), 400],
     ["two hosts", [...HEAD, "Host: y"], 400],
+    ["two credentials", [...HEAD, "Authorization: Bearer other"], 400],
+    ["two content types", [...HEAD, "Content-Type: text/plain"], 400],
     ["an expectation that nobody knows", [...HEAD, "Expect: coffee"], 417],
     ["another transfer coding", [...HEAD, "Transfer-Encoding: gzip, chunked"], 501],
     ["headers that are too large", [...HEAD, `X-Long: ${"x".repeat(20_000)}`], 431],

@@ -95,6 +95,12 @@ describe("POST /analyze/output/stream", () => {
     });
   });
 
+  it("refuses an output in the first line, which nobody would scan", async () => {
+    const { post } = await testServer({ output: [wordScanner("zebra")] });
+    const reply = await post("/analyze/output/stream", lines({ prompt: "", output: "a zebra" }), NDJSON);
+    expect([reply.statusCode, reply.json().errors[0].pointer]).toEqual([422, "/output"]);
+  });
+
   it("restores values that a request replaced", async () => {
     const scanners = { input: [new input.Anonymize()], output: [new output.Deanonymize()] };
     const { post } = await testServer(scanners, { app: { lazyLoad: true } });

@@ -58,6 +58,8 @@ const NO_MAILBOX: [&str; 34] = [
 /// The words for a dot in such addresses, and the bytes before and after them that are read.
 static DOTS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| [" dot ", " DOT "].map(Finder::new));
 const SPOKEN_REACH: usize = 80;
+/// The most bytes of a user in a URL, with the scheme before it.
+const USER: usize = 80;
 
 /// A bracketed word for a dot at the end of a text.
 static DOTTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i) ?[\[({] ?(?:dot|точка) ?[\])}] ?$").ok());
@@ -161,9 +163,16 @@ fn is_something_else(text: &str, local: Range<usize>, domain: &str, end: usize) 
     let behind = &text[end..];
     let is_path = behind.starts_with(['/', ':'])
         && behind[1..].starts_with(|next: char| next.is_alphanumeric() || matches!(next, '~' | '/' | '.' | '_'));
+    let is_password = follows_user(&text[text.ceil_char_boundary(local.start.saturating_sub(USER))..local.start]);
     let is_remote = is_path && REMOTES.contains(&&text[local]);
     let is_call = behind.starts_with("(") && !guard_suffixes::suffix(&lower).is_some_and(|suffix| suffix.is_known());
-    is_version || is_file || is_remote || is_call
+    is_version || is_file || is_remote || is_call || is_password
+}
+
+/// Whether a text ends within a URL after its user and a colon: "https://user:" (RFC 3986, section 3.2.1).
+fn follows_user(before: &str) -> bool {
+    let user = before.strip_suffix(':').and_then(|before| before.rsplit_once("://"));
+    user.is_some_and(|(_, user)| !user.contains(|sign: char| sign.is_whitespace() || "/@?#".contains(sign)))
 }
 
 /// The addresses in words.
@@ -313,6 +322,8 @@ mod tests {
             "photo@home.jpeg",
             "git@code.example.org:team/project.git",
             "ssh://git@code.example.org/team/project.git",
+            "https://user:pw@example.com/x",
+            "postgres://app:s3cret@db.example.com:5432/app",
             "left-pad@1.3.0-beta.rc",
             "npm i vue@3.4.next",
             "self@obj.method()",

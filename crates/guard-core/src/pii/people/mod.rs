@@ -34,6 +34,7 @@ struct Data {
     no_names: HashSet<String>,
     other_columns: HashSet<String>,
     closings: HashSet<String>,
+    groups: HashSet<String>,
     titles: HashSet<String>,
     surname_ends: Vec<String>,
     common: HashMap<String, HashSet<String>>,
@@ -78,7 +79,7 @@ pub(super) fn behind_closings(text: &str) -> Vec<Finding> {
         stop::point();
         let trimmed = line.trim();
         let is_short = trimmed.len() <= NAME.1;
-        if is_behind_closing && is_short && is_name_line(trimmed) && !data.no_names.contains(&trimmed.to_lowercase()) {
+        if is_behind_closing && is_short && is_name_line(trimmed) && !data.is_no_person(trimmed) {
             let from = start + line.len() - line.trim_start().len();
             found.push(Finding {
                 range: from..from + trimmed.len(),
@@ -112,6 +113,12 @@ fn is_name_line(line: &str) -> bool {
 }
 
 impl Data {
+    /// Whether a line below a closing names no person: a label, another closing, or a group such as "The Support Team".
+    fn is_no_person(&self, line: &str) -> bool {
+        let lower = line.to_lowercase();
+        self.no_names.contains(&lower) || lower.split(' ').any(|word| self.groups.contains(word))
+    }
+
     /// Whether a name is a part of a term: "Bayes' theorem", "maladie de Parkinson", "Alzheimer-Krankheit".
     fn is_term(&self, text: &str, range: &Range<usize>) -> bool {
         let value = &text[range.clone()];

@@ -104,6 +104,8 @@ fn names_behind_closings() {
     assert_eq!(found("С уважением,\nРоза Ветрова\n"), ["Роза Ветрова"]);
     for text in [
         "Best,\nthe team",
+        "Best regards,\nThe Support Team",
+        "Viele Grüße,\nIhr Team",
         "Thanks,\nthat helps",
         "Love\nStory",
         "The best,\nAutumn Leaf",
