@@ -15,6 +15,7 @@ from ..start_weights import load_initial_layers, load_start_weights, mix_start_w
 from . import HEADS, LANGUAGES, MAX_LENGTH, MODELS, TOXICITY, UNIT_HEADS, VERSIONS, WINDOW_LENGTHS
 from .evaluate import READ_ALWAYS, best_logit_thresholds, evaluate, fit_comparison, ordinary_logits
 from .hard_negatives import choose_hard
+from .later_windows import later_windows
 from .model import Losses, MultiTask
 from .rows import add_data_arguments, examples_for
 from .sets import TASKS
@@ -74,6 +75,7 @@ def main() -> None:
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
+    examples += later_windows([e for e in examples if e.split != "dev"], tokenizer, settings.seed)
     model = MultiTask(base.shape, args.tasks.split(",")).load_base(base)
     if args.reuse:
         model.load(work / "weights.safetensors")

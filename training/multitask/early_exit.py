@@ -10,9 +10,11 @@ import argparse
 from collections.abc import Mapping
 
 import numpy as np
+from tokenizers import Tokenizer
 
-from .. import text_exit
+from .. import text_exit, trainer
 from . import HARM, MAX_LENGTH, MODELS, TOXICITY
+from .later_windows import later_windows
 from .rows import add_data_arguments, examples_for
 
 # A text with a higher probability for a label continues.
@@ -21,33 +23,34 @@ DOUBTFUL = 0.05
 NOTHING = -10.0
 
 
-def doubts(logits: Mapping[str, np.ndarray]) -> bool:
-    highest = max(float(of_head.max()) for of_head in logits.values())
-    return 1 / (1 + np.exp(-highest)) > DOUBTFUL
+def suspicion(logits: Mapping[str, np.ndarray]) -> float:
+    return max(float(of_head.max()) for of_head in logits.values())
 
 
 PLACE = text_exit.ExitConfig(
     layers=6,
     nothing={"harm": (NOTHING,) * len(HARM), "toxicity": (NOTHING,) * len(TOXICITY)},
-    max_tokens=MAX_LENGTH,
-    doubts=doubts,
+    doubtful=DOUBTFUL,
+    suspicion=suspicion,
 )
 
 
-def texts_of(args: argparse.Namespace) -> dict[str, set[str]]:
+def ids_of(args: argparse.Namespace, tokenizer: Tokenizer) -> dict[str, list[list[int]]]:
     """The texts of the model's tasks: ordinary texts of many kinds matter most."""
     by_split: dict[str, set[str]] = {"train": set(), "calibration": set()}
-    for example in examples_for(args):
+    examples = examples_for(args)
+    for example in examples + later_windows(examples, tokenizer, args.seed):
         if example.split in by_split:
             by_split[example.split].add(example.text)
-    return by_split
+    # In the same order in every process.
+    return {split: trainer.encode(tokenizer, sorted(texts), MAX_LENGTH) for split, texts in by_split.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.multitask.early_exit", description=__doc__)
     add_data_arguments(parser)
     parser.set_defaults(tasks=",".join(MODELS["moderation"]))
-    text_exit.run(parser, PLACE, texts_of)
+    text_exit.run(parser, PLACE, ids_of)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,10 @@ from .sets import TASKS, UNKNOWN, Example
 
 # Tasks that compare meaning vectors. Each has its own scale and offset of the cosine.
 COMPARING = ("topics", "relevance")
-# The maximum tokens of a text by task, in training and evaluation. An answer may refuse at its end, so for refusals this is the window of the
-# product.
+# The maximum tokens of a text by task, in training and evaluation. For harm, toxicity and refusals, the product reads longer texts in windows.
 LONGEST = {
-    "harm": 128,
-    "toxicity": 128,
+    "harm": 256,
+    "toxicity": 256,
     "emotion": 64,
     "bias": 128,
     "refusal": 256,

@@ -224,6 +224,11 @@ def harmless_rows(task: str) -> Callable[[dict], Example]:
     return read
 
 
+def not_toxic(raw: dict) -> Example | None:
+    """Our own requests and answers without harm, which insult nobody, as negative rows of toxicity."""
+    return None if raw["categories"] else harmless_rows("toxicity")(raw)
+
+
 def own_prompts(task: str) -> Callable[[dict], Example | None]:
     """Uses our own texts about attacks on models as negative rows: prompts, role play, mails, files. An attack on a model insults nobody, but it
     may ask for harm. `skip` of a row names the tasks for which it is not harmless, and a kind marks plain requests for harm."""
@@ -350,6 +355,13 @@ OWN_HARM = {
     "answers_second_hand": 8,
     "balanced": 8,
     **dict.fromkeys((*TWINS, *PLAIN, "services"), 8),
+    "everyday_english_third_hand": 8,
+    "everyday_languages_third_hand": 8,
+    "long_answers_english_third_hand": 6,
+    "long_answers_languages_third_hand": 6,
+    "long_answers_world_third_hand": 6,
+    "fiction_answers_english": 6,
+    "spoken_answers_english": 6,
     "dev_a": 0,
     "dev_b": 0,
     "dev_c": 0,
@@ -357,6 +369,7 @@ OWN_HARM = {
     "dev_ordinary": 0,
     "dev_everyday_english": 0,
     "dev_everyday_languages": 0,
+    "dev_e": 0,
 }
 OWN_TOXIC = {
     "english": 4,
@@ -376,11 +389,15 @@ OWN_TOXIC = {
     "inside_europe": 12,
     "inside_world": 12,
     "implied_english": 12,
+    "inside_english_second_hand": 12,
+    "inside_languages_second_hand": 12,
+    "ordinary_fifty_languages": 12,
     "exam": 0,
     "dev_functions": 0,
     "dev_twins": 0,
     "dev_plain": 0,
     "dev_inside": 0,
+    "dev_inside_second": 0,
 }
 # Our own files of answers, for training.
 OWN_REFUSALS = ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters")
@@ -496,8 +513,11 @@ def harmless_sets() -> Iterator[TaskSet]:
     # A model that never read a refusal as neutral wording took nine of ten for biased.
     for file in OWN_REFUSALS:
         yield TaskSet(f"own_refusal_{file}_bias", f"refusal/{file}.jsonl", OPEN, harmless_rows("bias"), own=True, split="train", repeat=2)
-    for task in ("harm", "toxicity", "emotion", "bias"):
-        yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), 1000)
+    for task, most in {"harm": 3000, "toxicity": 3000, "emotion": 1000, "bias": 1000}.items():
+        yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), most)
+    for file, repeat in OWN_HARM.items():
+        split = "train" if repeat else "dev"
+        yield TaskSet(f"own_harm_{file}_toxicity", f"harm/{file}.jsonl", OPEN, not_toxic, own=True, split=split)
 
 
 def sets() -> Iterator[TaskSet]:
