@@ -86,7 +86,7 @@ export function native<Answered>(call: () => Answered, abortable?: Abortable): A
  * Tells whether an answer is a promise. It does not use `instanceof`: a test runner that gives each file its own globals would make the
  * addon's promises look like values, and their verdicts would count as passes.
  */
-export function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
+function isPromise<T>(answer: T | Promise<T>): answer is Promise<T> {
   return typeof (answer as Partial<Promise<T>> | null | undefined)?.then === "function";
 }
 

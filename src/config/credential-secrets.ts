@@ -1,8 +1,13 @@
 import { createHash } from "node:crypto";
-import type { AuthEntry } from "./schema.ts";
+
+/** The part of an entry of `auth` that says what its clients send. */
+type Entry =
+  | { type: "http_bearer"; token: string }
+  | { type: "http_basic"; username: string; password: string }
+  | { type: "api_key"; header: string; keys: readonly string[] };
 
 /** Finds secrets that an earlier entry has too: only one of the two credentials would ever be used. Paths start with the index of the entry. */
-export function secretIssues(entries: readonly AuthEntry[]): { path: (string | number)[]; message: string }[] {
+export function secretIssues(entries: readonly Entry[]): { path: (string | number)[]; message: string }[] {
   const taken = new Set<string>();
   return entries.flatMap((entry, index) =>
     secretsOf(entry).flatMap(({ path, credential }) => {
@@ -14,7 +19,7 @@ export function secretIssues(entries: readonly AuthEntry[]): { path: (string | n
 }
 
 /** What a client sends for each credential of an entry, and the path of its secret. */
-function secretsOf(entry: AuthEntry): { path: (string | number)[]; credential: string }[] {
+function secretsOf(entry: Entry): { path: (string | number)[]; credential: string }[] {
   switch (entry.type) {
     case "http_bearer":
       return [{ path: ["token"], credential: `bearer ${digest(entry.token)}` }];

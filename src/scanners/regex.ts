@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { addon, buildNative, isPromise, native, type RuleScan } from "../native.ts";
+import { addon, buildNative, type RuleScan } from "../native.ts";
 import { passed } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError, issueOf } from "../support/errors.ts";
 import { ruleOptions } from "./common-options.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { longestMatch } from "./parts/open-spans.ts";
-import { matchesOf, type Rules, ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
+import { ruleCheck, ruleVerdict } from "./parts/rule-scanner.ts";
 
 /** The longest match that a stream holds back as a whole if letters may be spaced out. */
 const MAX_DISGUISED_LENGTH = 128;
@@ -68,7 +68,6 @@ export const Regex = defineScanner({
     }
     const sanitizes = isBlocked && redact;
     const set = buildNative(() => new addon.PatternSet(patterns, { matchType, deobfuscate }));
-    if (isBlocked && matchType !== "fullmatch") assertMatchesNoEmptyText(set);
     const report = { type: "pattern", labels: patterns, redacts: sanitizes };
     const verdict = (text: string, scan: RuleScan | null) =>
       isBlocked === (scan === null) ? passed(text) : ruleVerdict(text, scan ?? { matches: [] }, report);
@@ -94,18 +93,4 @@ export const Regex = defineScanner({
 function refuse(error: unknown): never {
   const issue = issueOf(error);
   throw issue ? new GuardError("GUARD_PATTERN", `${issue.path}: ${issue.message}`, { cause: error }) : error;
-}
-
-/** A text of a private character, in which hardly a pattern matches anything but the empty text. */
-const PROBE = "\u{e000}";
-
-/** @throws GuardValidationError for a pattern such as `a*`, which matches the empty text at any place, so that every text would fail. */
-function assertMatchesNoEmptyText(rules: Rules): void {
-  // Patterns without look-around and back-references scan short texts synchronously. Others are not tried.
-  const found = native(() => rules.scanner()(PROBE));
-  if (isPromise(found)) return void found.catch(() => {});
-  const empty = found && matchesOf(found).find(({ start, end }) => start === end);
-  if (!empty) return;
-  const message = "matches the empty text at any place, so every text would fail";
-  throw new GuardValidationError([{ path: `patterns.${empty.rule}`, message }]);
 }

@@ -89,11 +89,7 @@ export async function prepareServer(
   const profiles = new Profiles(created.map(({ profile }) => profile) as [Profile, ...Profile[]]);
   const shadow = await createShadow(config, engine, admission, exceptionsKey);
   const isPublic = context.isPublic ?? !isLoopback(config.app.host);
-  const warnings = startWarnings(
-    config,
-    created.map(({ profile }) => profile.service.lists),
-    isPublic,
-  );
+  const warnings = startWarnings(config, listsOf(created), isPublic);
   const { app, exceptions, compileSchemas } = await buildApp(config, {
     ...{ profiles, engine, shadow, context, source, warnings, stream: logger },
     seal: createVaultSeal(config, shared),
@@ -163,6 +159,14 @@ interface StartFacts {
   engine: Engine;
   source: ConfigSource | undefined;
   warnings: readonly string[];
+}
+
+/** Returns the scanners of all profiles. */
+function listsOf(created: readonly CreatedProfile[]): ScannerLists {
+  return {
+    input: created.flatMap(({ profile }) => profile.service.lists.input),
+    output: created.flatMap(({ profile }) => profile.service.lists.output),
+  };
 }
 
 /** Logs plugins, scanners, models and warnings. */

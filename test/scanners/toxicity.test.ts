@@ -206,13 +206,8 @@ describe("Toxicity with the embedded model", () => {
     "Annem yarın Ankara'ya gidiyor, hava nasıl olacak acaba?",
     "Zítra ráno jedeme k babičce na vesnici a vracíme se v neděli.",
     "내일 아침에 병원 예약이 있어서 회의를 오후로 미뤄야 해요.",
+    "Πόση ώρα βράζουν τα φασόλια αν δεν τα μουλιάσω από το βράδυ;",
   ])("passes an ordinary text in any language: %j", async (text) => {
-    expect(await embedded.scan(text)).toMatchObject({ isValid: true });
-  });
-
-  // A known false alarm of moderation 0.1.0, in its card too.
-  it.fails("passes this ordinary question in Greek", async () => {
-    const text = "Πόση ώρα βράζουν τα φασόλια αν δεν τα μουλιάσω από το βράδυ;";
     expect(await embedded.scan(text)).toMatchObject({ isValid: true });
   });
 

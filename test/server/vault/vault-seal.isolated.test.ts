@@ -50,19 +50,6 @@ describe("a vault", () => {
     expect(await restore(server, "Dear [VALUE_2], ask [VALUE_1].", vault)).toBe("Dear Zoë 😀, ask Ann.");
   });
 
-  it("is of no use if Sensitive redacts what Deanonymize restores, which the start warns of", async () => {
-    const warns = async (...types: string[]) => {
-      const outputScanners = types.map((type) => ({
-        type,
-        params: type === "Sensitive" ? { recognizerConf: [], redact: true } : {},
-      }));
-      const { log } = await testServer({}, { outputScanners });
-      return log.join("").includes("put Sensitive before Deanonymize");
-    };
-    expect(await warns("Deanonymize", "Sensitive")).toBe(true);
-    expect(await warns("Sensitive", "Deanonymize")).toBe(false);
-  });
-
   it("is absent if nothing was replaced, on /scan routes, and on /analyze/output", async () => {
     const { post } = await vaultServer();
     expect((await post("/analyze/prompt", { prompt: "nobody", vault: null })).json()).not.toHaveProperty("vault");
