@@ -56,7 +56,7 @@ LOST, LOST_ABOVE = 2e-3, {0.5: 1e-3, 0.9: 0.0}
 EDGE = re.compile(r"exit(\.alone)?\.above")
 
 
-# The logit of the probability that the model finds something in a text, by the logits of the heads in `ExitConfig.nothing`.
+# Takes the logits of the heads in `ExitConfig.nothing`. Returns how sure the model is that it finds something in the text, as one logit.
 Suspicion = Callable[[Mapping[str, np.ndarray]], float]
 # Token ids of texts.
 Ids = Sequence[Sequence[int]]

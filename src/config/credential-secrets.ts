@@ -10,31 +10,39 @@ type Entry =
 export function secretIssues(entries: readonly Entry[]): { path: (string | number)[]; message: string }[] {
   const taken = new Set<string>();
   return entries.flatMap((entry, index) =>
-    secretsOf(entry).flatMap(({ path, credential }) => {
-      if (taken.has(credential)) return [{ path: [index, ...path], message: "another credential has this secret" }];
+    secretsOf(entry).flatMap((secret, at) => {
+      const header = entry.type === "api_key" ? entry.header.toLowerCase() : "";
+      const credential = JSON.stringify([entry.type, header, ...secret]);
+      if (taken.has(credential))
+        return [{ path: [index, ...pathOf(entry, at)], message: "another credential has this secret" }];
       taken.add(credential);
       return [];
     }),
   );
 }
 
-/** What a client sends for each credential of an entry, and the path of its secret. */
-function secretsOf(entry: Entry): { path: (string | number)[]; credential: string }[] {
+function pathOf({ type }: Entry, at: number): (string | number)[] {
+  if (type === "api_key") return ["keys", at];
+  return [type === "http_bearer" ? "token" : "password"];
+}
+
+/** Returns the texts that identify each secret of an entry. A secret and its hash give the same texts. */
+export function secretsOf(entry: Entry): string[][] {
   switch (entry.type) {
     case "http_bearer":
-      return [{ path: ["token"], credential: `bearer ${digest(entry.token)}` }];
+      return [[digestOf(entry.token).toString("hex")]];
     case "http_basic":
-      return [{ path: ["password"], credential: `basic ${entry.username}:${digest(entry.password)}` }];
+      return [[entry.username, digestOf(entry.password).toString("hex")]];
     case "api_key":
-      return entry.keys.map((key, at) => ({
-        path: ["keys", at],
-        credential: `header ${entry.header.toLowerCase()} ${digest(key)}`,
-      }));
+      return entry.keys.map((key) => [digestOf(key).toString("hex")]);
   }
 }
 
-/** The SHA-256 of a secret, which may be given as its hash. */
-function digest(secret: string): string {
-  const [, hash] = /^sha256:(.*)$/.exec(secret) ?? [];
-  return hash?.toLowerCase() ?? createHash("sha256").update(secret).digest("hex");
+/** Returns the SHA-256 of a configured secret. A configuration may have the hash in its place: `sha256:<64 digits>`. */
+export function digestOf(secret: string): Buffer {
+  return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : sha256(secret);
+}
+
+export function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

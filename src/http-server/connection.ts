@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Problem, problemBody } from "./problem.ts";
+import { Problem, problemBody, REFUSALS } from "./problem.ts";
 
 /** Limits of the lingering close: how much of a request is read and discarded after its response was sent. */
 export interface LingerLimits {
@@ -187,9 +187,9 @@ export class Connection {
  * @param code the error code of Node.js, such as `HPE_INVALID_METHOD`.
  */
 function malformedResponse(code: string): string {
-  const status = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 }[code] ?? 400;
-  const detail = { 408: "The request took too long to arrive.", 431: "The headers are too large." }[status];
-  const problem = problemBody(new Problem(status, detail ?? "This is not a valid HTTP request."));
+  const status = ({ ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 } as const)[code] ?? 400;
+  const detail = status === 400 ? "This is not a valid HTTP request." : REFUSALS[status];
+  const problem = problemBody(new Problem(status, detail));
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${status} ${problem.title}`,

@@ -16,6 +16,9 @@ export function escapePointer(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
+/** What error responses say about requests that Node.js or Fastify refuse, by status. */
+export const REFUSALS = { 408: "The request took too long to arrive.", 431: "The headers are too large." } as const;
+
 /** An error response. The client sees its texts, so they must not quote a prompt, an output or a secret. */
 export class Problem extends Error {
   /** The HTTP status. */

@@ -83,11 +83,13 @@ def select_tokens(row: Text, known: np.ndarray, rng: random.Random) -> tuple[int
     return start, start + window
 
 
-def split_windows(tokens: Sequence[int]) -> list[Sequence[int]]:
-    """The windows of a text like those of the scanner, without special tokens."""
-    if len(tokens) <= READ_LENGTH - FRAME:
+def split_windows(
+    tokens: Sequence, read_length: int = READ_LENGTH, window_length: int = WINDOW_LENGTH
+) -> list[Sequence]:
+    """The windows of a text like those of the scanner, without special tokens. A text of up to `read_length` is one window."""
+    if len(tokens) <= read_length - FRAME:
         return [tokens]
-    window = WINDOW_LENGTH - FRAME
+    window = window_length - FRAME
     starts = range(0, len(tokens) - window // OVERLAP, window - window // OVERLAP)
     return [tokens[start : start + window] for start in starts]
 

@@ -75,7 +75,7 @@ def main() -> None:
 
     base = encoder.Base(args.base, args.layers)
     tokenizer = base.tokenizer()
-    examples += later_windows([e for e in examples if e.split != "dev"], tokenizer, settings.seed)
+    examples += later_windows(examples, tokenizer, settings.seed)
     model = MultiTask(base.shape, args.tasks.split(",")).load_base(base)
     if args.reuse:
         model.load(work / "weights.safetensors")

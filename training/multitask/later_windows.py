@@ -12,27 +12,24 @@ from dataclasses import replace
 
 from tokenizers import Tokenizer
 
-from . import MAX_LENGTH, WINDOW_LENGTHS
+from ..injection.windows import split_windows
+from . import MAX_LENGTH, MODELS, WINDOW_LENGTHS
 from .sets import Example
 
-# The tasks whose scanners read windows, the special tokens around a window, and the overlap of windows as a divisor of their length.
-TASKS, FRAME, OVERLAP = ("harm", "toxicity"), 2, 4
+# The model whose scanners read windows.
+NAME = "moderation"
 # The maximum number of windows of a text.
 OF_A_TEXT = 4
 
 
 def later_windows(examples: Sequence[Example], tokenizer: Tokenizer, seed: int) -> list[Example]:
-    """Some windows after the first one of each long harmless text."""
-    long = [e for e in examples if e.task in TASKS and e.target and max(e.target) == min(e.target) == 0]
-    length = WINDOW_LENGTHS["moderation"] - FRAME
-    step = length - length // OVERLAP
+    """Some windows after the first one of each long harmless text for training and calibration."""
+    harmless = [e for e in examples if e.task in MODELS[NAME] and e.split != "dev" and max(e.target) == min(e.target) == 0]
+    encodings = tokenizer.encode_batch([e.text for e in harmless], add_special_tokens=False)
     found = []
-    for e, encoding in zip(long, tokenizer.encode_batch([e.text for e in long], add_special_tokens=False), strict=True):
-        if len(encoding.ids) <= MAX_LENGTH - FRAME:
-            continue
+    for e, encoding in zip(harmless, encodings, strict=True):
+        _, *later = split_windows(encoding.offsets, MAX_LENGTH, WINDOW_LENGTHS[NAME])
         rng = random.Random(f"{seed} {e.text}")
-        starts = range(step, len(encoding.ids) - length // OVERLAP, step)
-        for start in rng.sample(starts, min(OF_A_TEXT, len(starts))):
-            offsets = encoding.offsets[start : start + length]
+        for offsets in rng.sample(later, min(OF_A_TEXT, len(later))):
             found.append(replace(e, text=e.text[offsets[0][0] : offsets[-1][1]]))
     return found

@@ -2,11 +2,12 @@ import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
+import { digestOf, sha256 } from "../../config/credential-secrets.ts";
 import { MAIN_PROFILE } from "../../config/main-profile.ts";
 import type { AuthEntry } from "../../config/schema.ts";
 import { Problem } from "../problem.ts";
 import type { Counters } from "./counter.ts";
-import { type Credential, credentialsOf, digestOf, sha256 } from "./credential.ts";
+import { type Credential, credentialsOf } from "./credential.ts";
 import { FailedAuth } from "./failed-auth.ts";
 import { ALL_RIGHTS, type Rights } from "./rights.ts";
 

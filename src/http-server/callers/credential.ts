@@ -1,5 +1,6 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { credentialNames } from "../../config/credential-names.ts";
+import { secretsOf } from "../../config/credential-secrets.ts";
 import type { AuthEntry } from "../../config/index.ts";
 
 /** A configured credential, which identifies a caller. Each key of an entry with several keys is a credential. */
@@ -26,27 +27,6 @@ export function credentialsOf(entries: readonly AuthEntry[]): Credential[][] {
       return { name, id: idOf(entry.name === undefined ? [entry.type, ...secret] : ["name", entry.name]) };
     }),
   );
-}
-
-/** Returns the texts that identify each secret of an entry. A secret and its hash give the same texts. */
-function secretsOf(entry: AuthEntry): string[][] {
-  switch (entry.type) {
-    case "http_bearer":
-      return [[digestOf(entry.token).toString("hex")]];
-    case "http_basic":
-      return [[entry.username, digestOf(entry.password).toString("hex")]];
-    case "api_key":
-      return entry.keys.map((key) => [digestOf(key).toString("hex")]);
-  }
-}
-
-/** Returns the SHA-256 of a configured secret. A configuration may have the hash in its place: `sha256:<64 digits>`. */
-export function digestOf(secret: string): Buffer {
-  return secret.startsWith("sha256:") ? Buffer.from(secret.slice("sha256:".length), "hex") : sha256(secret);
-}
-
-export function sha256(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
 }
 
 function idOf(parts: readonly string[]): string {

@@ -40,6 +40,7 @@ export class SchemaCompilers {
     }
   }
 
+  /** Returns a factory like that of `load`, whose compilers compile a schema when it is first used, or by {@link compile}. */
   #lazyFactory(load: () => CompilerFactory): CompilerFactory {
     const factory = lazy(load);
     return (...options) => {

@@ -1,4 +1,4 @@
-import { Problem } from "../../http-server/problem.ts";
+import { Problem, REFUSALS } from "../../http-server/problem.ts";
 
 /** The problems of a route by status, with an example of each. */
 export type ProblemReplies = Record<number, { description: string; example: Problem }>;
@@ -26,8 +26,8 @@ export const headerProblems: ProblemReplies = {
 
 /** Problems of malformed bytes, whose route is not known yet. */
 export const malformedProblems: ProblemReplies = {
-  408: { description: "Request timeout", example: new Problem(408, "The request took too long to arrive.") },
-  431: { description: "Headers too large", example: new Problem(431, "The headers are too large.") },
+  408: { description: "Request timeout", example: new Problem(408, REFUSALS[408]) },
+  431: { description: "Headers too large", example: new Problem(431, REFUSALS[431]) },
 };
 
 export const authProblems: ProblemReplies = {

@@ -1,7 +1,14 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { toHttpFailure } from "../../guard/http-failure.ts";
-import { escapePointer, Problem, type ProblemError, pointerOf, problemBody } from "../../http-server/problem.ts";
+import {
+  escapePointer,
+  Problem,
+  type ProblemError,
+  pointerOf,
+  problemBody,
+  REFUSALS,
+} from "../../http-server/problem.ts";
 import { GuardValidationError } from "../../support/errors.ts";
 import { withoutStack } from "../../support/without-stack.ts";
 
@@ -16,11 +23,10 @@ declare module "fastify" {
 const DETAILS: Record<number, string> = {
   400: "The body is not valid JSON.",
   403: "There is no such path.",
-  408: "The request took too long to arrive.",
   412: "The file has changed.",
   415: "The body must be application/json.",
   416: "The range is not valid.",
-  431: "The headers are too large.",
+  ...REFUSALS,
 };
 
 /** Sends every error as a problem (RFC 9457) or in the shape of its route, without content of the request. */
