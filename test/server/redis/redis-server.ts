@@ -40,7 +40,9 @@ export class RedisServer {
   async start(): Promise<void> {
     const settings = ["--port", "0", "--unixsocket", this.#socket, "--save", "", "--dir", this.#folder];
     this.#process = spawn("redis-server", settings, { stdio: "ignore" });
-    this.#client ??= new Redis(this.#socket, { retryStrategy: () => 20 }).on("error", () => {});
+    // By default a command fails after 20 attempts to connect; a busy machine takes longer to start the server.
+    const attempts = { retryStrategy: () => 20, maxRetriesPerRequest: null };
+    this.#client ??= new Redis(this.#socket, attempts).on("error", () => {});
     await this.#client.ping();
   }
 
