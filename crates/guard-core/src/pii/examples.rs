@@ -15,7 +15,7 @@ use crate::rules::data::examples::{Examples, Failure};
 ///
 /// The file is not a list of recognizers.
 pub fn check_examples(file: &str, toml: &str) -> Result<Vec<Failure>, RuleErrorKind> {
-    let sources = read(file, toml, &shared_data()?.abbreviations)?;
+    let sources = read(file, toml, &shared_data()?)?;
     Ok(sources.into_iter().flat_map(check_source).collect())
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The recognizers are data: `recognizers/` has one file per country or kind, with an entry for each format, its
 //! source, and texts that it must match or must not match (see [`crate::rules::data::examples`]); `shared.toml` has the
-//! priority of the types and named parts of patterns. A format with a checksum names its check ([`checks`]). Models
+//! priority of the types, named parts of patterns, and words that several recognizers have. A format with a checksum names its check ([`checks`]). Models
 //! find names of people and places, and [`merge`] combines both.
 //!
 //! ```
@@ -47,5 +47,5 @@ pub use finding::{Evidence, Finding};
 pub use lookalikes::Lookalikes;
 pub use merge::merge;
 pub use options::{Checksum, CustomPattern, Options, PatternLimits};
-pub use recognizer::{Source, on_demand, sources};
+pub use recognizer::{Source, Words, on_demand, sources};
 pub use recognizers::Recognizers;

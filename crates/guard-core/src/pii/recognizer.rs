@@ -13,6 +13,13 @@ use crate::rules::data::{self, DataFile};
 
 /// The files of all recognizers.
 pub(super) const FILES: &[DataFile] = data::embedded!("pii_recognizers");
+
+/// Words by language, in lower case; a final `*` stands for more letters.
+pub type Words = BTreeMap<String, Vec<String>>;
+
+/// The key, in place of a language, of a list that names words of `shared.toml` to add.
+const SHARED_WORDS: &str = "shared";
+
 /// The shared data of all recognizers.
 const SHARED: &str = include_str!("shared.toml");
 
@@ -95,15 +102,14 @@ pub struct Source {
     /// The score with a context word next to the finding. It falls by up to 0.1 with the distance of the word.
     #[serde(default)]
     pub context_score: Option<f64>,
-    /// Context words by language, in lower case; a final `*` stands for more letters.
+    /// Context words.
     #[serde(default)]
-    pub context: BTreeMap<String, Vec<String>>,
-    /// The names of the value by language, in lower case; a final `*` stands for more letters. A value directly after a
-    /// name is a finding, with a low score if its checksum is wrong. Hyphens and underscores match spaces, accents are
-    /// optional, and an English name also matches as one word. With a `score` and without `context`, names are the
-    /// context words as well.
+    pub context: Words,
+    /// The names of the value. A value directly after a name is a finding, with a low score if its checksum is wrong.
+    /// Hyphens and underscores match spaces, accents are optional, and an English name also matches as one word. With a
+    /// `score` and without `context`, names are the context words as well.
     #[serde(default)]
-    pub names: BTreeMap<String, Vec<String>>,
+    pub names: Words,
     /// The format directly after a name, if it is broader than `pattern`.
     #[serde(default)]
     pub named_pattern: Option<String>,
@@ -113,14 +119,14 @@ pub struct Source {
     /// Whether only a word directly before the finding counts as context.
     #[serde(default)]
     pub adjacent: bool,
-    /// Words by language, as in `context`, that make the value after them something else: the score is at most 0.3
-    /// then, whatever the context. `version 10.1.2.3` contains no IPv4 address. Words such as "number", and other
-    /// numbers joined by "and", may stand between them.
+    /// Words that make the value after them something else: the score is at most 0.3 then, whatever the context.
+    /// `version 10.1.2.3` contains no IPv4 address. Words such as "number", and other numbers joined by "and", may
+    /// stand between them.
     #[serde(default)]
-    pub not_after: BTreeMap<String, Vec<String>>,
+    pub not_after: Words,
     /// Like `not_after`, for words directly after the finding.
     #[serde(default)]
-    pub not_before: BTreeMap<String, Vec<String>>,
+    pub not_before: Words,
     /// The languages that it applies to; empty for all.
     #[serde(default)]
     pub languages: Vec<String>,
@@ -170,7 +176,24 @@ pub(super) struct SharedData {
     /// Words between names and values.
     links: LinkData,
     /// Named parts of patterns.
-    pub abbreviations: Abbreviations,
+    abbreviations: Abbreviations,
+    /// Words that several recognizers have, by name and language.
+    words: BTreeMap<String, Words>,
+}
+
+impl SharedData {
+    /// Adds the words that a list names under [`SHARED_WORDS`].
+    fn add_words(&self, list: &mut Words) -> Result<(), RuleErrorKind> {
+        for name in list.remove(SHARED_WORDS).unwrap_or_default() {
+            let Some(words) = self.words.get(&name) else {
+                return Err(RuleErrorKind::UnknownWords(name));
+            };
+            for (language, words) in words {
+                list.entry(language.clone()).or_default().extend_from_slice(words);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The parsed embedded recognizers.
@@ -180,11 +203,20 @@ struct Table {
     links: Arc<Links>,
 }
 
-/// Parses the recognizers of a file, and replaces the abbreviations in their patterns.
-pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Result<Vec<Source>, RuleErrorKind> {
+/// Parses the recognizers of a file, adds the shared words that they name, and replaces the abbreviations in their
+/// patterns.
+pub(super) fn read(file: &str, toml: &str, shared: &SharedData) -> Result<Vec<Source>, RuleErrorKind> {
     let mut sources = data::parse::<File>(file, toml)?.recognizer;
     for source in &mut sources {
         let id = &source.id;
+        for list in [
+            &mut source.context,
+            &mut source.names,
+            &mut source.not_after,
+            &mut source.not_before,
+        ] {
+            shared.add_words(list).map_err(|cause| cause.of_rule(id))?;
+        }
         for pattern in [
             &mut source.pattern,
             &mut source.named_pattern,
@@ -192,7 +224,10 @@ pub(super) fn read(file: &str, toml: &str, abbreviations: &Abbreviations) -> Res
             &mut source.behind,
         ] {
             if let Some(written) = pattern {
-                let expanded = abbreviations.expand(written).map_err(|cause| cause.of_rule(id))?;
+                let expanded = shared
+                    .abbreviations
+                    .expand(written)
+                    .map_err(|cause| cause.of_rule(id))?;
                 *pattern = Some(expanded.replace(r"\d", "[0-9]"));
             }
         }
@@ -206,13 +241,9 @@ pub(super) fn shared_data() -> Result<SharedData, RuleErrorKind> {
 
 fn table() -> Result<&'static Table, RuleErrorKind> {
     static TABLE: LazyLock<Result<Table, RuleErrorKind>> = LazyLock::new(|| {
-        let SharedData {
-            priority,
-            compounds,
-            links,
-            abbreviations,
-        } = shared_data()?;
-        let ranks: HashMap<&str, usize> = priority
+        let shared = shared_data()?;
+        let ranks: HashMap<&str, usize> = shared
+            .priority
             .iter()
             .enumerate()
             .map(|(rank, entity)| (&**entity, rank))
@@ -220,7 +251,7 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
         let mut ids = HashSet::new();
         let mut ranked: Vec<(usize, Source)> = Vec::new();
         for (file, toml) in FILES {
-            for source in read(file, toml, &abbreviations)? {
+            for source in read(file, toml, &shared)? {
                 let rank = ranks.get(&*source.entity).copied();
                 let unranked = || RuleErrorKind::NoPriority(source.entity.clone()).of_rule(&source.id);
                 let rank = rank.ok_or_else(unranked)?;
@@ -235,8 +266,8 @@ fn table() -> Result<&'static Table, RuleErrorKind> {
         let sources = ranked.into_iter().map(|(_, source)| Arc::new(source)).collect();
         Ok(Table {
             sources,
-            compounds,
-            links: Arc::new(Links::new(&links)),
+            links: Arc::new(Links::new(&shared.links)),
+            compounds: shared.compounds,
         })
     });
     TABLE.as_ref().map_err(Clone::clone)

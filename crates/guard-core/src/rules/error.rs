@@ -94,6 +94,9 @@ pub enum RuleErrorKind {
     /// An embedded rule that does not exist.
     #[error("unknown rule {0}")]
     UnknownRule(String),
+    /// A data file names shared words that do not exist.
+    #[error("unknown words {0}")]
+    UnknownWords(String),
     /// A region that has no telephone numbers (ISO 3166-1 alpha-2).
     #[error("unknown region {0}")]
     UnknownRegion(String),
