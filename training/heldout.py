@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from . import datasets, spans
 from .linear.task import Task, rows_of
+from .ner import sets as ner_sets
 
 if TYPE_CHECKING:
     from .injection.sets import Text
@@ -135,7 +136,7 @@ def personal_data(folder: Path) -> Iterator[dict]:
 
 
 def own_names() -> Iterator[dict]:
-    for name in ("exam", "dev_names", "dev_news"):
+    for name in ner_sets.HELD_OUT:
         for raw in datasets.read_jsonl(datasets.OWN_DATA / "ner" / f"{name}.jsonl"):
             yield {**raw, "set": f"own_{name}"}
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import datasets
+from .name_suffixes import without_suffix
 
 Span = tuple[int, int, str]
 
@@ -38,6 +39,9 @@ APART = {"fr": set(":;!?»%"), "de": set("%"), "ru": set("%")}
 # Languages with elided articles and pronouns before the next word: l', dell', d'.
 ELIDING = ("fr", "it", "ca")
 SENTENCE_SIGNS = set(".,;:!?…")
+
+# Sets that mark whole words, with the particles or suffixes at their ends.
+MARK_WHOLE_WORDS = ("korean_klue", "turkish_wiki_tr")
 
 # Signs at which a set splits words that are written together: "пресс - служба", "@ name", "1 , 552".
 SPLIT = {"nerel_ru": "-,", "factrueval_ru_devset": "-,", "broad_twitter": "@,"}
@@ -168,6 +172,8 @@ def read_spans(raw: dict, set_name: str) -> tuple[str, list[Span]]:
         elif tag != "O":
             spans.append((start, end, kind))
         last = tag
+    if set_name in MARK_WHOLE_WORDS:
+        spans = [(start, start + len(without_suffix(text[start:end], raw["lang"], kind)), kind) for start, end, kind in spans]
     return text, [span for span in spans if not text.startswith("@", span[0])]
 
 

@@ -340,6 +340,13 @@ PLAIN = (
     "plain_english professional_english direct_english plain_europe plain_world statements_english statements_languages"
 ).split()
 # Our own texts with their repetitions in an epoch. Files without repetitions are only for evaluation.
+LONG_ANSWERS = (
+    "long_answers_english_third_hand",
+    "long_answers_languages_third_hand",
+    "long_answers_world_third_hand",
+    "fiction_answers_english",
+    "spoken_answers_english",
+)
 OWN_HARM = {
     "english_requests": 8,
     "english_answers": 8,
@@ -357,11 +364,7 @@ OWN_HARM = {
     **dict.fromkeys((*TWINS, *PLAIN, "services"), 8),
     "everyday_english_third_hand": 8,
     "everyday_languages_third_hand": 8,
-    "long_answers_english_third_hand": 6,
-    "long_answers_languages_third_hand": 6,
-    "long_answers_world_third_hand": 6,
-    "fiction_answers_english": 6,
-    "spoken_answers_english": 6,
+    **dict.fromkeys(LONG_ANSWERS, 6),
     "dev_a": 0,
     "dev_b": 0,
     "dev_c": 0,
@@ -400,7 +403,19 @@ OWN_TOXIC = {
     "dev_inside_second": 0,
 }
 # Our own files of answers, for training.
-OWN_REFUSALS = ("own", "further", "english", "languages", "hard", "partial", "shapes", "limits_and_letters")
+OWN_REFUSALS = (
+    "own",
+    "further",
+    "english",
+    "languages",
+    "hard",
+    "partial",
+    "shapes",
+    "limits_and_letters",
+    "languages_second_hand",
+    "long_second_hand",
+)
+HELD_OUT_REFUSALS = ("exam", "dev_refusals", "dev_answers", "dev_plain", "dev_refusals_second")
 # Sets of texts without any finding, with the maximum training rows of a language for each task.
 OF_LANGUAGES = {
     "harmless_sib200": {"harm": 12, "toxicity": 40, "emotion": 8, "refusal": 6, "bias": 3},
@@ -467,7 +482,7 @@ def emotion_sets() -> Iterator[TaskSet]:
     labelled = ("sadness", "surprise", "anger", "fear", "joy", "approval", "neutral")
     yield open_set("red_ro", "emotion/red_ro", some_emotions(*labelled))
     yield open_set("indonlu_emotion", "emotion/indonlu_id", some_emotions("joy", "anger", "fear", "sadness", "love"))
-    yield from own("emotion", emotion, {"own": 4, "single": 10, "exam": 0, "dev_voices": 0})
+    yield from own("emotion", emotion, {"own": 4, "single": 10, "in_languages": 8, "exam": 0, "dev_voices": 0})
 
 
 def refusal_sets() -> Iterator[TaskSet]:
@@ -475,7 +490,7 @@ def refusal_sets() -> Iterator[TaskSet]:
     yield open_set("refusal_direction", "refusal/refusal_direction_runs", refusal)
     for file, most in (("oasst_answers_en", 2500), ("oasst_answers_fi", 800), ("oasst_answers_known_en", 800)):
         yield open_set(file, f"refusal/{file}", refusal, most)
-    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | dict.fromkeys(("exam", "dev_refusals", "dev_answers", "dev_plain"), 0))
+    yield from own("refusal", refusal, dict.fromkeys(OWN_REFUSALS, 3) | dict.fromkeys(HELD_OUT_REFUSALS, 0))
 
 
 def sets_of_pairs() -> Iterator[TaskSet]:
@@ -485,8 +500,9 @@ def sets_of_pairs() -> Iterator[TaskSet]:
     in_languages = ("in_chinese", "in_russian", "in_europe", "in_world")
     facts = ("facts_business", "facts_science", "facts_stories", "facts_second_hand", "in_languages_second_hand")
     twins = (*facts, "everyday", *in_languages)
-    claims = {"claims": 6, "claims_of_news": 6, **dict.fromkeys(twins, 4)}
-    yield from own("nli", nli, dict.fromkeys(files, 2) | claims | {"exam": 0, "dev_summaries": 0, "dev_twins": 0})
+    claims = {"claims": 6, "claims_of_news": 6, "claims_third_hand": 6, **dict.fromkeys(twins, 4)}
+    held_out = dict.fromkeys(("exam", "dev_summaries", "dev_twins", "dev_claims_second"), 0)
+    yield from own("nli", nli, dict.fromkeys(files, 2) | claims | held_out)
     yield open_set("part_qnli", "relevance/part_qnli", relevance)
     yield open_set("qa_sentences", "relevance/qa_sentences_7_languages", relevance, 9000)
     yield open_set("oasst_pairs", "relevance/oasst_pairs_en", relevance)
@@ -513,6 +529,9 @@ def harmless_sets() -> Iterator[TaskSet]:
     # A model that never read a refusal as neutral wording took nine of ten for biased.
     for file in OWN_REFUSALS:
         yield TaskSet(f"own_refusal_{file}_bias", f"refusal/{file}.jsonl", OPEN, harmless_rows("bias"), own=True, split="train", repeat=2)
+    for task in ("bias", "refusal"):
+        for file in LONG_ANSWERS:
+            yield TaskSet(f"own_harm_{file}_{task}", f"harm/{file}.jsonl", OPEN, harmless_rows(task), own=True, split="train", repeat=2)
     for task, most in {"harm": 3000, "toxicity": 3000, "emotion": 1000, "bias": 1000}.items():
         yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), most)
     for file, repeat in OWN_HARM.items():
