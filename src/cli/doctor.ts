@@ -52,7 +52,7 @@ Then it lists notes on the file by line, unless the file is guard's own:
   download  a model that is downloaded at the start
   ignored   a key without effect
   fails     an error that prevents the start
-Exit codes: 0 no problem, 1 a risk, a key without effect or a model to download, 2 something does not work.`,
+Exit codes: 0 no problem, 1 a risk, a key without effect, a model to download or a scanner that fails ordinary prompts, 2 something does not work.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [path, more] = positionals;
@@ -127,7 +127,7 @@ function exitCode(examinations: readonly Examination[], notes: readonly Note[]):
   const has = (...kinds: Note["kind"][]) => notes.some(({ kind }) => kinds.includes(kind));
   if (examinations.some(({ state }) => state === "fails") || has("fails")) return 2;
   const hasRisk = examinations.some(({ name, state }) => name === RISKS && state === "warning");
-  return hasRisk || has("download", "ignored") ? 1 : 0;
+  return hasRisk || has("download", "ignored", "alarms") ? 1 : 0;
 }
 
 function examinationsText(examinations: readonly Examination[]): string {

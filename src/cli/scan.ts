@@ -103,11 +103,12 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
       return scanLines(settings, { file, textField, asCsv, output, resumes, processes });
     }
     // Imported late, because these modules load the addon, which usage errors and the help do not need.
-    const { createSuite } = await import("./batch/line-scanner.ts");
+    const { createSuite, isUnread, UNREAD } = await import("./batch/line-scanner.ts");
     const suite = await createSuite(settings);
     try {
       const reply = await suite.scan(subjectOf(text ?? (await readText(file)), lines), details);
       await print(`${JSON.stringify(reply, null, process.stdout.isTTY ? 2 : 0)}\n`);
+      if (isUnread(reply)) process.stderr.write(`guard: ${UNREAD}\n`);
       return reply.is_valid ? 0 : 1;
     } finally {
       await suite.close();

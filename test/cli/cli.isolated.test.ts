@@ -197,6 +197,17 @@ describe("guard-scan scan", () => {
     expect(JSON.parse((await guard(args)).stdout)).toMatchObject({ is_valid: false, scanners: { Secrets: 1 } });
   });
 
+  it("says that no scanner of a configuration reads texts of a source", async () => {
+    const config = file("user-only.yml", "input_scanners: [{ type: BanSubstrings, params: { substrings: [zebra] } }]");
+    const unread =
+      "no scanner reads texts of this source, so nothing was scanned; conversation.scan lists those that do";
+    const one = await guard(["scan", "zebra", "--config", config, "--source", "tool"]);
+    expect([one.code, JSON.parse(one.stdout).scanners, one.stderr]).toEqual([0, {}, `guard: ${unread}\n`]);
+    const lines = file("sources.jsonl", '{"documents": ["zebra"]}\n{"prompt": "zebra"}\n');
+    const many = await guard(["scan", "--jsonl", "--file", lines, "--config", config]);
+    expect([many.code, many.stderr]).toEqual([1, `guard: 1 of 2 lines: ${unread}\n`]);
+  });
+
   it("runs several scanners, each with its own parameters", async () => {
     const regex = (pattern: string) => ["--scanner", "Regex", "--params", JSON.stringify({ patterns: [pattern] })];
     const { stdout } = await guard(["scan", "a zebra, 1234", ...regex("\\d{4}"), ...zebra, ...regex("x+")]);

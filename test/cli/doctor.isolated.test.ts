@@ -77,6 +77,19 @@ describe("guard-scan doctor", () => {
     expect(shown.stdout + json.stdout).not.toContain("hush");
   });
 
+  it("warns of a scanner that fails ordinary prompts, and names its default threshold", async () => {
+    const scanner = "{ type: PromptInjection, params: { threshold: 0.000001 } }";
+    writeFileSync(
+      join(folder, "strict.yml"),
+      `input_scanners:\n  - ${scanner}\noutput_scanners: [{ type: Secrets }]\n`,
+    );
+    const { code, stdout } = await doctor(["strict.yml"]);
+    expect(stdout.replaceAll(/\s+/g, " ")).toMatch(
+      /fails \d+ of \d+ ordinary prompts.* With its default threshold it fails none/,
+    );
+    expect(code).toBe(1);
+  });
+
   it("warns of risky options, and recommends what to do", async () => {
     writeFileSync(
       join(folder, "risky.yml"),

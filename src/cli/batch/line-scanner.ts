@@ -18,6 +18,16 @@ export interface LineScanSettings {
 
 export type LineReport = JsonReport | JsonDocumentsReport;
 
+/** What {@link isUnread} means, for a message. */
+export const UNREAD =
+  "no scanner reads texts of this source, so nothing was scanned; conversation.scan lists those that do";
+
+/** Whether no scanner read the texts of a report: the list of scanners has none for their source. An empty list of documents has no texts. */
+export function isUnread(report: LineReport): boolean {
+  if (!("documents" in report)) return Object.keys(report.scanners).length === 0;
+  return report.documents.length > 0 && report.documents.every(({ scanners }) => Object.keys(scanners).length === 0);
+}
+
 /** Scans the values of lines, here or in other processes. */
 export interface LineScanner {
   /** The number of lines to scan at the same time. */

@@ -2,7 +2,7 @@ import { type FileHandle, open, truncate } from "node:fs/promises";
 import { print, UsageError } from "../command.ts";
 import { csvLine } from "../csv.ts";
 import { Progress } from "../progress.ts";
-import type { LineReport } from "./line-scanner.ts";
+import { isUnread, type LineReport, UNREAD } from "./line-scanner.ts";
 import type { WrittenResults } from "./written-results.ts";
 
 /** Refers a result to its line: the number, from 1, and the `id` if the line has one. */
@@ -44,6 +44,7 @@ export class ResultOutput {
   #failed: number;
   #errors: number;
   #shownErrors = 0;
+  #unread = 0;
 
   private constructor({ input, lines, asCsv, path, written }: ResultOutputOptions, file: FileHandle | undefined) {
     this.#input = input;
@@ -73,9 +74,10 @@ export class ResultOutput {
       this.#shownErrors += 1;
       if (this.#shownErrors > SHOWN_ERRORS) return;
       this.note(`guard: ${this.#input}, line ${result.line}: ${result.error}`);
-    } else if (!result.is_valid) {
-      this.#failed += 1;
+      return;
     }
+    if (!result.is_valid) this.#failed += 1;
+    if (isUnread(result)) this.#unread += 1;
   }
 
   /** Writes a line to standard error. */
@@ -88,6 +90,7 @@ export class ResultOutput {
     this.#progress.clear();
     const hidden = this.#shownErrors - SHOWN_ERRORS;
     if (hidden > 0) this.note(`guard: the output has ${hidden} more errors`);
+    if (this.#unread > 0) this.note(`guard: ${this.#unread} of ${this.#results} lines: ${UNREAD}`);
     if (!this.#file) return;
     await this.#file.close();
     const counts = `${this.#results} results, ${this.#failed} failed, ${this.#errors} errors`;

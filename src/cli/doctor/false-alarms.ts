@@ -22,8 +22,11 @@ export async function describeFalseAlarms(
   if (example === undefined) return;
   const share = `fails ${failing.length} of ${ORDINARY_PROMPTS.length} ordinary ${side === "input" ? "prompts" : "texts"}`;
   const text = `${share}, such as ${JSON.stringify(example)}`;
-  const { threshold } = params;
+  const { threshold, ...withDefault } = params;
   if (typeof threshold !== "number") return text;
+  if ((await failingPrompts(side, create(withDefault))).length === 0) {
+    return `${text}. With its default threshold it fails none of them`;
+  }
   const distance = (value: number) => Math.abs(value - threshold);
   for (const other of THRESHOLDS.toSorted((a, b) => distance(a) - distance(b))) {
     // A positive threshold is that of a probability, which Sentiment does not have.
