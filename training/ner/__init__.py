@@ -1,7 +1,7 @@
 """The NER model for people, places and organisations: labels and limits."""
 
 NAME = "ner"
-VERSION = "0.4.0"
+VERSION = "0.5.0"
 # The training languages, each with measured figures.
 LANGUAGES = (
     "am ar bn da de el en es fa fi fr hi hr hu id it ja kk ko lv ne nl no pl pt ro ru sk sr sv sw th tr uk vi zh"
