@@ -1,19 +1,26 @@
 import { describeKind } from "../support/schema-messages.ts";
 import { isNumberIn, isSpanOf } from "../text/span.ts";
 import { diffEdits, type Edit } from "./edits.ts";
-import type { Detection, Finding, ScannerVerdict, Verdict } from "./scanner.ts";
+import type { Detection, Finding, Scanner, ScannerVerdict, Verdict } from "./scanner.ts";
 
 /**
  * Validates the result of a scanner, and turns a whole rewritten text into an edit. Plugins may return anything, and an invalid result
  * must not count as a pass: scores that contradict `isValid`, spans outside the text or inside a character, overlapping edits, coverage
- * of more than the text.
+ * of more than the text. A scanner may rewrite the text only if it {@link Scanner.sanitizes}. Otherwise it reads the text at the same time as
+ * others, and its offsets would be wrong in a text that one of them has rewritten.
  *
  * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */
-export function checkedVerdict(text: string, verdict: ScannerVerdict): Verdict {
+export function checkedVerdict(
+  { sanitizes }: Pick<Scanner, "sanitizes">,
+  text: string,
+  verdict: ScannerVerdict,
+): Verdict {
   const wrong = findFault(text, verdict);
   if (wrong !== undefined) throw new TypeError(`its result is not a verdict: ${wrong}`);
-  return toVerdict(text, verdict);
+  const checked = toVerdict(text, verdict);
+  if (sanitizes || !checked.edits?.length) return checked;
+  throw new TypeError("its result rewrites the text, but the scanner does not have sanitizes: true");
 }
 
 /** Turns the whole rewritten text of a verdict into an edit. */

@@ -295,7 +295,7 @@ class TextScan {
       this.#options.onWork?.(work);
       const answer = await (stop ? stop.race(work) : work);
       stop?.throwIfAborted();
-      const verdict = limitVerdict(checkedVerdict(input, answer));
+      const verdict = limitVerdict(checkedVerdict(scanner, input, answer));
       cached?.keep(verdict);
       const milliseconds = performance.now() - start;
       observed?.ended({ milliseconds, verdict: summarize(verdict) });

@@ -129,6 +129,27 @@ describe("a result of foreign code", () => {
     expect(blocked).toMatchObject({ isValid: false, coverage: { failed: ["Mine"] } });
   });
 
+  it.each<Partial<ScannerVerdict>>([{ edits: [{ start: 0, end: 1, replacement: "A" }] }, { sanitized: "A 😀 b" }])(
+    "is an error if it rewrites the text, and its scanner does not say so: %j",
+    async (rewriting) => {
+      const scanner = returning({ ...GOOD, ...rewriting });
+      const message = "Mine: its result rewrites the text, but the scanner does not have sanitizes: true";
+      await expect(scanPrompt([scanner, scanner], TEXT)).rejects.toMatchObject({ code: "GUARD_SCANNER", message });
+      const blocked = await scanPrompt([scanner, scanner], TEXT, { onScannerError: "block" });
+      expect(blocked).toMatchObject({
+        isValid: false,
+        sanitizedPrompt: TEXT,
+        coverage: { failed: ["Mine", "Mine#2"] },
+      });
+      expect(await scanPrompt([{ ...scanner, sanitizes: true }], TEXT)).toMatchObject({ sanitizedPrompt: "A 😀 b" });
+    },
+  );
+
+  it("may contain edits or a text that change nothing", async () => {
+    expect(await scanPrompt([returning({ ...GOOD, edits: [] })], TEXT)).toMatchObject({ isValid: true });
+    expect(await scanPrompt([returning({ ...GOOD, sanitized: TEXT })], TEXT)).toMatchObject({ isValid: true });
+  });
+
   it("is accepted if it is valid, with offsets at the borders of characters", async () => {
     const findings = [{ start: 2, end: 4, type: "emoji", text: "😀", score: 1 }];
     expect(await scanPrompt([returning({ ...GOOD, score: 0, findings })], TEXT)).toMatchObject({ isValid: true });

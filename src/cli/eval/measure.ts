@@ -97,6 +97,7 @@ export async function judge(scanner: Scanner, rows: readonly LabelledText[], sou
       const index = next++;
       const row = rows[index] as LabelledText;
       const verdict = checkedVerdict(
+        scanner,
         row.text,
         await scanner.scan(row.text, { prompt: row.prompt, ...(source ? { source } : {}) }),
       );
