@@ -232,11 +232,14 @@ async function checkConfig(path: string): Promise<string> {
   const { assertSafeToListen } = await import("../config/safe-address.ts");
   const config = await loadConfig(path);
   const { createExceptions } = await import("../service/create-service.ts");
-  const { checkMasking } = await import("../service/decision.ts");
+  const { checkMasking } = await import("../scan/outcome.ts");
   const { nameScanners } = await import("../scan/named-scanners.ts");
   const checked = profilesOf(config).map(({ name, config: own, paths }) => {
     const { input, output } = buildScanners(own);
-    checkMasking(new Set(own.app.masking), [...nameScanners(input), ...nameScanners(output)]);
+    checkMasking(new Set(own.app.masking), {
+      named: [...nameScanners(input), ...nameScanners(output)],
+      path: "app.masking",
+    });
     createExceptions(own, paths);
     return { name, input, output };
   });

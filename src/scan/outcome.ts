@@ -1,3 +1,5 @@
+import { didYouMean } from "../support/did-you-mean.ts";
+import { GuardValidationError } from "../support/errors.ts";
 import { type CheckResult, fails, isInReview } from "./check-result.ts";
 import type { NamedScanner } from "./named-scanners.ts";
 import { checksInReview, failingChecks, resultName, type ScanReport } from "./report.ts";
@@ -43,6 +45,31 @@ export function removesFindings({ sanitizes, leavesFindings = false }: Scanner):
 /** Whether texts that fail only by this scanner may be used, because it removed its findings; see {@link outcomeOf}. */
 export function masks({ name, scanner }: NamedScanner, masking: ReadonlySet<string>): boolean {
   return removesFindings(scanner) && (replacesValues(scanner) || masking.has(name) || masking.has(scanner.type));
+}
+
+/**
+ * Validates the names of masking scanners.
+ *
+ * @param path the path of the list, for errors.
+ * @throws GuardValidationError for a name without a scanner, or of a scanner that removes nothing.
+ */
+export function checkMasking(
+  masking: ReadonlySet<string>,
+  { named, path }: { named: readonly NamedScanner[]; path: string },
+): void {
+  const issues = [...masking].flatMap((wanted, index) => {
+    const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
+    if (found.some(({ scanner }) => removesFindings(scanner))) return [];
+    const names = named
+      .filter(({ scanner }) => removesFindings(scanner) && !replacesValues(scanner))
+      .map(({ name }) => name);
+    const message =
+      found.length > 0
+        ? `${wanted} does not remove everything that it finds`
+        : `unknown scanner ${wanted}${didYouMean(String(wanted), names) || "; name a scanner that rewrites texts"}`;
+    return [{ path: `${path}.${index}`, message }];
+  });
+  if (issues.length > 0) throw new GuardValidationError(issues);
 }
 
 /** The settings of a decision. */

@@ -8,13 +8,9 @@ import {
   type OutcomePolicy,
   outcomeOf,
   type ReviewPolicy,
-  removesFindings,
-  replacesValues,
 } from "../scan/outcome.ts";
 import type { ScanReport } from "../scan/report.ts";
 import type { Side } from "../scan/scanner.ts";
-import { didYouMean } from "../support/did-you-mean.ts";
-import { GuardValidationError } from "../support/errors.ts";
 
 /** The settings of decisions. */
 export interface DecisionPolicy {
@@ -108,25 +104,4 @@ export function unscannedReasons({ coverage }: Pick<ScanReport, "coverage">): st
   if (coverage.stateElsewhere.length > 0) reasons.push("state_elsewhere");
   if (coverage.unknownFields.length > 0) reasons.push("unknown_fields");
   return reasons;
-}
-
-/**
- * Validates the names of masking scanners.
- *
- * @throws GuardValidationError for a name without a scanner, or of a scanner that removes nothing.
- */
-export function checkMasking(masking: ReadonlySet<string>, named: readonly NamedScanner[]): void {
-  const issues = [...masking].flatMap((wanted, index) => {
-    const found = named.filter(({ name, scanner }) => name === wanted || scanner.type === wanted);
-    if (found.some(({ scanner }) => removesFindings(scanner))) return [];
-    const names = named
-      .filter(({ scanner }) => removesFindings(scanner) && !replacesValues(scanner))
-      .map(({ name }) => name);
-    const message =
-      found.length > 0
-        ? `${wanted} does not remove everything that it finds`
-        : `unknown scanner ${wanted}${didYouMean(wanted, names) || "; name a scanner that rewrites texts"}`;
-    return [{ path: `app.masking.${index}`, message }];
-  });
-  if (issues.length > 0) throw new GuardValidationError(issues);
 }

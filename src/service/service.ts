@@ -15,7 +15,7 @@ import type { Exceptions } from "../scan/exceptions/exceptions.ts";
 import { Locator } from "../scan/locator.ts";
 import { isEverywhere, leastStrict, type ModeSetting, modeOf } from "../scan/mode.ts";
 import { type NamedScanner, nameScanners } from "../scan/named-scanners.ts";
-import { masks } from "../scan/outcome.ts";
+import { checkMasking, masks } from "../scan/outcome.ts";
 import { reportOf, type ScanReport } from "../scan/report.ts";
 import type { RunOptions } from "../scan/scan-options.ts";
 import type { Scanner, ScannerLists, Side } from "../scan/scanner.ts";
@@ -30,7 +30,7 @@ import type { LazyAbortController } from "../support/lazy-abort-controller.ts";
 import type { Machine } from "../support/machine.ts";
 import { awaitWithin } from "../support/promises.ts";
 import { Admission } from "./admission/admission.ts";
-import { checkMasking, type DecisionPolicy, decide, enforcesSettings, unscannedReasons } from "./decision.ts";
+import { type DecisionPolicy, decide, enforcesSettings, unscannedReasons } from "./decision.ts";
 import { type MessageScan, scanMessage } from "./message-scan.ts";
 import { Readiness } from "./readiness.ts";
 import { requestReviews } from "./request-reviews.ts";
@@ -102,7 +102,7 @@ export class ScanService {
     const settings = { review, failFast, requireFullCoverage, stateful, mode };
     this.#policy = { scanners: this.#named, masking: new Set(masking), ...settings };
     const all = [...this.#named.input, ...this.#named.output];
-    checkMasking(this.#policy.masking, all);
+    checkMasking(this.#policy.masking, { named: all, path: "app.masking" });
     this.#readiness = new Readiness(
       all.filter(({ scanner }) => !isEverywhere(leastStrict(mode, scanner.mode), "off")),
       options,

@@ -2,7 +2,7 @@ import { checkSides } from "../conversation/scanner-sides.ts";
 import { conversationContext } from "../conversation/single-text.ts";
 import { checkSuppressed } from "../conversation/suppressed.ts";
 import { type NamedScanner, nameScanners, suppressedNames } from "../scan/named-scanners.ts";
-import { monitoredOutcome, outcomeOf } from "../scan/outcome.ts";
+import { checkMasking, monitoredOutcome, outcomeOf } from "../scan/outcome.ts";
 import { checkStreamOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Scanner } from "../scan/scanner.ts";
 import { GuardError, GuardValidationError } from "../support/errors.ts";
@@ -43,7 +43,7 @@ export interface ScannedStream extends AsyncIterable<string> {
  * The source is read on demand only.
  *
  * @param source the pieces of the output. They may end anywhere, also within a surrogate pair.
- * @throws GuardValidationError for arguments of the wrong type.
+ * @throws GuardValidationError for arguments of the wrong type, and for unknown names in `suppress` and `masking`.
  * @example
  * const scanned = scanOutputStream([new output.Secrets()], prompt, pieces, { masking: ["Secrets"] });
  * for await (const text of scanned) process.stdout.write(text);
@@ -59,6 +59,7 @@ export function scanOutputStream(
   const named = nameScanners(scanners);
   checkSides(named, "output");
   checkSuppressed(suppressedNames(options.suppress), named);
+  checkMasking(new Set(options.masking), { named, path: "masking" });
   if (typeof prompt !== "string") {
     throw new GuardValidationError([{ path: "prompt", message: `expected a string, got ${typeof prompt}` }]);
   }

@@ -470,5 +470,10 @@ describe("scanOutputStream", () => {
     expect(scan([], { holdBack: 5 })).toThrow("holdBack: unknown option");
     expect(scan([], { holdbackChars: -1 })).toThrow("holdbackChars: expected a whole number");
     expect(scan([], {}, 5)).toThrow("prompt: expected a string");
+    const masking = (...names: unknown[]) =>
+      scanOutputStream([new output.Secrets(), new output.Toxicity()], "", [], { masking: names as string[] });
+    expect(() => masking("Secrets", "Secretss")).toThrow("masking.1: unknown scanner Secretss; did you mean Secrets?");
+    expect(() => masking("Toxicity")).toThrow("masking.0: Toxicity does not remove everything that it finds");
+    expect(() => masking(5)).toThrow("masking.0: unknown scanner 5; name a scanner that rewrites texts");
   });
 });
