@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { scannerTypes } from "../scanners/catalog.ts";
 import { didYouMean } from "../support/did-you-mean.ts";
 import { GuardValidationError } from "../support/errors.ts";
-import type { PluginKind } from "../support/plugin-kind.ts";
+import { PLUGIN_KINDS, type PluginKind } from "../support/plugin-kind.ts";
 import { packageFile, parseModuleName } from "./modules.ts";
 import { findPlugins, notInstalledMessage, type PackagePlugin, PLUGIN_NAME } from "./packages.ts";
 import { messageOf, type Plugins, toPlugin } from "./plugins.ts";
@@ -43,14 +43,18 @@ export function isImportPath(text: string): boolean {
  *
  * @param reference an import path, `./file.js#export` or `package/module#export`, or the name of a plugin of an installed package, whose
  *   `package.json` has `"guard": { "plugins": { "name": "./file.js#export" } }`.
- * @throws GuardValidationError that says what was searched, and where. Its path is empty, or below `plugins` for an invalid package of
- *   `packages`.
+ * @throws GuardValidationError that says what was searched, and where. Its path is empty, `kind` for an unknown kind, or below `plugins`
+ *   for an invalid package of `packages`.
  */
-export function loadPlugin<Kind extends PluginKind>(
+export async function loadPlugin<Kind extends PluginKind>(
   kind: Kind,
   reference: string,
   { from = ".", packages }: PluginSource = {},
 ): Promise<Plugins[Kind]> {
+  if (!PLUGIN_KINDS.includes(kind)) {
+    const message = `unknown kind${didYouMean(String(kind), PLUGIN_KINDS) || `; known are: ${PLUGIN_KINDS.join(", ")}`}`;
+    throw new GuardValidationError([{ path: "kind", message }]);
+  }
   return new PluginLoader({ from, packages }).load(kind, reference);
 }
 

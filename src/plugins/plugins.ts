@@ -1,16 +1,13 @@
-import { z } from "zod";
 import type { ScoringFunction } from "../conversation/scan-conversation.ts";
-import { SOURCES } from "../scan/source.ts";
-import { scannerTypes } from "../scanners/catalog.ts";
+import { checkOwnType } from "../scanners/catalog.ts";
 import { defineScanner } from "../scanners/define-scanner.ts";
-import type { DefinedScanner, PluginScannerDefinition, ScannerBody } from "../scanners/definition.ts";
+import type { Build, DefinedScanner, PluginScannerDefinition, ScannerBody } from "../scanners/definition.ts";
 import { type CustomNerModel, isCustomNerModel } from "../scanners/parts/custom-ner-model.ts";
 import type { Recognizer } from "../scanners/parts/recognizers.ts";
+import { checkDefinition } from "../scanners/plugin-definition.ts";
 import type { InjectionClassifier } from "../scanners/prompt-injection/custom-classifier.ts";
 import { GuardError, GuardValidationError, type ValidationIssue } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
-import { lazy } from "../support/lazy.ts";
-import { parseOptions } from "../support/options.ts";
 import { describeKind } from "../support/schema-messages.ts";
 
 /** The types of loaded plugins by kind. */
@@ -54,88 +51,23 @@ function findDefinition(value: unknown): object | undefined {
   return isRecord(definition) ? definition : undefined;
 }
 
-const flag = z.boolean().optional();
-
-/** The fields of a definition that guard uses before it builds the scanner. */
-const definitionSchema = lazy(() =>
-  z.looseObject({
-    type: z
-      .string()
-      .regex(/^[A-Za-z][\w.-]{0,99}$/, "expected a name of letters, digits, dots, hyphens and underscores")
-      .refine((type) => !isBuiltIn(type), "a built-in scanner has this type"),
-    summary: z.string().min(1),
-    sides: z
-      .strictObject({ input: z.looseObject({}).optional(), output: z.looseObject({}).optional() })
-      .refine(({ input, output }) => input || output, "expected input, output or both"),
-    options: z
-      .custom<object>(
-        (value) => value instanceof Object && "~standard" in value,
-        "expected a schema, such as one of zod",
-      )
-      .optional(),
-    conversation: z
-      .strictObject({
-        window: flag,
-        sources: z.array(z.enum(SOURCES)).optional(),
-        history: flag,
-        dependsOnOthers: flag,
-      })
-      .optional(),
-    comparesWithPrompt: flag,
-    detects: flag,
-    findings: z.array(z.looseObject({ type: z.string() })).optional(),
-    examples: z.looseObject({ passes: z.array(z.unknown()), fails: z.array(z.unknown()) }).optional(),
-    create: z.custom((value) => typeof value === "function", "expected a function"),
-  }),
-);
-
-function isBuiltIn(type: string): boolean {
-  return (["input", "output"] as const).some((side) => scannerTypes(side).includes(type));
-}
-
 function toScanner(value: object): DefinedScanner {
-  parseOptions(definitionSchema(), value);
+  checkDefinition(value);
   const definition = value as PluginScannerDefinition;
+  checkOwnType(definition.type);
   // The plugin may use another copy of guard, or none, so the class is defined here.
-  return defineScanner({
-    ...definition,
-    create: (build) => createBody(definition, () => definition.create(build)),
-  });
+  return defineScanner({ ...definition, create: (build) => createBody(definition, build) });
 }
-
-const BODY = lazy(() =>
-  z.looseObject({
-    sanitizes: flag,
-    leavesFindings: flag,
-    vaultScope: z.enum(["call", "own"]).optional(),
-    ...Object.fromEntries(
-      ["load", "close", "detect"].map((name) => [
-        name,
-        z.custom((value) => typeof value === "function", "expected a function").optional(),
-      ]),
-    ),
-    check: z.custom((value) => typeof value === "function", "expected a function"),
-  }),
-);
 
 /** Builds a scanner of a plugin. Every error is one of the configuration. */
-function createBody({ type, detects = false }: PluginScannerDefinition, create: () => ScannerBody): ScannerBody {
-  let body: ScannerBody;
+function createBody(definition: PluginScannerDefinition, build: Build<object>): ScannerBody {
   try {
-    body = create();
+    // Do not copy the object: it may be an instance of a class.
+    return definition.create(build);
   } catch (error) {
-    throw new GuardValidationError(issuesOf(error) ?? [{ path: "", message: `${type}: ${messageOf(error)}` }], {
-      cause: error,
-    });
+    const issues = issuesOf(error) ?? [{ path: "", message: `${definition.type}: ${messageOf(error)}` }];
+    throw new GuardValidationError(issues, { cause: error });
   }
-  try {
-    parseOptions(BODY(), body);
-    if (detects && !body.detect) throw invalid("detect: expected a function, because the definition has detects: true");
-  } catch (error) {
-    throw invalid(`create() of ${type} did not return a scanner: ${messageOf(error)}`);
-  }
-  // Do not copy the object: it may be an instance of a class.
-  return body;
 }
 
 /** Returns the issues of a validation error, which may come from another copy of guard; undefined for other errors. */
@@ -151,8 +83,4 @@ function issuesOf(error: unknown): readonly ValidationIssue[] | undefined {
 /** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : `it threw ${describeKind(error)}`;
-}
-
-function invalid(message: string): GuardValidationError {
-  return new GuardValidationError([{ path: "", message }]);
 }

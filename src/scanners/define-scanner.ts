@@ -23,6 +23,7 @@ import type {
 } from "./definition.ts";
 import { optionsSchema } from "./options-schema.ts";
 import { withModelPath } from "./parts/model-path.ts";
+import { checkBody, checkDefinition } from "./plugin-definition.ts";
 
 /**
  * Creates the classes of a scanner from its definition. Each of guard's scanners is one definition, and one line in `registry.ts`. The
@@ -35,11 +36,16 @@ export function defineScanner<
 >(
   definition: ScannerDefinition<Defaults, Shape, Body>,
 ): DefinedScanner<z.input<z.ZodObject<Shape & typeof commonOptions>>, Body>;
-/** Creates the classes of a scanner of a plugin or a program. */
+/**
+ * Creates the classes of a scanner of a plugin or a program.
+ *
+ * @throws GuardValidationError with the path of every invalid field.
+ */
 export function defineScanner<Options extends object, Body extends ScannerBody = ScannerBody>(
   definition: PluginScannerDefinition<Options, Body>,
 ): DefinedScanner<Record<string, unknown>, Body>;
 export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinition<object>): DefinedScanner {
+  if (!isBuiltIn(given)) checkDefinition(given);
   // Plugins may omit findings and examples.
   const { findings = [], examples = { passes: [], fails: [] } } = given;
   const definition: AnyScannerDefinition = { ...(given as AnyScannerDefinition), findings, examples };
@@ -53,6 +59,11 @@ export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinit
     definition,
     classes: { ...(ofInput && { input: ofInput }), ...(ofOutput && { output: ofOutput }) } as never,
   };
+}
+
+/** Whether a definition has the form of guard's own, which the compiler checks: a function creates the fields of its options. */
+function isBuiltIn({ options }: AnyScannerDefinition | PluginScannerDefinition<object>): boolean {
+  return typeof options === "function" && !("~standard" in options);
 }
 
 function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
@@ -80,11 +91,14 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
       );
 
       function createBody(build: Build): ScannerBody {
+        let body: ScannerBody;
         try {
-          return definition.create(build as never, defaults);
+          body = definition.create(build as never, defaults);
         } catch (error) {
           throw resolved.renameError(error);
         }
+        checkBody(definition, body);
+        return body;
       }
     }
   };

@@ -356,10 +356,47 @@ describe("a file with an unusable plugin", () => {
     expect(Object.keys(issues)).toHaveLength(1);
   });
 
+  it("of an unknown kind is an error that suggests the known one", async () => {
+    await expect(loadPlugin("scaner" as "scanner", "./length.mjs#Short", { from: folder })).rejects.toThrow(
+      "kind: unknown kind; did you mean scanner?",
+    );
+  });
+
   it("does not search packages unless a name requires it", async () => {
     // A listed package that is missing would be an error. This file lists none, and no name belongs to a plugin.
     const config = await load("input_scanners: [{type: Anonymize, params: {recognizer_conf: embedded:ner}}]\n");
     expect(pluginsOf(config)).toEqual([]);
+  });
+});
+
+describe("a scanner of a program", () => {
+  const definition = {
+    type: "Mine",
+    summary: "Passes all texts.",
+    sides: { input: {} },
+    create: () => ({ check: (text: string) => passed(text) }),
+  };
+  const create = (fields: object) => () => createScanner("input", defineScanner({ ...definition, ...fields }));
+
+  it("is created from a valid definition", () => {
+    expect(create({})().type).toBe("Mine");
+  });
+
+  it.each<[object, string]>([
+    [{ type: "Secrets" }, "type: a built-in scanner has this type"],
+    [{ type: "a name" }, "type: expected a name of letters, digits"],
+    [{ summary: undefined }, "summary: "],
+    [{ sides: {} }, "sides: expected input, output or both"],
+    [{ sides: { Input: {} } }, "sides.Input: unknown key; did you mean input?"],
+    [{ options: {} }, "options: expected a schema"],
+    [{ create: undefined }, "create: expected a function"],
+    [{ create: () => undefined }, "create() of Mine did not return a scanner: "],
+    [{ create: () => ({}) }, "create() of Mine did not return a scanner: check: expected a function"],
+    [{ create: () => ({ ...definition.create(), sanitizes: 1 }) }, "did not return a scanner: sanitizes: "],
+    [{ detects: true }, "did not return a scanner: detect: expected a function, because the definition has detects"],
+  ])("is refused when it is created: %j", (fields, message) => {
+    expect(create(fields)).toThrow(GuardValidationError);
+    expect(create(fields)).toThrow(message);
   });
 });
 

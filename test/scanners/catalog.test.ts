@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { input } from "../../src/index.ts";
 import { createScanner, scannerClasses, scannerTypes } from "../../src/scanners/catalog.ts";
 import { GuardValidationError } from "../../src/support/errors.ts";
 import { scanned } from "../support/rewritten.ts";
@@ -82,6 +83,9 @@ describe("createScanner", () => {
   });
 
   it.each([
+    ["Input", "Secrets", {}, "side", /^side: expected input or output; did you mean input\?$/],
+    [undefined, "Secrets", {}, "side", /^side: expected input or output, got nothing$/],
+    ["input", input.Secrets, {}, "type", /^type: expected the type of a scanner, .*, got a function$/],
     ["input", "Nothing", {}, "type", /unknown input scanner Nothing; known are: Anonymize, BanCode/],
     ["output", "TokenLimit", {}, "type", /unknown output scanner/],
     ["input", "TokenLimit", { limits: 5 }, "limits", /unknown key/],
@@ -90,7 +94,7 @@ describe("createScanner", () => {
   ] as const)("refuses %s %s %j", (side, type, params, path, message) => {
     let error: unknown;
     try {
-      createScanner(side, type, params);
+      createScanner(side as "input", type as string, params);
     } catch (caught) {
       error = caught;
     }
