@@ -126,10 +126,11 @@ async function calibrateScanner(
   if (judged[0]?.probability === undefined) {
     // Options that take a rate of false positives compare it with a probability; other thresholds mean something else.
     const usesProbability = schema?.shape[key]?.safeParse({ fpr }).success;
+    if (usesProbability) throw new UsageError(`${type} judges no text of ${task.file}`);
     throw new UsageError(
-      usesProbability
-        ? `${type} judges no text of ${task.file}`
-        : `${type} has no probability, so there is no threshold to find`,
+      schema?.shape[key] === undefined
+        ? `${type} has no probability, so there is no threshold to find`
+        : `${type} has no probability that a text should fail: its ${option} applies to another value, so calibrate cannot find it`,
     );
   }
   const fitted = fitThreshold(

@@ -4,6 +4,7 @@ import { reportOf, type ScanCoverage, type ScanReport, type TextReport } from ".
 import { checkDocumentsOptions, type ScanOptions } from "../scan/scan-options.ts";
 import type { Finding, Scanner } from "../scan/scanner.ts";
 import { GuardValidationError } from "../support/errors.ts";
+import { describeKind } from "../support/schema-messages.ts";
 import { type DocumentResult, scanNamedDocuments } from "./document-scan.ts";
 
 /** The options of {@link scanDocuments}. */
@@ -59,21 +60,21 @@ export interface DocumentsReport {
  *
  * Rewriting scanners read the documents in order and share one vault, so that a name has the same placeholder in all of them.
  *
- * @throws GuardValidationError for arguments of the wrong type, with the path `texts.3` for the fourth document; ScannerError if a
+ * @throws GuardValidationError for arguments of the wrong type, with the path `documents.3` for the fourth document; ScannerError if a
  *   scanner throws, and the signal's reason if the signal is aborted.
  */
 export async function scanDocuments(
   scanners: readonly Scanner[],
-  texts: readonly string[],
+  documents: readonly string[],
   options: DocumentsOptions = {},
 ): Promise<DocumentsReport> {
-  checkDocuments(texts);
+  checkDocuments(documents);
   checkDocumentsOptions(options);
   const stopAtFirstFailure = options.failFast ?? false;
   const given = Object.assign({ stopAtFirstFailure }, options);
-  const { documents, engineTiming } = await scanNamedDocuments(nameScanners(scanners), texts, given);
-  const { isValid, coverage } = reportOf(mergeResults(documents));
-  return { isValid, documents: documents.map(documentReport), engineTiming, coverage };
+  const { documents: results, engineTiming } = await scanNamedDocuments(nameScanners(scanners), documents, given);
+  const { isValid, coverage } = reportOf(mergeResults(results));
+  return { isValid, documents: results.map(documentReport), engineTiming, coverage };
 }
 
 /** Creates the report on one document. */
@@ -87,13 +88,15 @@ function maskedReport({ result, statements, cuts }: NonNullable<DocumentResult["
   return { isValid, resultsValid, resultsScore, coverage, statements, cuts };
 }
 
-function checkDocuments(texts: unknown): void {
-  if (!Array.isArray(texts)) {
-    throw new GuardValidationError([{ path: "texts", message: "expected an array of strings" }]);
+function checkDocuments(documents: unknown): void {
+  if (!Array.isArray(documents)) {
+    const message = `expected an array of texts, got ${describeKind(documents)}`;
+    throw new GuardValidationError([{ path: "documents", message }]);
   }
   // flatMap would skip the holes of an array.
-  const issues = Array.from(texts, (text: unknown, index) =>
-    typeof text === "string" ? [] : [{ path: `texts.${index}`, message: `expected a string, got ${typeof text}` }],
-  ).flat();
+  const issues = Array.from(documents, (text: unknown, index) => {
+    if (typeof text === "string") return [];
+    return [{ path: `documents.${index}`, message: `expected the text of a document, got ${describeKind(text)}` }];
+  }).flat();
   if (issues.length > 0) throw new GuardValidationError(issues);
 }

@@ -1,5 +1,7 @@
 import { GuardValidationError } from "../support/errors.ts";
+import { describeKind } from "../support/schema-messages.ts";
 import type { Scope } from "./check-result.ts";
+import { isScannerType } from "./known-scanners.ts";
 import { isReservedName, RESERVED_NAME, suffixOf } from "./report.ts";
 import type { Scanner } from "./scanner.ts";
 
@@ -37,7 +39,12 @@ function findFault(scanner: unknown): { at: string; text: string } | undefined {
     const name = scanner.name || "Scanner";
     return { at: "", text: `expected a scanner, got the class ${name}; create one: new ${name}(…)` };
   }
-  const name: unknown = (scanner as Partial<Scanner> | null | undefined)?.name;
+  if (typeof scanner !== "object" || scanner === null) {
+    const create = typeof scanner === "string" && isScannerType(scanner) ? `"${scanner}"` : "type";
+    const text = `expected a scanner, got ${describeKind(scanner)}; create one: createScanner(side, ${create}, options)`;
+    return { at: "", text };
+  }
+  const name: unknown = (scanner as Partial<Scanner>).name;
   if (typeof name !== "string") return { at: ".name", text: "expected the name of a scanner, a string" };
   return isReservedName(name) ? { at: ".name", text: RESERVED_NAME } : undefined;
 }

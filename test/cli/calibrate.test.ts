@@ -141,13 +141,17 @@ describe("guard-scan calibrate", () => {
     [[mixed, "--scanner", "Gibberish", "--fpr", "0.1"], /1 of 2 texts have no label/],
     [
       [plain, "--scanner", "BanSubstrings", "--params", '{"substrings": ["a"]}', "--fpr", "0.1"],
-      /BanSubstrings has no probability/,
+      /BanSubstrings has no probability, so there is no threshold to find/,
     ],
     [[links, "--scanner", "MaliciousURLs", "--fpr", "0.1"], /MaliciousURLs judges no text of links\.jsonl/],
     // This scanner's threshold applies to the score of a finding, not to the probability that a text fails.
     [
       [links, "--scanner", "Anonymize", "--params", '{"recognizer_conf": []}', "--fpr", "0.1"],
-      /Anonymize has no probability/,
+      /Anonymize has no probability that a text should fail: its threshold applies to another value/,
+    ],
+    [
+      [plain, "--scanner", "Sentiment", "--fpr", "0.1"],
+      /Sentiment has no probability that a text should fail: its threshold applies to another value/,
     ],
     [[noPrompt, "--scanner", "Relevance", "--fpr", "0.1"], /no-prompt\.jsonl, line 2: no prompt, which Relevance/],
   ])("rejects %j", async (args, message) => {

@@ -83,8 +83,10 @@ describe("scanDocuments", () => {
   });
 
   it("names an invalid text, and aborts on its signal", async () => {
-    await expect(scanDocuments([], ["a", 1 as never])).rejects.toMatchObject({ path: "texts.1" });
-    await expect(scanDocuments([], "a" as never)).rejects.toMatchObject({ path: "texts" });
+    await expect(scanDocuments([], ["a", { text: "b" } as never])).rejects.toThrow(
+      "documents.1: expected the text of a document, got an object",
+    );
+    await expect(scanDocuments([], "a" as never)).rejects.toThrow("documents: expected an array of texts, got a text");
     const signal = AbortSignal.abort(new Error("gone"));
     await expect(scanDocuments([real], ["a"], { signal })).rejects.toThrow("gone");
   });

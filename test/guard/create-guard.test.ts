@@ -87,7 +87,9 @@ describe("createGuard", () => {
     expect(await faults({ inputs: [] })).toEqual({ inputs: expect.stringMatching(/did you mean input\?$/) });
     expect(await faults({ config: "x.yml", input: [] })).toEqual({ input: expect.stringMatching(/^unknown key/) });
     expect(await faults({ input: wordScanner("x") })).toEqual({ input: "expected an array of scanners" });
-    expect(await faults({ input: [wordScanner("x"), "Regex"] })).toHaveProperty(["input.1.name"]);
+    expect(await faults({ input: [wordScanner("x"), "Regex"] })).toEqual({
+      "input.1": 'expected a scanner, got a text; create one: createScanner(side, "Regex", options)',
+    });
     expect(await faults({ input: [wordScanner("x")], masking: ["Wrod"] })).toHaveProperty(["masking.0"]);
     expect(await faults({ input: [wordScanner("x")], promptTimeout: -1 })).toHaveProperty(["promptTimeout"]);
     expect(await faults({ input: [wordScanner("x")], stream: { holdbackChars: -1 } })).toHaveProperty([
