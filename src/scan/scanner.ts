@@ -315,3 +315,8 @@ export function wholeText(text: string, windows = 1, findingsOmitted = 0): Cover
   const coverage = { chars: text.length, scannedChars: text.length, truncated: false, windows };
   return findingsOmitted > 0 ? { ...coverage, findingsOmitted } : coverage;
 }
+
+/** Returns the coverage of a scanner that could not judge the text. */
+export function notScanned(text: string): Coverage {
+  return { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
+}

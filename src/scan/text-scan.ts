@@ -22,7 +22,15 @@ import { isSuppressed, type NamedScanner, suppressedNames } from "./named-scanne
 import { summarize } from "./observer.ts";
 import { resultName, type ScanReport } from "./report.ts";
 import type { JoinedText, RunOptions } from "./scan-options.ts";
-import { type Coverage, type Finding, needsReview, type ScanContext, type Scanner, type Verdict } from "./scanner.ts";
+import {
+  type Coverage,
+  type Finding,
+  needsReview,
+  notScanned,
+  type ScanContext,
+  type Scanner,
+  type Verdict,
+} from "./scanner.ts";
 import { FAILED } from "./score.ts";
 import type { Source } from "./source.ts";
 import { type Vault, VaultFullError, vaultFor } from "./vault.ts";
@@ -440,8 +448,7 @@ function failingInReview(scanner: Scanner, verdict: Verdict): Verdict {
 
 /** Returns the verdict for a scanner that threw. */
 function failedVerdict(text: string): Verdict {
-  const coverage = { chars: text.length, scannedChars: 0, truncated: text.length > 0, windows: 0 };
-  return { isValid: false, score: FAILED, findings: [], coverage };
+  return { isValid: false, score: FAILED, findings: [], coverage: notScanned(text) };
 }
 
 /** Splits a list, in order, into groups of scanners that may run concurrently. */

@@ -29,6 +29,10 @@ export const DISGUISES =
   "base64, base32, base58, base85, hex, binary, character codes, percent-encoding, quoted-printable, uuencode, HTML entities, escapes, Morse, " +
   "the spelling alphabet, Caesar ciphers, Atbash, rot47, compression within encodings and reversed writing";
 
+/** What scanners that compare an answer with its prompt do without one, for their descriptions. */
+export const WITHOUT_PROMPT =
+  "Without a prompt there is nothing to compare: the answer passes, and its coverage says that nothing was scanned.";
+
 /** The option of scanners that explain their findings. */
 export const explainOption = {
   explain: z

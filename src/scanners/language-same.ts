@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { passed, wholeText } from "../scan/scanner.ts";
+import { notScanned, passed, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
+import { WITHOUT_PROMPT } from "./common-options.ts";
 import { defineScanner } from "./define-scanner.ts";
 import { languageIdentifier, languageModelOptions } from "./parts/language-identifier.ts";
 import { linearModelDifference } from "./parts/model-options.ts";
@@ -10,7 +11,8 @@ export const LanguageSame = defineScanner({
   summary: "Fails outputs that share no language with their prompt.",
   description:
     "If the prompt or the output is too short to identify its language, the output passes, and its coverage has 0 windows. Short answers " +
-    "therefore pass for any prompt, and so do numbers, names, links and code. llm-guard compares them all the same.",
+    "therefore pass for any prompt, and so do numbers, names, links and code. llm-guard compares them all the same.\n\n" +
+    WITHOUT_PROMPT,
   sides: { output: {} },
   options: () => ({
     threshold: z
@@ -41,6 +43,7 @@ export const LanguageSame = defineScanner({
       close: () => identifier.close(),
       async check(text, context) {
         const { prompt = "" } = context;
+        if (prompt.trim() === "" && text.trim() !== "") return passed(text, notScanned(text));
         const { other, isLongEnough } = await identifier.difference(prompt, text, threshold, context);
         if (!other) return passed(text, wholeText(text, isLongEnough ? 1 : 0));
         const { probability: score, language: label } = other;

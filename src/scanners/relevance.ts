@@ -4,9 +4,10 @@ import type { LongTextStrategy } from "../models/long-text-strategy.ts";
 import { RelevanceHead } from "../models/relevance-head.ts";
 import { type Comparison, readComparison, visitCosines } from "../models/similarity.ts";
 import type { TextModel } from "../models/text-model.ts";
-import { type Coverage, passed, wholeText } from "../scan/scanner.ts";
+import { type Coverage, notScanned, passed, wholeText } from "../scan/scanner.ts";
 import { riskScore } from "../scan/score.ts";
 import { withPathPrefix } from "../support/errors.ts";
+import { WITHOUT_PROMPT } from "./common-options.ts";
 import { defineScanner } from "./define-scanner.ts";
 import type { Build } from "./definition.ts";
 import { engineOptions, languageDifference, matchTypeOption, modelOption } from "./parts/model-options.ts";
@@ -53,7 +54,7 @@ export const Relevance = defineScanner({
     {
       text: "The threshold is compared with a probability. llm-guard compares it with the cosine, whose usual range depends on the model. An embedding model whose `config.json` does not say how to read its cosines is compared by the cosine here too.",
     },
-    { text: "Without a prompt, there is nothing to compare, and an answer passes." },
+    { text: WITHOUT_PROMPT },
     languageDifference,
   ],
   findings: [{ type: "irrelevance" }],
@@ -72,7 +73,8 @@ export const Relevance = defineScanner({
       close: () => comparison.model.close(),
       async check(text, context) {
         const { prompt = "" } = context;
-        if (prompt.trim() === "" || text.trim() === "") return passed(text);
+        if (text.trim() === "") return passed(text);
+        if (prompt.trim() === "") return passed(text, notScanned(text));
         const language = await comparison.untrainedLanguage(prompt, text, context);
         if (language !== undefined) {
           return withUntrained(text, passed(text), [{ start: 0, end: text.length, language }], treatment);

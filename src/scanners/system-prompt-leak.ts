@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Finding, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
+import { type Finding, notScanned, passed, type ScanContext, wholeText } from "../scan/scanner.ts";
 import { FAILED } from "../scan/score.ts";
 import { findOverlap } from "../text/overlap.ts";
 import { defineScanner } from "./define-scanner.ts";
@@ -70,7 +70,7 @@ export const SystemPromptLeak = defineScanner({
       async check(text, context) {
         const { system, user } = textsOf(context, systemPrompt);
         if (system.length === 0) {
-          return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
+          return passed(text, notScanned(text));
         }
         const options = { minimum: MIN_PASSAGE, except: user, deobfuscate: true, signal: context.signal };
         const { passages, others } = await findOverlap(text, system, options);

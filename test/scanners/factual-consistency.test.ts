@@ -50,7 +50,9 @@ describe("FactualConsistency", () => {
     expect(verdict).toMatchObject({ isValid: true, score: -1 });
     expect(verdict).not.toHaveProperty("probability");
     for (const context of [{}, { prompt: " " }]) {
-      expect(await scanner.scan("London sells juice.", context)).toMatchObject({ isValid: true, score: -1 });
+      const unjudged = await scanner.scan("London sells juice.", context);
+      expect(unjudged).toMatchObject({ isValid: true, score: -1 });
+      expect(unjudged.coverage).toEqual({ chars: 19, scannedChars: 0, truncated: true, windows: 0 });
     }
     expect(await scanner.scan("", { prompt })).toMatchObject({ score: -1 });
   });

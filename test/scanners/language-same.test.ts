@@ -33,6 +33,13 @@ describe("LanguageSame", () => {
     expect((await scanner.scan("Ja, das stimmt leider wirklich so.", { prompt })).coverage.windows).toBe(1);
   });
 
+  it("reports in the coverage that an answer without a prompt was not scanned", async () => {
+    for (const context of [{}, { prompt: " " }]) {
+      const { coverage } = await scanner.scan("Ja, das stimmt leider wirklich so.", context);
+      expect(coverage).toEqual({ chars: 34, scannedChars: 0, truncated: true, windows: 0 });
+    }
+  });
+
   it.each([
     ["What is the capital of France, and how many people live there?", "Столица Франции — Париж.", "ru"],
     ["法国的首都是哪里？", "The capital of France is Paris, of course.", "en"],

@@ -82,7 +82,9 @@ describe("Relevance", () => {
 
   it("passes without a prompt or an output", async () => {
     for (const context of [{}, { prompt: " " }]) {
-      expect(await scanner.scan("rain", context)).toMatchObject({ isValid: true, score: -1 });
+      const verdict = await scanner.scan("rain", context);
+      expect(verdict).toMatchObject({ isValid: true, score: -1 });
+      expect(verdict.coverage).toEqual({ chars: 4, scannedChars: 0, truncated: true, windows: 0 });
     }
     for (const text of ["", " "]) expect(await scanner.scan(text, { prompt })).toMatchObject({ score: -1 });
   });

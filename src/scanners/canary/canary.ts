@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Abortable } from "../../native.ts";
-import { type Finding, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
+import { type Finding, notScanned, passed, type ScanContext, wholeText } from "../../scan/scanner.ts";
 import { FAILED } from "../../scan/score.ts";
 import { decodeNumbers } from "../../text/encoded-numbers.ts";
 import { findOverlap } from "../../text/overlap.ts";
@@ -80,7 +80,7 @@ export const Canary = defineScanner({
       async check(text, context) {
         const tokens = tokensIn([...canaries, ...systemTexts(context)]);
         if (tokens.length === 0) {
-          return passed(text, { chars: text.length, scannedChars: 0, truncated: true, windows: 0 });
+          return passed(text, notScanned(text));
         }
         const leaks = await findLeaks(text, tokens.flatMap(spellings), context);
         if (leaks.length === 0) return passed(text);

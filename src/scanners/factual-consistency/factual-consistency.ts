@@ -1,10 +1,11 @@
 import type { CallContext } from "../../models/call-context.ts";
 import { EntailmentHead, type Support } from "../../models/entailment-head.ts";
 import { readSupportScale } from "../../models/similarity.ts";
-import { type Finding, passed, type Verdict, wholeText } from "../../scan/scanner.ts";
+import { type Finding, notScanned, passed, type Verdict, wholeText } from "../../scan/scanner.ts";
 import { riskScore } from "../../scan/score.ts";
 import { withPathPrefix } from "../../support/errors.ts";
 import type { Sentence } from "../../text/sentences.ts";
+import { WITHOUT_PROMPT } from "../common-options.ts";
 import { defineScanner } from "../define-scanner.ts";
 import { engineOptions, languageDifference, modelOption } from "../parts/model-options.ts";
 import { resolveMinimum, resolveReview, reviewOptions, thresholdOption } from "../parts/threshold.ts";
@@ -39,7 +40,8 @@ export const FactualConsistency = defineScanner({
     "missing if the prompt contains neither the number nor two numbers with that sum or difference; the sentence then has a support of " +
     "at most 0.5. The `probability` of a verdict is that the worst sentence has no support: 1 minus the value that `minimum_score` is " +
     "compared with. The embedded model gives a decision score, not a frequency: 95 % of the sentences that do follow are above the default.\n\n" +
-    "llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.",
+    "llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.\n\n" +
+    WITHOUT_PROMPT,
   sides: { output: {} },
   options: () => ({
     model: modelOption(),
@@ -102,7 +104,8 @@ export const FactualConsistency = defineScanner({
       async check(text, context) {
         const { prompt = "" } = context;
         const all = await claimsOf(text, context);
-        if (prompt.trim() === "" || all.length === 0) return passed(text);
+        if (all.length === 0) return passed(text);
+        if (prompt.trim() === "") return passed(text, notScanned(text));
         const [ofPrompt = [], ofText = []] = await Promise.all(
           [prompt, text].map((each) => languages.untrainedParts(each, context)),
         );

@@ -108,6 +108,8 @@ export type Deanonymize = InstanceType<typeof Deanonymize>;
  * a decision score, not a frequency: 95 % of the sentences that do follow are above the default.
  *
  * llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.
+ *
+ * Without a prompt there is nothing to compare: the answer passes, and its coverage says that nothing was scanned.
  */
 export const FactualConsistency = registry.FactualConsistency.classes.output as unknown as ScannerClass<
   FactualConsistencyOptions,
@@ -179,6 +181,8 @@ export type Language = InstanceType<typeof Language>;
  * If the prompt or the output is too short to identify its language, the output passes, and its coverage has 0 windows.
  * Short answers therefore pass for any prompt, and so do numbers, names, links and code. llm-guard compares them all
  * the same.
+ *
+ * Without a prompt there is nothing to compare: the answer passes, and its coverage says that nothing was scanned.
  */
 export const LanguageSame = registry.LanguageSame.classes.output as unknown as ScannerClass<
   LanguageSameOptions,
