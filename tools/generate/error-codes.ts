@@ -85,7 +85,8 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorDescription>> = {
     status: 503,
   },
   GUARD_CLOSED: {
-    meaning: "The scanner, the model or the service is closed.",
+    meaning:
+      "The model of a scanner, the engine or the service is closed. A scanner without a model still scans after `close()`.",
     remedy: "Scan before closing it, or create a new one.",
     status: 503,
   },

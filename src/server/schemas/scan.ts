@@ -164,7 +164,7 @@ export const check = z
     outcome: z
       .enum(CHECK_OUTCOMES)
       .describe(
-        "rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed unchanged. review: it passed, but its " +
+        "passed: the text passed, also if the scanner changed it. rewritten: the text failed, and the scanner rewrote it. flagged: it failed and stayed unchanged. review: it passed, but its " +
           "probability is above review_threshold.",
       ),
     score: z.number().describe("Risk score: below 0 passes, above 0 fails."),
