@@ -6,6 +6,7 @@ import type { BinaryFigures } from "../src/cli/eval/metrics.ts";
 import { evalOptions } from "../src/cli/eval/options.ts";
 import { suiteTasks } from "../src/cli/eval/tasks.ts";
 import { evaluate, readTasks, runTasks } from "../src/cli/eval.ts";
+import { readChoices } from "../src/cli/scanner-choices.ts";
 import { checkCard, modelFolderOf, writeCard } from "./cards/model-card.ts";
 import { reliabilityPlot, rocPlot } from "./plots.ts";
 
@@ -30,12 +31,12 @@ export const evaluateModels: Command = {
   curve: {FIELD: [VALUE]}  the same on some of the harmless texts
 threshold: {fpr: 0.001} of a scanner is looked up in the curve of its model.`,
   async run(args) {
-    const { values, positionals } = parse(options, args);
+    const { values, positionals, tokens } = parse(options, args);
     const writesCards = values["write-cards"] === true;
     if (writesCards && values.suite === undefined) throw new UsageError("--write-cards belongs to --suite");
     const tasks = writesCards
       ? await suiteTasks(positionals, values, withWholeModels)
-      : await readTasks(positionals, values);
+      : await readTasks(positionals, values, readChoices(tokens));
     const measurements = await runTasks(tasks, values);
     if (values.svg !== undefined) await writePlots(values.svg, measurements);
     if (writesCards) writeCards(measurements);

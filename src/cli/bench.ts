@@ -1,15 +1,15 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import { type Command, lineWidth, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
+import { checkOutputFile } from "./output-file.ts";
 
 const options = {
   config: { type: "string", value: "FILE", help: CONFIG_HELP },
   texts: {
     type: "string",
     value: "FILE",
-    help: "your own texts: JSON lines as for guard-scan scan --jsonl (.jsonl), or a prompt in each line; default: guard's own",
+    help: "your own texts: JSON lines or CSV as for guard-scan scan --jsonl (.jsonl, .csv, .tsv), or a prompt in each line; default: guard's own",
   },
   seconds: { type: "string", value: "NUMBER", help: "how long to measure each row, in seconds; default: 1" },
   concurrency: {
@@ -65,7 +65,7 @@ With --url a scan is a request and includes the time on the network. There is on
     const concurrency = parseConcurrency(values.concurrency ?? "1,2,4,8,16,32");
     const rest = parseSeconds("--rest", values.rest ?? "3", true);
     // Checked now, because the measurement takes long.
-    if (json !== undefined) checkOutput("--json", json);
+    if (json !== undefined) checkOutputFile("--json", json);
     if (values.texts !== undefined && values.texts !== "-" && !existsSync(values.texts)) {
       throw new UsageError(`--texts: there is no file ${values.texts}`);
     }
@@ -109,9 +109,4 @@ function parseConcurrency(text: string): number[] {
     );
   }
   return values.sort((a, b) => a - b);
-}
-
-function checkOutput(option: string, file: string): void {
-  if (!existsSync(dirname(file))) throw new UsageError(`${option}: there is no folder ${dirname(file)}`);
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new UsageError(`${option}: ${file} is a folder`);
 }

@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
 import { toSnakeCase } from "../support/options.ts";
-import { type Command, parse, parseParams, print, UsageError } from "./command.ts";
+import { type Command, parse, print, UsageError } from "./command.ts";
 import {
   checkLabels,
   type LabelledText,
@@ -12,6 +12,7 @@ import {
 } from "./eval/labelled.ts";
 import type { JudgedText } from "./eval/measure.ts";
 import { countAbove, type Outcome, ranksOf, thresholdAt, wilsonInterval } from "./eval/metrics.ts";
+import { readChoices } from "./scanner-choices.ts";
 
 const options = {
   ...labelledOptions,
@@ -63,17 +64,18 @@ The result is the lowest threshold at which at most that share of the harmless t
 (Wilson 1927). By the rule of three (Hanley and Lippman-Hand 1983), 3 / RATE harmless texts are needed to show a rate: if none of n
 texts fails, the true rate may still be 3 / n. Use texts from your traffic, and check the result on other ones.`,
   async run(args) {
-    const { values, positionals } = parse(options, args);
+    const { values, positionals, tokens } = parse(options, args);
     const [file, more] = positionals;
     if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
     if (file === undefined) throw new UsageError("give a file of harmless texts");
-    const { scanner, side } = values;
-    if (scanner === undefined) throw new UsageError("--scanner is missing: the scanner to calibrate");
+    const [choice, other] = readChoices(tokens);
+    if (choice === undefined) throw new UsageError("--scanner is missing: the scanner to calibrate");
+    if (other !== undefined) throw new UsageError("give one --scanner: each needs a threshold of its own");
+    const { type: scanner, params } = choice;
     const fpr = readRate(values.fpr);
-    const params = values.params === undefined ? {} : parseParams(scanner, values.params);
     const rows = await readLabelled(file, scanner, values, "nothing");
     const isPositive = positiveRows(file, rows, { positives: values.positive, negatives: values.negative });
-    const result = await calibrateScanner({ file, scanner, side, params, fpr }, rows, isPositive);
+    const result = await calibrateScanner({ file, scanner, side: values.side, params, fpr }, rows, isPositive);
     await print(values.json ? `${JSON.stringify(result, null, 2)}\n` : calibrationText(result));
     for (const warning of result.warnings) process.stderr.write(`guard: warning: ${warning}\n`);
     return 0;

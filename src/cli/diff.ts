@@ -6,7 +6,7 @@ import { Progress } from "./progress.ts";
 import { readSource } from "./scan.ts";
 import { idOf, type LineOptions, readSubject } from "./subjects.ts";
 import type { Suite } from "./suite.ts";
-import { type InputValue, valuesOf } from "./values.ts";
+import { type InputValue, subjectValues, valuesOf } from "./values.ts";
 
 /** The number of lines scanned at the same time. */
 const CONCURRENCY = 16;
@@ -35,7 +35,7 @@ export const diff: Command = {
   options,
   notes: `The file has lines or CSV records as for guard-scan scan --jsonl; - is standard input. A text is newly failing if it fails in B only, and newly
 passing if it fails in A only. Scanners are matched by their names in results. Exit codes: 0 no differences, 1 differences, 2 an error,
-such as a line that cannot be scanned.`,
+such as a line that cannot be scanned, or a file without lines.`,
   async run(args) {
     const { values, positionals } = parse(options, args);
     const [a, b, file, more] = positionals;
@@ -94,7 +94,7 @@ async function compareLines(
   const comparison: Comparison = { tally: new Tally(), differences: [], errors: [] };
   const pending = new Set<Promise<void>>();
   try {
-    for await (const line of valuesOf(file, textField)) {
+    for await (const line of valuesOf(file, subjectValues(textField))) {
       const work: Promise<void> = compareLine(suites, line, lines, showsText, comparison).finally(() => {
         pending.delete(work);
         progress.step();

@@ -1,12 +1,22 @@
 import { writeFile } from "node:fs/promises";
 import { type Command, lineWidth, parse, print } from "./command.ts";
-import { checkLabels, checkSpanTypes, labelledNotes, readLabelled } from "./eval/labelled.ts";
+import {
+  checkGroupFields,
+  checkLabels,
+  checkLabelsOccur,
+  checkSpanTypes,
+  labelledNotes,
+  readLabelled,
+} from "./eval/labelled.ts";
 import type { Measurement } from "./eval/measure.ts";
 import { type EvalValues, evalOptions } from "./eval/options.ts";
 import { columnNotes, plainTables } from "./eval/tables.ts";
-import { type EvaluationTask, fileTask, suiteTasks } from "./eval/tasks.ts";
+import { type EvaluationTask, fileTasks, suiteTasks } from "./eval/tasks.ts";
+import { checkOutputFile } from "./output-file.ts";
+import { readChoices } from "./scanner-choices.ts";
+import type { ScannerChoice } from "./suite.ts";
 
-const fileUsage = `FILE --scanner NAME [--side SIDE] [--params JSON] [--positive LABEL ... | --negative LABEL ... | --otherwise LABEL | --spans TYPE ...] [--by FIELD ...] [--failures FILE] [--junit FILE] [--json] [--out FILE]`;
+const fileUsage = `FILE --scanner NAME [--params JSON] ... [--side SIDE] [--positive LABEL ... | --negative LABEL ... | --otherwise LABEL | --spans TYPE ...] [--by FIELD ...] [--failures FILE] [--junit FILE] [--json] [--out FILE]`;
 const suiteUsage = `--suite FILE [--data DIR] [--only NAME ...] [--failures FILE] [--junit FILE] [--json] [--out FILE]`;
 
 /** `guard-scan eval`: measures scanners on labelled texts. */
@@ -19,27 +29,35 @@ export const evaluate: Command = {
 
 ${columnNotes}
 
-A suite is a YAML file with a list evaluations. Each has scanner, side, params, file, by (fields to group by), and one of
+A suite is a YAML file with a list evaluations, beside its files of texts or with --data. Each has scanner, side, params, file, by (fields to group by), and one of
   positives: [LABEL ...]   texts with these labels should fail, the others pass
   negatives: [LABEL ...]   texts with these labels should pass, the others fail
-  otherwise: LABEL         compare labels, as with --otherwise
+  otherwise: LABEL         compare labels, as with --otherwise; no text needs to have the label
   spans: ALL | [TYPE ...]  compare spans, as with --spans`,
   async run(args) {
-    const { values, positionals } = parse(evalOptions, args);
-    await runTasks(await readTasks(positionals, values), values);
+    const { values, positionals, tokens } = parse(evalOptions, args);
+    await runTasks(await readTasks(positionals, values, readChoices(tokens)), values);
     return 0;
   },
 };
 
 /** The evaluations that the command line asks for. */
-export async function readTasks(files: readonly string[], values: EvalValues): Promise<EvaluationTask[]> {
-  return values.suite === undefined ? [await fileTask(files, values)] : suiteTasks(files, values);
+export async function readTasks(
+  files: readonly string[],
+  values: EvalValues,
+  choices: readonly ScannerChoice[],
+): Promise<EvaluationTask[]> {
+  return values.suite === undefined ? fileTasks(files, values, choices) : suiteTasks(files, values);
 }
 
 /** Runs evaluations one after another, prints the figures of each, and writes those of all as JSON if the options ask for it. */
 export async function runTasks(tasks: readonly EvaluationTask[], values: EvalValues): Promise<Measurement[]> {
   const { measure } = await import("./eval/measure.ts");
   const { checkFailuresName, writeFailures, writeJUnit } = await import("./eval/failures.ts");
+  for (const name of ["failures", "junit", "out"] as const) {
+    const file = values[name];
+    if (file !== undefined) checkOutputFile(`--${name}`, file);
+  }
   if (values.failures !== undefined) checkFailuresName(values.failures);
   const measurements: Measurement[] = [];
   for (const { evaluation, path } of tasks) {
@@ -47,6 +65,9 @@ export async function runTasks(tasks: readonly EvaluationTask[], values: EvalVal
     const rows = await readLabelled(path, scanner, values, spans === undefined ? "label" : "spans");
     if (spans !== undefined) checkSpanTypes(path, rows, spans);
     else if (otherwise === undefined) checkLabels(path, rows, evaluation);
+    // In a suite, `otherwise` may be a label that no text has: then a text without findings is always wrong.
+    if (values.otherwise !== undefined) checkLabelsOccur(path, rows, [values.otherwise]);
+    if (values.by !== undefined) checkGroupFields(path, rows, values.by);
     const measurement = await measure(evaluation, rows);
     measurements.push(measurement);
     if (!values.json) await print(plainTables(measurement.result, lineWidth()));

@@ -1,10 +1,11 @@
 import { SOURCES, type Source } from "../scan/source.ts";
 import type { LineScanSettings } from "./batch/line-scanner.ts";
-import { type Command, numberOf, parse, parseParams, print, UsageError } from "./command.ts";
+import { type Command, numberOf, parse, print, UsageError } from "./command.ts";
 import { CONFIG_HELP, configFile } from "./config-path.ts";
 import { fileName, readText } from "./lines.ts";
+import { checkOutputFile } from "./output-file.ts";
+import { readChoices } from "./scanner-choices.ts";
 import { type LineOptions, subjectOf } from "./subjects.ts";
-import type { ScannerChoice } from "./suite.ts";
 
 const MAX_PROCESSES = 256;
 
@@ -67,8 +68,8 @@ export const scan: Command = {
   prompt and output    an output with its prompt
   messages             a conversation; tools and system optional
   documents            a list of strings, or of objects with text and optional id; source optional
-A .csv file has the names of such keys in its first line. Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
-scanned gets an error in place of a result; the other lines are scanned.
+A .csv or .tsv file has the names of such keys in its first line. Other keys are ignored. Each result has the number of its line, from 1, and the id of the line if there is one. A line that cannot be
+scanned gets an error in place of a result; the other lines are scanned. A file without lines is an error; standard input may be empty.
 With --output, an interrupted run goes on where it ended: repeat the command with --resume. The results are complete and in the order of the lines.
 Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2 an error.`,
   async run(args) {
@@ -82,6 +83,7 @@ Put a text that starts with - after --. Exit codes: 0 passed, 1 a text failed, 2
     const needsLines = NEED_LINES.find((name) => values[name] !== undefined);
     if (needsLines && !values.jsonl) throw new UsageError(`--${needsLines} needs --jsonl`);
     if (values.resume && values.output === undefined) throw new UsageError("--resume needs --output");
+    if (values.output !== undefined) checkOutputFile("--output", values.output);
     if (values.resume && values.csv) throw new UsageError("--resume reads results of JSON lines: leave out --csv");
     const lines: LineOptions = { outputOf: values["output-of"], source: readSource(values.source) };
     if (lines.outputOf !== undefined && lines.source !== undefined) {
@@ -139,18 +141,4 @@ export function readSource(name: string | undefined): Source | undefined {
   const known = SOURCES.find((source) => source === name);
   if (name !== undefined && !known) throw new UsageError(`--source ${name}: expected one of ${SOURCES.join(", ")}`);
   return known;
-}
-
-/** The scanners of the command line, each with the `--params` that follow it. */
-function readChoices(tokens: readonly { kind: string; name?: string; value?: string | undefined }[]): ScannerChoice[] {
-  const choices: (Omit<ScannerChoice, "params"> & { params?: ScannerChoice["params"] })[] = [];
-  for (const { kind, name, value = "" } of tokens) {
-    if (kind !== "option") continue;
-    if (name === "scanner") choices.push({ type: value });
-    if (name !== "params") continue;
-    const last = choices.at(-1);
-    if (!last || last.params) throw new UsageError("--params must follow the --scanner that it is for");
-    last.params = parseParams(last.type, value);
-  }
-  return choices.map(({ type, params = {} }) => ({ type, params }));
 }

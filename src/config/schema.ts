@@ -93,7 +93,7 @@ const app = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Load a model with the first request that needs it instead of at the start. Models of the hub must be downloaded before: guard models pull.",
+      "Load a model with the first request that needs it instead of at the start. Models of the hub must be downloaded before: guard-scan models pull.",
     ),
   requireFullCoverage: z
     .boolean()

@@ -114,7 +114,7 @@ export class ModelStore {
   missingMessage(model: string, missing: readonly string[]): string {
     return (
       `the model ${model} is not on this machine: there is no such folder, and ${this.#options.folder} lacks ` +
-      `${missing.join(", ")}. Download it with guard models pull ${model}, or call load() of the scanner`
+      `${missing.join(", ")}. Download it with guard-scan models pull ${model}, or call load() of the scanner`
     );
   }
 

@@ -41,7 +41,12 @@ describe("the texts of guard-scan bench", () => {
     const texts = await readTexts(file("a.jsonl", '"one"\n{"prompt": "p", "output": "o"}\n{"messages": []}\n'));
     expect([texts.prompt, texts.output, texts.conversation].map(({ length }) => length)).toEqual([1, 1, 1]);
     await expect(readTexts(file("b.jsonl", '"one"\n\n{}\n'))).rejects.toThrow(/b\.jsonl, line 3: expected text/);
-    await expect(readTexts(file("empty.txt", "\n"))).rejects.toThrow("has no texts");
+    const csv = await readTexts(file("a.csv", 'prompt,output\n"one, two",\np,o\n'));
+    expect([csv.prompt, csv.output]).toEqual([
+      [{ kind: "prompt", text: "one, two" }],
+      [{ kind: "output", prompt: "p", text: "o" }],
+    ]);
+    await expect(readTexts(file("empty.txt", "\n"))).rejects.toThrow("has no rows");
   });
 });
 

@@ -414,6 +414,30 @@ describe("guard-scan scan --jsonl", () => {
     for (const number of [2, 4, 5, 6, 7, 8, 9, 10]) expect(stderr).toContain(`bad.jsonl, line ${number}: `);
   });
 
+  it("refuses a file without lines, but not an empty pipe", async () => {
+    for (const path of [file("empty.jsonl", ""), file("header.csv", "text,id\n")]) {
+      expect(await guard(["scan", "--jsonl", "--file", path, ...zebra])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`${path} has no rows`),
+      });
+    }
+    expect(await guard(["scan", "--jsonl", ...zebra])).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("reads an empty cell as an empty text, and names the columns if none has the text", async () => {
+    const path = file("cells.csv", "text,id\n,x\na zebra,y\n");
+    const { stdout } = await guard(["scan", "--jsonl", "--file", path, ...zebra]);
+    expect(lines(stdout)).toMatchObject([
+      { id: "x", is_valid: true },
+      { id: "y", is_valid: false },
+    ]);
+    const other = file("columns.csv", "message,verdict\na,b\n");
+    expect(await guard(["scan", "--jsonl", "--file", other, ...zebra])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("no column text, prompt or output; columns: message, verdict; name it with --text"),
+    });
+  });
+
   it("does not overload the engine with its own lines", async () => {
     // Every scanner scans several lines concurrently, and the tool results of each line. These are many more texts than the queue
     // of a server holds.
@@ -542,6 +566,10 @@ describe("guard-scan diff", () => {
     expect(await guard(["diff", a, a, texts()])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("0 differ"),
+    });
+    expect(await guard(["diff", a, a, file("none.jsonl", "")])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("none.jsonl has no rows"),
     });
     expect(await guard(["diff", a, texts()])).toMatchObject({
       code: 2,

@@ -109,10 +109,20 @@ describe("guard-scan eval", () => {
       ["animals.jsonl", "--scanner", "Regex", "--params", '{"patterns": ["a"]}', "--positive", "anmal"],
       /no text has the label "anmal"; labels are: animal, street/,
     ],
+    [["animals.jsonl", "--scanner", "Language", "--otherwise", "steet"], /no text has the label "steet"; labels are/],
+    [
+      ["animals.jsonl", "--scanner", "Language", "--positive", "animal", "--by", "nosuch"],
+      /no text has the field nosuch; fields are: text, label, kind/,
+    ],
+    [["-", "--scanner", "Regex", "--scanner", "Language"], /standard input is read once/],
+    ...["--failures", "--junit", "--out"].map((option): [string[], RegExp] => [
+      // The file of texts is missing too, so the folder is checked first.
+      ["nowhere.jsonl", "--scanner", "Language", option, "none/a.csv"],
+      new RegExp(`${option}: there is no folder none`),
+    ]),
     [["animals.jsonl", "--scanner", "Nothing", "--positive", "animal"], /unknown input scanner Nothing/],
     [["animals.jsonl", "--suite", "suite.yml"], /a suite names its files/],
     [["--suite", "suite.yml", "--by", "kind"], /--by does not go with --suite/],
-    [["--suite", suite], /give --data or set GUARD_EVAL_DATA/],
     [["--suite", "nothing.yml", "--data", "."], /nothing\.yml/],
     [["--suite", suite, "--data", ".", "--only", "Lions"], /has no evaluation Lions/],
     [
@@ -122,6 +132,33 @@ describe("guard-scan eval", () => {
   ])("rejects %j", async (args, message) => {
     const { code, stderr } = await guard(args);
     expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+  });
+
+  it("finds the files of a suite in its folder", async () => {
+    const { code, stdout } = await guard(["--suite", join(folder, suite), "--only", "Zebras"]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Zebras \(input\)/)]);
+  });
+
+  it("measures each of several scanners with its own parameters", async () => {
+    const { code, stdout } = await guard([
+      ...["animals.jsonl", "--positive", "animal", "--json"],
+      ...["--scanner", "BanSubstrings", "--params", '{"substrings": ["lion"]}'],
+      ...["--scanner", "Regex", "--params", '{"patterns": ["zebra|lion"]}'],
+    ]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { name: "BanSubstrings", all: { recall: 1 / 3 } },
+      { name: "Regex", all: { recall: 1 } },
+    ]);
+  });
+
+  it("writes the id and the line of a text with a wrong verdict", async () => {
+    file("ids.jsonl", '\n{"text": "a lion", "label": "animal", "id": "x7"}\n');
+    const regex = ["--scanner", "Regex", "--params", '{"patterns": ["zebra"]}', "--positive", "animal"];
+    await guard(["ids.jsonl", ...regex, "--failures", "ids-wrong.jsonl", "--junit", "ids.xml"]);
+    const [wrong, junit] = ["ids-wrong.jsonl", "ids.xml"].map((name) => readFileSync(join(folder, name), "utf8"));
+    expect(JSON.parse(wrong as string)).toMatchObject({ row: 1, line: 2, id: "x7" });
+    expect(junit).toContain('name="ids.jsonl, row 1, line 2, id x7"');
   });
 
   it("writes the texts with wrong verdicts as CSV, JSON lines and HTML, and a JUnit report", async () => {
@@ -156,7 +193,7 @@ describe("guard-scan eval", () => {
       [4, "false_positive"],
     ]);
     expect(read("wrong.csv").split("\r\n")[1]).toMatch(
-      /^BanSubstrings,animals\.jsonl,2,false_negative,fail,pass,-?\d+,/,
+      /^BanSubstrings,animals\.jsonl,2,2,,false_negative,fail,pass,-?\d+,/,
     );
     expect(read("wrong.html")).toContain("<td>two zebras in a field</td>");
     expect(read("junit.xml")).toContain('<testsuite name="BanSubstrings" tests="5" failures="3" errors="0">');
@@ -188,7 +225,7 @@ describe("guard-scan eval", () => {
     );
     file("bad.jsonl", '{"text": "a", "label": "b"}\n{"text": 5}\n');
     expect(await wrong("{ scanner: Regex, file: bad.jsonl, positives: [a] }")).toMatch(
-      /bad\.jsonl, line 2: expected an object/,
+      /bad\.jsonl, line 2: text: expected a string/,
     );
     file("empty.jsonl", "");
     expect(await wrong("{ scanner: Regex, file: empty.jsonl, positives: [a] }")).toMatch(/empty\.jsonl has no rows/);
@@ -384,7 +421,7 @@ describe("guard-scan eval FILE", () => {
     async (spans) => {
       const name = file("no-spans.jsonl", `${JSON.stringify({ text: "nothing", spans })}\n`);
       const { code, stderr } = await guard([name, ...anonymize, "--spans", "ALL"]);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/line 1: expected an object with text and spans/)]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/line 1: spans: expected a list of \[START, END, TYPE\]/)]);
     },
   );
 

@@ -1,7 +1,7 @@
 import { UsageError } from "../command.ts";
 import { countLines, fileName } from "../lines.ts";
 import { idOf } from "../subjects.ts";
-import { type InputValue, valuesOf } from "../values.ts";
+import { type InputValue, subjectValues, valuesOf } from "../values.ts";
 import { createLineScanner, type LineScanner, type LineScanSettings } from "./line-scanner.ts";
 import { ProcessPool, ProcessPoolError } from "./process-pool.ts";
 import { type LineRef, type LineResult, ResultOutput } from "./result-output.ts";
@@ -43,7 +43,8 @@ export async function scanLines(settings: LineScanSettings, options: LineScanOpt
   let isComplete = false;
   try {
     output = await ResultOutput.open({ input, lines, asCsv, path, written });
-    const values = valuesOf(file, textField);
+    // A pipe may have nothing to say, as that of grep.
+    const values = valuesOf(file, { ...subjectValues(textField), allowsEmpty: file === "-" });
     await printResults(written ? skipWritten(values, written, input) : values, scanner, output);
     isComplete = true;
     return output.exitCode;

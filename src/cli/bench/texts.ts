@@ -1,8 +1,9 @@
 import { UsageError } from "../command.ts";
 import { isCsv } from "../csv.ts";
+import { fileName } from "../lines.ts";
 import { readSubject } from "../subjects.ts";
 import type { Subject } from "../suite.ts";
-import { textLines, valuesOf } from "../values.ts";
+import { SUBJECT_VALUES, textLines, valuesOf } from "../values.ts";
 import { ORDINARY_OUTPUTS, ORDINARY_PROMPTS } from "./ordinary-texts.ts";
 
 type SubjectOf<Kind extends Subject["kind"]> = Extract<Subject, { kind: Kind }>;
@@ -21,7 +22,6 @@ export interface Texts {
  */
 export async function readTexts(file: string | undefined): Promise<Texts> {
   const subjects = file === undefined ? [...ORDINARY_PROMPTS, ...ORDINARY_OUTPUTS] : await subjectsOf(file);
-  if (subjects.length === 0) throw new UsageError(`${file} has no texts`);
   const ofKind = <Kind extends Subject["kind"]>(kind: Kind) =>
     subjects.filter((subject): subject is SubjectOf<Kind> => subject.kind === kind);
   return { prompt: ofKind("prompt"), output: ofKind("output"), conversation: ofKind("conversation") };
@@ -30,13 +30,13 @@ export async function readTexts(file: string | undefined): Promise<Texts> {
 async function subjectsOf(file: string): Promise<Subject[]> {
   const hasValues = isCsv(file) || /\.(jsonl|ndjson|json)(\.gz)?$/i.test(file);
   const subjects: Subject[] = [];
-  for await (const { number, read } of hasValues ? valuesOf(file) : textLines(file)) {
+  for await (const { number, read } of hasValues ? valuesOf(file, SUBJECT_VALUES) : textLines(file)) {
     try {
       const subject = readSubject(read());
       if (subject.kind === "documents") throw new TypeError("documents: expected prompts, outputs or conversations");
       subjects.push(subject);
     } catch (error) {
-      throw new UsageError(`${file}, line ${number}: ${(error as Error).message}`);
+      throw new UsageError(`${fileName(file)}, line ${number}: ${(error as Error).message}`);
     }
   }
   return subjects;

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { UsageError } from "../command.ts";
 import { csvLine } from "../csv.ts";
+import { idOf } from "../subjects.ts";
 import { comparedSpans, type Measurement, topLabel } from "./measure.ts";
 
 /** A text whose verdict differs from its label. */
@@ -10,6 +11,9 @@ interface WrongText {
   file: string;
   /** The number of the text in its file, from 1. */
   row: number;
+  /** The number of its line, from 1. */
+  line: number;
+  id?: string | number;
   /** `false_positive`, `false_negative`, `label` or `spans`. */
   kind: string;
   expected: string;
@@ -21,7 +25,20 @@ interface WrongText {
 }
 
 const COLUMNS = [
-  ...(["evaluation", "file", "row", "kind", "expected", "got", "score", "probability", "text", "prompt"] as const),
+  ...([
+    "evaluation",
+    "file",
+    "row",
+    "line",
+    "id",
+    "kind",
+    "expected",
+    "got",
+    "score",
+    "probability",
+    "text",
+    "prompt",
+  ] as const),
 ];
 
 /** How a file of wrong texts is written, by the end of its name. */
@@ -50,12 +67,15 @@ export async function writeJUnit(file: string, measurements: readonly Measuremen
   const suites = measurements.map((measurement) => {
     const { result, outcomes } = measurement;
     const wrong = new Map(wrongTexts(measurement).map((one) => [one.row, one]));
-    const cases = outcomes.map((_, index) => {
+    const cases = outcomes.map(({ row }, index) => {
       const one = wrong.get(index + 1);
       const failure = one
         ? `<failure type=${attribute(one.kind)} message=${attribute(`expected ${one.expected}, got ${one.got}`)}>${markup(one.text)}</failure>`
         : "";
-      const name = attribute(`${result.file}, row ${index + 1}`);
+      const id = idOf(row.fields);
+      const name = attribute(
+        `${result.file}, row ${index + 1}, line ${row.line}${id === undefined ? "" : `, id ${id}`}`,
+      );
       return `    <testcase classname=${attribute(result.name)} name=${name}>${failure}</testcase>\n`;
     });
     const counts = `tests="${outcomes.length}" failures="${wrong.size}" errors="0"`;
@@ -68,7 +88,9 @@ function wrongTexts({ evaluation, result, outcomes }: Measurement): WrongText[] 
   const { spans: types, otherwise } = evaluation;
   return outcomes.flatMap((outcome, index): WrongText[] => {
     const { row, failed, positive, score, probability, findings } = outcome;
-    const at = { evaluation: result.name, file: result.file, row: index + 1 };
+    const id = idOf(row.fields);
+    const place = { row: index + 1, line: row.line, ...(id === undefined ? {} : { id }) };
+    const at = { evaluation: result.name, file: result.file, ...place };
     const found = {
       ...{ score, text: row.text },
       ...(probability === undefined ? {} : { probability }),

@@ -1,10 +1,14 @@
 import { isRecord } from "../../support/is-record.ts";
 import { lengthIn } from "../../text/offsets.ts";
 import { UsageError } from "../command.ts";
-import { valuesOf } from "../values.ts";
+import { isCsv } from "../csv.ts";
+import { fileName } from "../lines.ts";
+import { missingField, type RequiredColumn, valuesOf } from "../values.ts";
 
 /** A line of a file of labelled texts. */
 export interface LabelledText {
+  /** The number of the line, from 1; of a CSV record of several lines, the last one. */
+  line: number;
   text: string;
   /** The prompt of an output; empty if the line has none. */
   prompt: string;
@@ -54,9 +58,14 @@ const NEGATIVE_WORDS = ["false", "0", "no", "negative", "pass", "safe", "benign"
 
 /** The options of commands that read labelled texts. */
 export const labelledOptions = {
-  scanner: { type: "string", value: "NAME", help: "the scanner to measure" },
+  scanner: { type: "string", multiple: true, value: "NAME", help: "the scanner to measure" },
   side: { type: "string", value: "SIDE", help: "input or output; default: input, if the scanner has that side" },
-  params: { type: "string", value: "JSON", help: "parameters of the scanner, as in scanners.yml" },
+  params: {
+    type: "string",
+    multiple: true,
+    value: "JSON",
+    help: "parameters of the preceding --scanner, as in scanners.yml",
+  },
   positive: {
     type: "string",
     multiple: true,
@@ -74,8 +83,9 @@ export const labelledOptions = {
 } as const;
 
 /** Explains files of labelled texts for the help. */
-export const labelledNotes = `A file has a JSON object in each line, with text, label and, for outputs, prompt. A .gz file is unpacked; - is standard input. A .csv
-file (RFC 4180; commas, semicolons or tabs) has the names of the fields in its first line.
+export const labelledNotes = `A file has a JSON object in each line, with text, label and, for outputs, prompt. A .gz file is unpacked; - is standard input,
+with JSON lines. A .csv file (RFC 4180; commas, semicolons or tabs) or .tsv file (tabs) has the names of the fields in its first line.
+The lines of guard-scan scan --jsonl with prompt and output need --text output.
 Scanners that compare an output with its prompt, such as Relevance, need a prompt in every line.
 With --positive all other labels should pass; with --negative all other labels should fail. Without either, in upper or lower case,
   ${POSITIVE_WORDS.join(", ")} should fail,
@@ -95,7 +105,7 @@ async function comparesWithPrompt(type: string): Promise<boolean> {
  *
  * @param scanner the type of the scanner to measure, which may need prompts.
  * @param needs with `nothing`, a line may also be a string.
- * @throws UsageError with the number of the invalid line.
+ * @throws UsageError with the number of the invalid line, and for a file without rows.
  */
 export async function readLabelled(
   path: string,
@@ -104,44 +114,66 @@ export async function readLabelled(
   needs: RequiredField = "label",
 ): Promise<LabelledText[]> {
   const { text: textField = "text", label: labelField = "label" } = names;
-  const allowsStrings = needs === "nothing";
-  const needed = { label: ` and ${labelField}`, nothing: "", spans: " and spans, each [start, end, type] in the text" };
+  const requiredColumns: RequiredColumn[] = [
+    { names: [textField], option: "--text" },
+    ...(needs === "label" ? [{ names: [labelField], option: "--label" } as const] : []),
+  ];
   const rows: LabelledText[] = [];
   const needsPrompt = await comparesWithPrompt(scanner);
-  for await (const { number, read } of valuesOf(path)) {
-    const invalid = (message: string) => new UsageError(`${path}, line ${number}: ${message}`);
-    let value: unknown;
+  for await (const { number, read } of valuesOf(path, { requiredColumns })) {
     try {
-      value = read();
+      const value = read();
+      const isString = needs === "nothing" && typeof value === "string";
+      const fields = isString ? { [textField]: value } : value;
+      if (!isRecord(fields)) throw new TypeError("expected an object");
+      const text = fields[textField] ?? (isCsv(path) ? "" : undefined);
+      if (text === undefined) {
+        throw new TypeError(missingField("field", [textField], Object.keys(fields), "--text"));
+      }
+      if (typeof text !== "string") throw new TypeError(`${textField}: expected a string`);
+      const { prompt } = fields;
+      if (prompt !== undefined && typeof prompt !== "string") throw new TypeError("prompt: expected a string");
+      if (prompt === undefined && needsPrompt) throw new TypeError(`no prompt, which ${scanner} needs`);
+      const label = needs === "spans" ? undefined : labelOf(fields, labelField);
+      if (label === undefined && needs === "label") {
+        throw new TypeError(
+          isCsv(path)
+            ? `the column ${labelField} is empty`
+            : missingField("field", [labelField], Object.keys(fields), "--label"),
+        );
+      }
+      rows.push({
+        line: number,
+        text,
+        prompt: prompt ?? "",
+        ...(label === undefined ? {} : { label }),
+        ...(needs === "spans" ? { spans: spansOf(text, fields.spans) } : {}),
+        fields,
+      });
     } catch (error) {
-      throw invalid((error as Error).message);
+      if (!(error instanceof TypeError)) throw error;
+      throw new UsageError(`${fileName(path)}, line ${number}: ${error.message}`);
     }
-    if (allowsStrings && typeof value === "string") value = { [textField]: value };
-    const expected = `expected an object with ${textField}${needed[needs]}`;
-    if (!isRecord(value)) throw invalid(expected);
-    const { [textField]: text, [labelField]: label, prompt } = value;
-    if (prompt !== undefined && typeof prompt !== "string") throw invalid("prompt: expected a string");
-    if (prompt === undefined && needsPrompt) throw invalid(`no prompt, which ${scanner} needs`);
-    const isLabel = ["string", "number", "boolean"].includes(typeof label);
-    if (typeof text !== "string") throw invalid(expected);
-    const spans = needs === "spans" ? spansOf(text, value.spans) : undefined;
-    const isEnough = { label: isLabel, nothing: isLabel || label === undefined, spans: spans !== undefined };
-    if (!isEnough[needs]) throw invalid(expected);
-    rows.push({
-      text,
-      prompt: prompt ?? "",
-      ...(isLabel ? { label: String(label) } : {}),
-      ...(spans === undefined ? {} : { spans }),
-      fields: value,
-    });
   }
-  if (rows.length === 0) throw new UsageError(`${path} has no rows`);
   return rows;
 }
 
-/** The spans of a line; `undefined` if one of them is not a span of the text. */
-function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
-  if (!Array.isArray(value)) return undefined;
+/** @throws TypeError for a value that is no label. */
+function labelOf(fields: Record<string, unknown>, name: string): string | undefined {
+  const label = fields[name];
+  if (label === undefined) return undefined;
+  if (!["string", "number", "boolean"].includes(typeof label)) {
+    throw new TypeError(`${name}: expected a string, a number or a boolean`);
+  }
+  return String(label);
+}
+
+/**
+ * The spans of a line.
+ *
+ * @throws TypeError if one of them is not a span of the text.
+ */
+function spansOf(text: string, value: unknown): LabelledSpan[] {
   const length = lengthIn("codePoint", text);
   const isSpan = (span: unknown): span is LabelledSpan => {
     if (!Array.isArray(span) || span.length !== 3) return false;
@@ -150,7 +182,8 @@ function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
       [start, end].every(Number.isInteger) && 0 <= start && start < end && end <= length && typeof type === "string"
     );
   };
-  return value.every(isSpan) ? value : undefined;
+  if (Array.isArray(value) && value.every(isSpan)) return value;
+  throw new TypeError("spans: expected a list of [START, END, TYPE] in the text");
 }
 
 /**
@@ -158,7 +191,7 @@ function spansOf(text: string, value: unknown): LabelledSpan[] | undefined {
  *
  * @throws UsageError (the function) for a label that is neither.
  */
-export function positiveTest({ positives, negatives }: Labels): (row: LabelledText) => boolean {
+export function positiveTest({ positives, negatives }: Labels): (row: Pick<LabelledText, "label">) => boolean {
   if (positives) return ({ label = "" }) => positives.includes(label);
   if (negatives) return ({ label = "" }) => !negatives.includes(label);
   return ({ label = "" }) => {
@@ -176,16 +209,35 @@ export function positiveTest({ positives, negatives }: Labels): (row: LabelledTe
  */
 export function checkLabels(path: string, rows: readonly LabelledText[], { positives, negatives }: Labels): void {
   if (positives && negatives) throw new UsageError("give --positive or --negative, not both");
-  const known = [...new Set(rows.map(({ label }) => label))].sort();
-  const missing = (positives ?? negatives ?? []).find((label) => !known.includes(label));
-  if (missing !== undefined) {
-    throw new UsageError(
-      `${path}: no text has the label ${JSON.stringify(missing)}; labels are: ${known.slice(0, 20).join(", ")}`,
-    );
-  }
+  checkLabelsOccur(path, rows, positives ?? negatives ?? []);
   const isPositive = positiveTest({ positives, negatives });
-  for (const label of known)
-    isPositive({ text: "", prompt: "", fields: {}, ...(label === undefined ? {} : { label }) });
+  for (const row of rows) isPositive(row);
+}
+
+/**
+ * Checks that labels occur in the file.
+ *
+ * @throws UsageError for a label that does not occur.
+ */
+export function checkLabelsOccur(path: string, rows: readonly LabelledText[], labels: readonly string[]): void {
+  const known = [...new Set(rows.map(({ label }) => label))].sort();
+  const missing = labels.find((label) => !known.includes(label));
+  if (missing === undefined) return;
+  throw new UsageError(
+    `${path}: no text has the label ${JSON.stringify(missing)}; labels are: ${known.slice(0, 20).join(", ")}`,
+  );
+}
+
+/**
+ * Checks that the fields by which figures are grouped occur in the file: a misspelt field would have no groups.
+ *
+ * @throws UsageError for a field that no text has.
+ */
+export function checkGroupFields(path: string, rows: readonly LabelledText[], names: readonly string[]): void {
+  const known = [...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))];
+  const missing = names.find((name) => !known.includes(name));
+  if (missing === undefined) return;
+  throw new UsageError(`${path}: no text has the field ${missing}; fields are: ${known.slice(0, 20).join(", ")}`);
 }
 
 /**

@@ -4,6 +4,7 @@ import { labelledOptions } from "./labelled.ts";
 /** The options of `guard-scan eval`. */
 export const evalOptions = {
   ...labelledOptions,
+  scanner: { ...labelledOptions.scanner, help: "a scanner to measure; may be repeated" },
   otherwise: {
     type: "string",
     value: "LABEL",
@@ -22,7 +23,11 @@ export const evalOptions = {
     help: "group the figures by this field; default: source or set, and lang with --spans",
   },
   suite: { type: "string", value: "FILE", help: "YAML file with a list of evaluations, instead of a file of texts" },
-  data: { type: "string", value: "DIR", help: "folder with the files that a suite names; default: GUARD_EVAL_DATA" },
+  data: {
+    type: "string",
+    value: "DIR",
+    help: "folder with the files that a suite names; default: GUARD_EVAL_DATA, or the folder of the suite",
+  },
   only: {
     type: "string",
     multiple: true,

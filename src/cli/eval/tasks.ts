@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { load } from "js-yaml";
 import { z } from "zod";
 import { parseOptions } from "../../support/options.ts";
-import { parseParams, UsageError } from "../command.ts";
+import { UsageError } from "../command.ts";
+import type { ScannerChoice } from "../suite.ts";
 import { labelledOptions } from "./labelled.ts";
 import type { Evaluation } from "./measure.ts";
 import type { EvalValues } from "./options.ts";
@@ -19,11 +20,15 @@ export interface EvaluationTask {
 export type ExtendSelection = (selected: readonly Evaluation[], all: readonly Evaluation[]) => Evaluation[];
 
 /**
- * The evaluation of the one file that the command line names.
+ * The evaluations of the one file that the command line names, one for each scanner.
  *
  * @throws UsageError for missing options and for options that exclude each other.
  */
-export async function fileTask([path, more]: readonly string[], values: EvalValues): Promise<EvaluationTask> {
+export async function fileTasks(
+  [path, more]: readonly string[],
+  values: EvalValues,
+  choices: readonly ScannerChoice[],
+): Promise<EvaluationTask[]> {
   if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
   if (path === undefined) throw new UsageError("give a file of labelled texts and --scanner, or --suite");
   const suiteOnly = (["data", "only"] as const).find((name) => values[name] !== undefined);
@@ -32,24 +37,20 @@ export async function fileTask([path, more]: readonly string[], values: EvalValu
       `--${suiteOnly} belongs to --suite${suiteOnly === "data" ? "; give the path of the file" : ""}`,
     );
   }
-  const { scanner, side, otherwise, spans, positive: positives, negative: negatives, by } = values;
-  if (scanner === undefined) throw new UsageError("--scanner is missing: the scanner to measure");
+  const { side, otherwise, spans, positive: positives, negative: negatives, by } = values;
+  if (choices.length === 0) throw new UsageError("--scanner is missing: the scanner to measure");
   if ([positives, negatives, otherwise, spans].filter(Boolean).length > 1) {
     throw new UsageError("give one of --positive, --negative, --otherwise, --spans");
   }
+  if (path === "-" && choices.length > 1) {
+    throw new UsageError("standard input is read once: give a file, or one --scanner");
+  }
   const { sideOf } = await import("./measure.ts");
-  const evaluation = {
-    scanner,
-    side: sideOf(scanner, side),
-    params: values.params === undefined ? {} : parseParams(scanner, values.params),
-    file: basename(path),
-    positives,
-    negatives,
-    otherwise,
-    spans,
-    by,
-  };
-  return { evaluation, path };
+  const common = { file: basename(path), positives, negatives, otherwise, spans, by };
+  return choices.map(({ type: scanner, params }) => {
+    const evaluation = { scanner, side: sideOf(scanner, side), params, ...common };
+    return { evaluation, path };
+  });
 }
 
 /**
@@ -67,9 +68,8 @@ export async function suiteTasks(
   const fileOnly = [...Object.keys(labelledOptions), "otherwise", "spans", "by"] as (keyof EvalValues)[];
   const excluded = fileOnly.find((name) => values[name] !== undefined);
   if (excluded) throw new UsageError(`--${excluded} does not go with --suite, whose evaluations have their own`);
-  const folder = values.data ?? process.env.GUARD_EVAL_DATA;
-  if (!folder) throw new UsageError("give --data or set GUARD_EVAL_DATA: the folder with the labelled texts");
   const suite = values.suite as string;
+  const folder = values.data ?? (process.env.GUARD_EVAL_DATA || dirname(suite));
   const { make, evaluations } = await readSuite(suite);
   const only = values.only ?? [];
   const selected = evaluations.filter(

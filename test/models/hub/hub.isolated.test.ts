@@ -631,7 +631,7 @@ describe("a scanner", () => {
     const scanner = new PromptInjection({ model: "acme/tiny", matchType: "full" }, { engine: engine() });
     const refused = await failure(scanner.scan("calm attack"));
     expect(refused.code).toBe("GUARD_MODEL");
-    expect(refused.message).toMatch(/not on this machine.*guard models pull acme\/tiny/);
+    expect(refused.message).toMatch(/not on this machine.*guard-scan models pull acme\/tiny/);
     expect(hub.seen).toEqual([]);
     await scanner.load();
     // The mean id of these two pieces makes a logit of 4.5.
@@ -643,7 +643,7 @@ describe("a scanner", () => {
 
   it("does not download a model while a text waits", async () => {
     const scanner = new Toxicity({ model: "acme/tiny", labels: ["INJECTION"] }, { engine: engine() });
-    expect((await failure(scanner.scan("calm attack"))).message).toMatch(/guard models pull acme\/tiny/);
+    expect((await failure(scanner.scan("calm attack"))).message).toMatch(/guard-scan models pull acme\/tiny/);
     expect(hub.seen).toEqual([]);
     await scanner.load();
     expect((await scanner.scan("calm attack")).isValid).toBe(false);
@@ -678,7 +678,7 @@ describe("a scanner", () => {
       { recognizerConf: { DEFAULT_MODEL: "acme/ner" }, entityTypes: ["PERSON"] },
       { engine: engine() },
     );
-    await expect(scanner.scan("Ivan in Moscow")).rejects.toThrow(/guard models pull acme\/ner/);
+    await expect(scanner.scan("Ivan in Moscow")).rejects.toThrow(/guard-scan models pull acme\/ner/);
     await scanner.load();
     const { rewritten } = await scanned(scanner, "Ivan in Moscow");
     expect(rewritten).toBe("[REDACTED_PERSON_1] in Moscow");
@@ -806,7 +806,7 @@ describe("the server", () => {
     const error = (await createServer(config).catch((reason) => reason)) as GuardValidationError;
     expect(error).toBeInstanceOf(GuardValidationError);
     expect(error.path).toBe("input_scanners.0.params.model");
-    expect(error.message).toMatch(/guard models pull acme\/served/);
+    expect(error.message).toMatch(/guard-scan models pull acme\/served/);
     expect(hub.seen).toEqual([]);
     hub.repositories["acme/served"] = { files: fixture("two-heads") };
     await pull("acme/served");

@@ -61,7 +61,7 @@ const blobs = () => join(cache, "models--acme--tiny/blobs");
 const parts = () => (existsSync(blobs()) ? readdirSync(blobs()).filter((name) => name.endsWith(".incomplete")) : []);
 const partSizes = () => parts().map((name) => readFileSync(join(blobs(), name)).length);
 
-describe("guard models", () => {
+describe("guard-scan models", () => {
   it("pulls, lists and removes", async () => {
     hub.repositories["acme/tiny"] = { files: fixture("two-heads"), license: "cc-by-nc-4.0" };
     const pulled = await guard("models", "pull", "acme/tiny").done;
@@ -79,7 +79,7 @@ describe("guard models", () => {
     expect((await guard("models", "remove", "acme/tiny").done).code).toBe(0);
     const missing = await guard("scan", "calm attack", "--scanner", "PromptInjection", "--params", params).done;
     expect(missing.code).toBe(2);
-    expect(missing.stderr).toMatch(/^guard: .*guard models pull acme\/tiny[^\n]*\n$/);
+    expect(missing.stderr).toMatch(/^guard: .*guard-scan models pull acme\/tiny[^\n]*\n$/);
     expect(readdirSync(cache)).toEqual([]);
   });
 
