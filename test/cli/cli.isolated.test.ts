@@ -77,6 +77,7 @@ describe("guard", () => {
     [["--verison"], "unknown option --verison"],
     [["scan", "--confg", "x"], "unknown option --confg; did you mean --config?"],
     [["scan", "--file"], "argument missing"],
+    [["scan", "--jsonl", "--output", "none/r.jsonl"], "--output: there is no folder none"],
     [["models", "x"], "unexpected argument x"],
     [["bench", "--seconds", "0"], "--seconds: expected a number above 0"],
     [["bench", "--header", "A: b"], "--header belongs to --url"],
@@ -434,7 +435,9 @@ describe("guard-scan scan --jsonl", () => {
     const other = file("columns.csv", "message,verdict\na,b\n");
     expect(await guard(["scan", "--jsonl", "--file", other, ...zebra])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("no column text, prompt or output; columns: message, verdict; name it with --text"),
+      stderr: expect.stringContaining(
+        "no column text, prompt or output; columns: message, verdict; name it with --text",
+      ),
     });
   });
 

@@ -421,7 +421,10 @@ describe("guard-scan eval FILE", () => {
     async (spans) => {
       const name = file("no-spans.jsonl", `${JSON.stringify({ text: "nothing", spans })}\n`);
       const { code, stderr } = await guard([name, ...anonymize, "--spans", "ALL"]);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/line 1: spans: expected a list of \[START, END, TYPE\]/)]);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringMatching(/line 1: spans: expected a list of \[START, END, TYPE\]/),
+      ]);
     },
   );
 

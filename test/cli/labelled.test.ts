@@ -68,7 +68,11 @@ describe("readLabelled", () => {
 
   it.each([
     ["another number of fields", "text,label\na,pass\nsecret,fail,9\n", /, line 3: the number of fields differs/],
-    ["a quote that does not end", 'text,label\na,pass\n"secret,fail\nb,pass\n', /, line 3: a quoted field is not closed$/],
+    [
+      "a quote that does not end",
+      'text,label\na,pass\n"secret,fail\nb,pass\n',
+      /, line 3: a quoted field is not closed$/,
+    ],
     ["text behind a quote", 'text,label\n"secret" x,pass\n', /, line 2: a quoted field must end with a comma/],
     ["a quote that ends late", 'text,label\n"a,pass\nb,"secret"\n', /, line 3: .*; the record begins in line 2$/],
     ["a column twice", "text,label,text\nsecret,pass,b\n", /, line 1: the column text occurs twice$/],
@@ -99,11 +103,16 @@ describe("readLabelled", () => {
 
   it("separates the fields of a .tsv file by tabs only", async () => {
     const path = file("a.tsv", "text\tlabel,a,b,c\na, b\tpass\n");
-    expect(await readLabelled(path, "Regex", { label: "label,a,b,c" })).toMatchObject([{ text: "a, b", label: "pass" }]);
+    expect(await readLabelled(path, "Regex", { label: "label,a,b,c" })).toMatchObject([
+      { text: "a, b", label: "pass" },
+    ]);
   });
 
   it.each([
-    [{ prompt: "p", output: "o", label: 1 }, "no field text; fields: prompt, output, label; name it with --text, such as --text output"],
+    [
+      { prompt: "p", output: "o", label: 1 },
+      "no field text; fields: prompt, output, label; name it with --text, such as --text output",
+    ],
     [{ text: "a", verdict: 1 }, "no field label; fields: text, verdict; name it with --label"],
     [{ text: 5, label: 1 }, "text: expected a string"],
     [{ text: "a", label: null }, "label: expected a string, a number or a boolean"],
@@ -114,7 +123,9 @@ describe("readLabelled", () => {
 
   it("says how CSV is recognized", async () => {
     const path = file("texts.txt", "text,label\na,pass\n");
-    await expect(readLabelled(path, "Regex")).rejects.toThrow(/line 1: not JSON; CSV is read from files .* \.csv or \.tsv$/);
+    await expect(readLabelled(path, "Regex")).rejects.toThrow(
+      /line 1: not JSON; CSV is read from files .* \.csv or \.tsv$/,
+    );
   });
 
   it("reports a missing file", async () => {
