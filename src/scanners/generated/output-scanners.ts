@@ -107,6 +107,11 @@ export type Deanonymize = InstanceType<typeof Deanonymize>;
  * the worst sentence has no support: 1 minus the value that `minimum_score` is compared with. The embedded model gives
  * a decision score, not a frequency: 95 % of the sentences that do follow are above the default.
  *
+ * The embedded model is small. It finds answers about something else, but hardly one wrong detail: at its default it
+ * fails 44 of 337 answers that differ from their source in one point, and 16 of 223 faithful ones (texts of ours in
+ * eight languages, written to be hard). Where facts matter, name a larger model for natural language inference in
+ * `model`.
+ *
  * llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.
  *
  * Without a prompt there is nothing to compare: the answer passes, and its coverage says that nothing was scanned.
