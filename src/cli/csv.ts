@@ -54,16 +54,19 @@ export async function* csvRecords(
   }
   // Imported late, because other commands do not need it. A missing file is an error of the stream, which nobody would handle before.
   const { CsvError, parse } = await import("csv-parse");
+  // The parser counts CRLF inside quotes as two line breaks.
+  let doubleCounted = 0;
   let lastLine = 0;
   let emptyLines = 0;
   const parser = parse({
-    ...{ bom: true, info: true, skip_empty_lines: true, relax_column_count: true },
+    ...{ bom: true, skip_empty_lines: true, relax_column_count: true },
     delimiter: /\.tsv(\.gz)?$/i.test(path) ? "\t" : separatorOf(start),
     // Called before the record is buffered, so an error knows the record before it even if nobody has read that one yet.
-    on_record: (record: string[], { lines, empty_lines }) => {
-      lastLine = lines;
+    on_record: (fields: string[], { lines, empty_lines }) => {
+      doubleCounted += fields.reduce((sum, field) => sum + field.split("\r\n").length - 1, 0);
+      lastLine = lines - doubleCounted;
       emptyLines = empty_lines;
-      return record;
+      return [String(lastLine), ...fields];
     },
   });
   const whole = async function* () {
@@ -74,17 +77,18 @@ export async function* csvRecords(
   pipeline(Readable.from(whole()), parser, () => {});
   let columns: readonly string[] | undefined;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+    for await (const [line, ...fields] of parser as AsyncIterable<string[]>) {
       if (columns) {
-        yield { line: info.lines, ...readRecord(columns, record) };
+        yield { line: Number(line), ...readRecord(columns, fields) };
       } else {
-        columns = record;
-        checkHeader(path, columns, info.lines, checkColumns);
+        columns = fields;
+        checkHeader(path, columns, Number(line), checkColumns);
       }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    const { lines: line, empty_lines: empty } = error as unknown as { lines: number; empty_lines: number };
+    const { lines, empty_lines: empty } = error as unknown as { lines: number; empty_lines: number };
+    const line = lines - doubleCounted;
     const first = lastLine + 1 + empty - emptyLines;
     const message = messageOf(error.code);
     if (error.code === "CSV_QUOTE_NOT_CLOSED") throw new UsageError(`${path}, line ${first}: ${message}`);
