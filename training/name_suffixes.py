@@ -35,7 +35,8 @@ def without_suffix(name: str, lang: str, kind: str) -> str:
     if lang == "tr":
         return TURKISH_SUFFIX.sub("", name)
     if lang == "ko":
-        plain = _without_particle(name.split("(")[0].rstrip(" ,.·"), kind)
+        # What stands in parentheses behind a name is none of it: "정다운(양주시청)에".
+        plain = _without_particle((name.split("(")[0] or name).rstrip(" ,.·"), kind)
         return plain.removesuffix(TITLE) if kind == "PERSON" and len(plain) > SHORTEST else plain
     return name
 

@@ -87,7 +87,7 @@ describe("engines", () => {
     await model.load();
     release();
     expect((await model.classify("calm", { strategy: "full" })).parts).toHaveLength(1);
-    await expect(engineOf().preload("acme/tiny")).rejects.toThrow(/guard models pull acme\/tiny/);
+    await expect(engineOf().preload("acme/tiny")).rejects.toThrow(/guard-scan models pull acme\/tiny/);
   });
 
   it("close their models, and create no more", async () => {
@@ -131,7 +131,7 @@ describe("engines", () => {
 
   it("reject missing models of the hub if downloads are off", () => {
     const engine = engineOf({ downloads: false, modelsDir: "/nowhere" });
-    expect(() => engine.model("acme/tiny")).toThrow(/guard models pull acme\/tiny/);
+    expect(() => engine.model("acme/tiny")).toThrow(/guard-scan models pull acme\/tiny/);
     expect(engineOf({ modelsDir: "/nowhere" }).model("acme/tiny").folder).toBeUndefined();
   });
 
