@@ -7,7 +7,7 @@ MAX_LENGTH = 256
 # The length of windows in the product: `moderation` has the windows of prompt-injection, so that both models share the lowest layers of them.
 WINDOW_LENGTHS = {"moderation": 128}
 # The versions and the tasks of the models.
-VERSIONS = {"moderation": "0.3.0", "multitask": "0.6.0"}
+VERSIONS = {"moderation": "0.3.0", "multitask": "0.7.0"}
 MODELS = {
     "moderation": ("harm", "toxicity"),
     "multitask": ("emotion", "bias", "refusal", "nli", "topics", "relevance"),

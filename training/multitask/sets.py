@@ -224,6 +224,12 @@ def harmless_rows(task: str) -> Callable[[dict], Example]:
     return read
 
 
+def long_answer(task: str) -> Callable[[dict], Example | None]:
+    """Uses our own long answers as negative rows of a task, without those that decline a request and offer something else."""
+    read = harmless_rows(task)
+    return lambda raw: None if raw["kind"].startswith("refusal") else read(raw)
+
+
 def not_toxic(raw: dict) -> Example | None:
     """Our own requests and answers without harm, which insult nobody, as negative rows of toxicity."""
     return None if raw["categories"] else harmless_rows("toxicity")(raw)
@@ -531,7 +537,7 @@ def harmless_sets() -> Iterator[TaskSet]:
         yield TaskSet(f"own_refusal_{file}_bias", f"refusal/{file}.jsonl", OPEN, harmless_rows("bias"), own=True, split="train", repeat=2)
     for task in ("bias", "refusal"):
         for file in LONG_ANSWERS:
-            yield TaskSet(f"own_harm_{file}_{task}", f"harm/{file}.jsonl", OPEN, harmless_rows(task), own=True, split="train", repeat=2)
+            yield TaskSet(f"own_harm_{file}_{task}", f"harm/{file}.jsonl", OPEN, long_answer(task), own=True, split="train", repeat=2)
     for task, most in {"harm": 3000, "toxicity": 3000, "emotion": 1000, "bias": 1000}.items():
         yield open_set(f"oasst_answers_en_{task}", "refusal/oasst_answers_en", harmless_rows(task), most)
     for file, repeat in OWN_HARM.items():

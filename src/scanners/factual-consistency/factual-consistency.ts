@@ -40,8 +40,8 @@ export const FactualConsistency = defineScanner({
     "missing if the prompt contains neither the number nor two numbers with that sum or difference; the sentence then has a support of " +
     "at most 0.5. The `probability` of a verdict is that the worst sentence has no support: 1 minus the value that `minimum_score` is " +
     "compared with. The embedded model gives a decision score, not a frequency: 95 % of the sentences that do follow are above the default.\n\n" +
-    "The embedded model is small. It finds answers about something else, but hardly one wrong detail: at its default it fails 44 of 337 " +
-    "answers that differ from their source in one point, and 16 of 223 faithful ones (texts of ours in eight languages, written to be hard). " +
+    "The embedded model is small. It finds answers about something else, but hardly one wrong detail: at its default it fails 51 of 337 " +
+    "answers that differ from their source in one point, and 15 of 223 faithful ones (texts of ours in eight languages, written to be hard). " +
     "Where facts matter, name a larger model for natural language inference in `model`.\n\n" +
     "llm-guard asks whether the prompt follows from the output, both as a whole and cut to the model's input.\n\n" +
     WITHOUT_PROMPT,
