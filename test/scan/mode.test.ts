@@ -217,7 +217,10 @@ describe("a stream in monitor mode", () => {
   const answer = "The zebra walks. Its name is Ines Duarte, ines.duarte@example.com. A boat goes by. ".repeat(6);
   const pieces = answer.match(/.{1,7}/gs) ?? [];
   const streamed = async (list: readonly Scanner[], mode?: ModeSetting) => {
-    const scanned = scanOutputStream(list, "Who walks?", pieces, { mode, masking: ["Sensitive"] });
+    const scanned = scanOutputStream(list, "Who walks?", pieces, {
+      mode,
+      masking: list.filter(({ type }) => type === "Sensitive").map(({ name }) => name),
+    });
     const texts: string[] = [];
     for await (const text of scanned) texts.push(text);
     return { texts, text: texts.join(""), report: await scanned.report };

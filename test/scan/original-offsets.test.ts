@@ -74,7 +74,7 @@ describe("offsets after rewriting scanners count in the original", () => {
   it("in streams, whatever the pieces", async () => {
     for (const length of [1, 3, 16, 200]) {
       const pieces = TEXT.match(new RegExp(`[^]{1,${length}}`, "g")) ?? [];
-      const options = { masking: ["Sensitive", "Shout", "Secrets", "BanSubstrings", "Regex"] };
+      const options = { masking: ["Sensitive", "Shout", "Secrets"] };
       const stream = scanOutputStream(outputs().slice(0, 4), "", pieces, options);
       let text = "";
       for await (const part of stream) text += part;

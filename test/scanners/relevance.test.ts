@@ -117,8 +117,7 @@ describe("Relevance with the embedded model", () => {
     expect((await embedded.scan(bad, { prompt })).isValid).toBe(false);
   });
 
-  // embedded:multitask 0.4.0 failed it.
-  it.fails("fails a short Russian sentence about something else", async () => {
+  it("fails a short Russian sentence about something else", async () => {
     const prompt = "Как поменять пароль от почты?";
     expect((await embedded.scan("Лось — крупное животное.", { prompt })).isValid).toBe(false);
   });

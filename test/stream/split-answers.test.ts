@@ -20,12 +20,12 @@ describe("answers in pieces", () => {
   it("give the same result as whole answers, whatever the pieces", { timeout: 120_000 }, async () => {
     const rules = [new Deanonymize(), new output.Secrets(), new output.Sensitive({ redact: true, recognizerConf: [] })];
     const links = [new InvisibleText(), new DataExfiltration()];
-    const masking = ["Secrets", "Sensitive", "InvisibleText"];
     const random = randomNumbers(22);
     let early = 0;
     for (const [number, { text, hidden }] of streamedAnswers(50, 22).entries()) {
       // All scanners scan every fifth answer.
       const scanners = number % 5 === 0 ? [...rules, ...links] : rules;
+      const masking = ["Secrets", "Sensitive", ...(number % 5 === 0 ? ["InvisibleText"] : [])];
       const whole = await scanOutput(scanners, "", text, { vault: new Vault(VAULT) });
       for (let round = 0; round < 10; round++) {
         const pieces = randomPieces(text, random, [1, 3, 8, 30, 200][round % 5] as number);

@@ -138,10 +138,14 @@ describe("a vault", () => {
 
   it("holds any text", async () => {
     const server = await vaultServer({}, [
-      scannerOf("All", async (text, { vault }) => {
-        vault?.append(["[ALL]", text]);
-        return { ...passed(text), sanitized: "[ALL]" };
-      }),
+      scannerOf(
+        "All",
+        async (text, { vault }) => {
+          vault?.append(["[ALL]", text]);
+          return { ...passed(text), sanitized: "[ALL]" };
+        },
+        { sanitizes: true },
+      ),
     ]);
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", minLength: 1, maxLength: 200 }), async (value) => {
