@@ -129,10 +129,10 @@ describe("the embedded model", () => {
       " Please send the report to <PERSON> in <LOCATION> today.",
     ],
     [
-      "Сергей Кузнецов приехал вчера.",
+      "Мария Кузнецова приехала вчера.",
       "Воду нужно нагревать медленно, чтобы она не закипела. Добавьте ложку соли, перемешайте два раза и подождите десять минут. ",
       " Отчёт отправьте Анне Смирновой в Казань.",
-      "<PERSON> приехал вчера.",
+      "<PERSON> приехала вчера.",
       " Отчёт отправьте <PERSON> в <LOCATION>.",
     ],
     [
@@ -183,15 +183,19 @@ describe("the embedded model", () => {
     for (const name of names) expect(await redacted(name, {}), name).toBe("<PERSON>");
   });
 
-  // A known limit of ner 0.4.0, in its card too.
-  it.fails("finds a Japanese surname alone", async () => {
-    expect(await redacted("田中", {})).toBe("<PERSON>");
+  // Known limits of ner 0.5.0, in its card too.
+  it.fails.each([
+    ["田中", "<PERSON>"],
+    ["Сергей Кузнецов приехал вчера.", "<PERSON> приехал вчера."],
+    ["Nora Lind\tSales\nOtto Krause\tSupport", "<PERSON>\tSales\n<PERSON>\tSupport"],
+  ])("finds all of the name in %j", async (text, expected) => {
+    expect(await redacted(text, {})).toBe(expected);
   });
 
   it.each([
     ["Reviewer: Paula\nState: Closed", "Reviewer: <PERSON>\nState: Closed"],
     ["Assignee: Hugo\n\nPriority: High", "Assignee: <PERSON>\n\nPriority: High"],
-    ["Nora Lind\tSales\nOtto Krause\tSupport", "<PERSON>\tSales\n<PERSON>\tSupport"],
+    ["Anna Berg\tSales\nLuis Ortega\tSupport", "<PERSON>\tSales\n<PERSON>\tSupport"],
     [
       "The contract was signed by Nora\nLind in the afternoon.",
       "The contract was signed by <PERSON> in the afternoon.",
