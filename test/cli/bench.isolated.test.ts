@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { measureBench } from "../../src/cli/bench/run.ts";
 import { benchText } from "../../src/cli/bench/tables.ts";
-import { readTexts } from "../../src/cli/bench/texts.ts";
+import { numberedSubject, readTexts } from "../../src/cli/bench/texts.ts";
 import { formatMilliseconds, timed } from "../../src/cli/bench/timing.ts";
 import { bench } from "../../src/cli/bench.ts";
 import { startServer } from "../../src/server/index.ts";
@@ -48,6 +48,13 @@ describe("the texts of guard-scan bench", () => {
     ]);
     await expect(readTexts(file("empty.txt", "\n"))).rejects.toThrow("has no rows");
   });
+});
+
+it("no text of a measurement occurs twice", () => {
+  const subjects = [{ kind: "prompt", text: "one" } as const, { kind: "prompt", text: "two" } as const];
+  const texts = Array.from({ length: 6 }, (_, index) => numberedSubject(subjects, index).text);
+  expect(new Set(texts).size).toBe(6);
+  expect(texts.map((text) => text.split(". ")[1])).toEqual(["one", "two", "one", "two", "one", "two"]);
 });
 
 describe("guard-scan bench", () => {

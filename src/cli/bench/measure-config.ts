@@ -6,7 +6,7 @@ import { UsageError } from "../command.ts";
 import { type Subject, Suite } from "../suite.ts";
 import { clocked, type ModelTimings } from "./clocks.ts";
 import type { ClockRow, Figures, ThroughputRow } from "./report.ts";
-import type { Texts } from "./texts.ts";
+import { numberedSubject, type Texts } from "./texts.ts";
 import { timed } from "./timing.ts";
 
 /** How to measure. */
@@ -69,7 +69,7 @@ async function scannerRows(
   const rows: ClockRow[] = [];
   for (const scanner of scanners) {
     onRow(scanner.name);
-    const scan = (index: number) => scanAlone(scanner, cyclic<PromptOrOutput>(texts[kind], index));
+    const scan = (index: number) => scanAlone(scanner, numberedSubject<PromptOrOutput>(texts[kind], index));
     rows.push({ texts: kind, name: scanner.name, ...(await clocked(scan, texts[kind].length, seconds)) });
   }
   return rows;
@@ -84,7 +84,7 @@ async function listRows(
 ): Promise<{ clocks: ClockRow; throughput: ThroughputRow[] }> {
   const subjects: readonly Subject[] = texts[kind];
   const row = { texts: kind, name: ALL_SCANNERS };
-  const judge = (index: number) => suite.judge(cyclic(subjects, index));
+  const judge = (index: number) => suite.judge(numberedSubject(subjects, index));
   onRow(ALL_SCANNERS);
   const clocks = await clocked(async (index) => (await judge(index)).engineTiming, subjects.length, seconds);
   const throughput: ThroughputRow[] = [];
@@ -103,9 +103,4 @@ async function scanAlone(scanner: Scanner, subject: PromptOrOutput): Promise<Mod
   const context = { vault: new Vault(), answers, ...(subject.kind === "output" ? { prompt: subject.prompt } : {}) };
   await scanner.scan(subject.text, context);
   return answers.timings;
-}
-
-/** The item at an index; the first follows the last. */
-export function cyclic<Item>(items: readonly Item[], index: number): Item {
-  return items[index % items.length] as Item;
 }

@@ -2,9 +2,9 @@ import { isRecord } from "../../support/is-record.ts";
 import { UsageError } from "../command.ts";
 import type { Subject } from "../suite.ts";
 import { clocked } from "./clocks.ts";
-import { type BenchOptions, cyclic, KINDS } from "./measure-config.ts";
+import { type BenchOptions, KINDS } from "./measure-config.ts";
 import type { Figures } from "./report.ts";
-import type { Texts } from "./texts.ts";
+import { numberedSubject, type Texts } from "./texts.ts";
 import { timed } from "./timing.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function measureServer(
     if (subjects.length === 0) continue;
     const name = `/analyze/${kind}`;
     const address = addressOf(url, name);
-    const call = (index: number) => post(address, headers, bodyOf(cyclic(subjects, index)));
+    const call = (index: number) => post(address, headers, bodyOf(numberedSubject(subjects, index)));
     onRow(name);
     const withoutModels = async (index: number) => {
       await call(index);

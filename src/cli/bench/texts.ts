@@ -41,3 +41,17 @@ async function subjectsOf(file: string): Promise<Subject[]> {
   }
   return subjects;
 }
+
+/** The number of the latest text. All measurements of a process share it. */
+let number = 0;
+
+/**
+ * The subject at an index; the first follows the last. A number precedes the text of a prompt or an output, so that no text occurs twice: the
+ * engine keeps results of what it has read lately, and the same text again would take a fraction of the time.
+ */
+export function numberedSubject<Item extends Subject>(subjects: readonly Item[], index: number): Item {
+  const subject = subjects[index % subjects.length] as Item;
+  if (subject.kind !== "prompt" && subject.kind !== "output") return subject;
+  number += 1;
+  return { ...subject, text: `${number}. ${subject.text}` };
+}
