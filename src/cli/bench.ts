@@ -46,9 +46,9 @@ share its inference, so a list may take less than the sum of its scanners. All t
   ENGINE  time of models, with the medians of its parts QUEUED (waiting for a thread), TOKENS (tokenizing) and MODEL (inference); it may
           be more than WALL if models run in parallel
 Then it measures each list with concurrent scans. SCANS/S is the number of scans per second. P50, P95 and P99 are percentiles.
-Each row takes --seconds, after a warm-up of one scan for each text (for clocks, at most --seconds) or one scan. A number precedes each
-prompt and each output, because the same text again would cost less than a new one. Repeated scans of a
-conversation use cached verdicts of known messages, as in later turns.
+Each row takes --seconds, after a warm-up of one scan for each text (for clocks, at most --seconds) or one scan. Each prompt and each
+output gets a new number before its text, because a repeated text would take less time than a new one. Repeated scans of a conversation
+use cached verdicts of known messages, as in later turns.
 With --url a scan is a request and includes the time on the network. There is only the WALL clock, and no memory.`,
   async run(args) {
     const { values, positionals } = parse(options, args);

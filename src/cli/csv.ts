@@ -61,7 +61,7 @@ export async function* csvRecords(
   const parser = parse({
     ...{ bom: true, skip_empty_lines: true, relax_column_count: true },
     delimiter: /\.tsv(\.gz)?$/i.test(path) ? "\t" : separatorOf(start),
-    // Called before the record is buffered, so an error knows the record before it even if nobody has read that one yet.
+    // The parser calls this as soon as a record ends, perhaps before the loop below reads it. So an error has the line of the last record.
     on_record: (fields: string[], { lines, empty_lines }) => {
       doubleCounted += fields.reduce((sum, field) => sum + field.split("\r\n").length - 1, 0);
       lastLine = lines - doubleCounted;
@@ -101,7 +101,11 @@ function messageOf(code: string): string {
   return ERRORS[code] ?? `not CSV (${code})`;
 }
 
-/** @throws UsageError for a column that occurs twice, of which only one could be read, and for wrong columns. */
+/**
+ * Checks the names of the columns.
+ *
+ * @throws UsageError if a name occurs twice, because only one of these columns could be read, and if `checkColumns` rejects the names.
+ */
 function checkHeader(
   path: string,
   columns: readonly string[],

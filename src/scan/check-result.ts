@@ -17,9 +17,10 @@ export function scopeOf(source: Source): Scope {
 }
 
 /**
- * The outcome of a check. `passed`: nothing failed, also if the scanner changed the text. `review`: the text passed, but its probability is above the review threshold of the
- * scanner, so that a person should decide. `rewritten`: the text failed, and the scanner rewrote it. `flagged`: the text failed and is
- * unchanged. `error`: the scanner threw, which counts as a failure. If the check only monitors, this is what would have happened.
+ * The outcome of a check. `passed`: nothing failed; the scanner may have changed the text all the same. `review`: the text passed, but its
+ * probability is above the review threshold of the scanner, so that a person should decide. `rewritten`: the text failed, and the scanner
+ * rewrote it. `flagged`: the text failed and is unchanged. `error`: the scanner threw, which counts as a failure. If the check only monitors,
+ * this is what would have happened.
  */
 export const CHECK_OUTCOMES = ["passed", "review", "rewritten", "flagged", "error"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];

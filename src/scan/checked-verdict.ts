@@ -6,8 +6,8 @@ import type { Detection, Finding, Scanner, ScannerVerdict, Verdict } from "./sca
 /**
  * Validates the result of a scanner, and turns a whole rewritten text into an edit. Plugins may return anything, and an invalid result
  * must not count as a pass: scores that contradict `isValid`, spans outside the text or inside a character, overlapping edits, coverage
- * of more than the text. A scanner may rewrite the text only if it {@link Scanner.sanitizes}. Otherwise it reads the text at the same time as
- * others, and its offsets would be wrong in a text that one of them has rewritten.
+ * of more than the text. Only a scanner with {@link Scanner.sanitizes} may rewrite the text. Other scanners run at the same time, so the
+ * offsets of their edits would be wrong as soon as one of them had rewritten it.
  *
  * @throws TypeError that names the invalid field. The message quotes nothing of the text.
  */

@@ -45,12 +45,13 @@ export function defineScanner<Options extends object, Body extends ScannerBody =
   definition: PluginScannerDefinition<Options, Body>,
 ): DefinedScanner<Record<string, unknown>, Body>;
 export function defineScanner(given: AnyScannerDefinition | PluginScannerDefinition<object>): DefinedScanner {
-  if (!isBuiltIn(given)) checkDefinition(given);
+  const isPlugin = !isBuiltIn(given);
+  if (isPlugin) checkDefinition(given);
   // Plugins may omit findings and examples.
   const { findings = [], examples = { passes: [], fails: [] } } = given;
   const definition: AnyScannerDefinition = { ...(given as AnyScannerDefinition), findings, examples };
   const { input, output } = definition.sides;
-  const classOf = (defaults: object | undefined) => defaults && scannerClass(definition, defaults);
+  const classOf = (defaults: object | undefined) => defaults && scannerClass(definition, defaults, isPlugin);
   const ofInput = classOf(input);
   const ofOutput = input && isDeepStrictEqual(input, output) ? ofInput : classOf(output);
   if (ofInput) registerScannerClass(definition.type, "input", ofInput);
@@ -66,7 +67,8 @@ function isBuiltIn({ options }: AnyScannerDefinition | PluginScannerDefinition<o
   return typeof options === "function" && !("~standard" in options);
 }
 
-function scannerClass(definition: AnyScannerDefinition, defaults: object): ScannerClass {
+/** @param isPlugin whether each result of `create` is validated. The compiler checks those of guard's own scanners. */
+function scannerClass(definition: AnyScannerDefinition, defaults: object, isPlugin: boolean): ScannerClass {
   const { type } = definition;
   const schema = lazy(() => optionsSchema(definition.options, defaults));
   const created = class extends BodyScanner {
@@ -97,7 +99,7 @@ function scannerClass(definition: AnyScannerDefinition, defaults: object): Scann
         } catch (error) {
           throw resolved.renameError(error);
         }
-        checkBody(definition, body);
+        if (isPlugin) checkBody(definition, body);
         return body;
       }
     }

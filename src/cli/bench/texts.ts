@@ -46,8 +46,8 @@ async function subjectsOf(file: string): Promise<Subject[]> {
 let number = 0;
 
 /**
- * The subject at an index; the first follows the last. A number precedes the text of a prompt or an output, so that no text occurs twice: the
- * engine keeps results of what it has read lately, and the same text again would take a fraction of the time.
+ * Returns the subject at an index, and starts again with the first one after the last. Each prompt and each output gets a new number before
+ * its text. The engine keeps the results of recent texts, so a repeated text would take less time than a new one.
  */
 export function numberedSubject<Item extends Subject>(subjects: readonly Item[], index: number): Item {
   const subject = subjects[index % subjects.length] as Item;
