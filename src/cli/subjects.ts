@@ -28,7 +28,7 @@ export function readJson(json: string): unknown {
 }
 
 /** The source of a line, if it is one of guard's. Files may use the key for something else. */
-function sourceOf({ source }: Record<string, unknown>): Pick<LineOptions, "source"> {
+export function sourceOf({ source }: Record<string, unknown>): Pick<LineOptions, "source"> {
   const known = SOURCES.find((name) => name === source);
   return known ? { source: known } : {};
 }

@@ -95,7 +95,7 @@ describe("guard-scan eval", () => {
   });
 
   it.each([
-    [[], /give a file of labelled texts and --scanner, or --suite/],
+    [[], /give a file of labelled texts and --scanner or --config, or --suite/],
     [["animals.jsonl"], /--scanner is missing/],
     [["nowhere.jsonl.gz", "--scanner", "Regex", "--params", '{"patterns": ["a"]}'], /ENOENT.*nowhere\.jsonl\.gz/],
     [["animals.jsonl", "--scanner", "Regex", "--data", "."], /--data belongs to --suite/],
@@ -150,6 +150,64 @@ describe("guard-scan eval", () => {
       { name: "BanSubstrings", all: { recall: 1 / 3 } },
       { name: "Regex", all: { recall: 1 } },
     ]);
+  });
+
+  describe("--config", () => {
+    const zoo = file(
+      "zoo.yml",
+      `input_scanners:
+  - { type: BanSubstrings, params: { substrings: [zebra] } }
+  - { type: Regex, name: Lions, params: { patterns: [lion, crossing] } }
+output_scanners:
+  - { type: BanSubstrings, params: { substrings: [road] } }
+`,
+    );
+
+    it("measures the verdicts of a configuration and of each scanner", async () => {
+      const { code, stdout } = await guard(["animals.jsonl", "--config", zoo, "--positive", "animal", "--json"]);
+      expect(code).toBe(0);
+      const [{ all, by, config, side }] = JSON.parse(stdout);
+      expect([config, side]).toEqual([zoo, "input"]);
+      expect(all).toEqual({
+        ...{ rows: 5, positives: 3, accuracy: 4 / 5, precision: 3 / 4, recall: 1, f1: 6 / 7, falsePositives: 1 / 2 },
+      });
+      expect(by.scanner).toMatchObject({
+        BanSubstrings: { rows: 5, recall: 2 / 3, falsePositives: 1 / 2 },
+        Lions: { rows: 5, recall: 1 / 3, falsePositives: 1 / 2 },
+      });
+    });
+
+    it("counts for a scanner only the texts that it read", async () => {
+      const fast = file("fast.yml", `app: { scan_fail_fast: true }\n${readFileSync(join(folder, zoo), "utf8")}`);
+      const { stdout } = await guard(["animals.jsonl", "--config", fast, "--positive", "animal", "--json"]);
+      expect(JSON.parse(stdout)[0].by.scanner).toMatchObject({ BanSubstrings: { rows: 5 }, Lions: { rows: 2 } });
+    });
+
+    it("judges outputs, groups them, and writes the wrong verdicts", async () => {
+      const { code, stdout } = await guard([
+        ...["animals.jsonl", "--config", zoo, "--side", "output", "--positive", "street", "--by", "kind"],
+        ...["--failures", "zoo-wrong.jsonl"],
+      ]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^zoo\.yml \(output\), animals\.jsonl: \d+ texts\/s\nSCANNER .*\nBanSubstrings +5 .*\nall +5 /,
+      );
+      expect(stdout).toMatch(/\nKIND .*\nlong +2 .*\nshort +3 .*\nall +5 /);
+      const wrong = readFileSync(join(folder, "zoo-wrong.jsonl"), "utf8");
+      expect(JSON.parse(wrong)).toMatchObject({ evaluation: zoo, row: 4, kind: "false_negative" });
+    });
+
+    it.each([
+      [["animals.jsonl", "--scanner", "Regex"], /--scanner does not go with --config/],
+      [["animals.jsonl", "--suite", "suite.yml"], /--suite does not go with --config/],
+      [["animals.jsonl", "--otherwise", "animal"], /--otherwise does not go with --config/],
+      [["animals.jsonl", "--side", "left"], /--side: expected input or output, got left/],
+      [["animals.jsonl"], /the label "animal" is ambiguous/],
+      [[], /give a file of labelled texts/],
+    ])("rejects %j", async (args, message) => {
+      const { code, stderr } = await guard([...args, "--config", zoo]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+    });
   });
 
   it("writes the id and the line of a text with a wrong verdict", async () => {

@@ -1,4 +1,4 @@
-import type { Figures, Result } from "../../src/cli/eval/measure.ts";
+import type { Figures, ScannerResult } from "../../src/cli/eval/measure.ts";
 import { figureCells, resultTitle } from "../../src/cli/eval/tables.ts";
 
 /** A card with more groups than this leaves out small ones, whose figures mean nothing. */
@@ -16,7 +16,7 @@ function shownGroups(groups: Readonly<Record<string, Figures>>): [Record<string,
 }
 
 /** The figures of a result in Markdown, below a heading, for the card of its model. */
-export function markdownTables(result: Result): string {
+export function markdownTables(result: ScannerResult): string {
   const { model: _, ...others } = result.params;
   const params = Object.keys(others).length > 0 ? `, \`${JSON.stringify(others)}\`` : "";
   const groups = Object.entries(result.by).map(([field, all]) => [field, ...shownGroups(all)] as const);

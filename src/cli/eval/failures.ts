@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { UsageError } from "../command.ts";
 import { csvLine } from "../csv.ts";
 import { idOf } from "../subjects.ts";
-import { comparedSpans, type Measurement, topLabel } from "./measure.ts";
+import { comparedSpans, type Measured, topLabel } from "./measure.ts";
 
 /** A text whose verdict differs from its label. */
 interface WrongText {
@@ -58,12 +58,12 @@ export function checkFailuresName(file: string): void {
 }
 
 /** Writes the texts whose verdicts differ from their labels. */
-export async function writeFailures(file: string, measurements: readonly Measurement[]): Promise<void> {
+export async function writeFailures(file: string, measurements: readonly Measured[]): Promise<void> {
   await writeFile(file, (WRITERS[endOf(file)] as (typeof WRITERS)[string])(measurements.flatMap(wrongTexts)));
 }
 
 /** Writes a report in the format of JUnit, with a test case for each text, as CI systems read it. */
-export async function writeJUnit(file: string, measurements: readonly Measurement[]): Promise<void> {
+export async function writeJUnit(file: string, measurements: readonly Measured[]): Promise<void> {
   const suites = measurements.map((measurement) => {
     const { result, outcomes } = measurement;
     const wrong = new Map(wrongTexts(measurement).map((one) => [one.row, one]));
@@ -84,7 +84,7 @@ export async function writeJUnit(file: string, measurements: readonly Measuremen
   await writeFile(file, `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("")}</testsuites>\n`);
 }
 
-function wrongTexts({ evaluation, result, outcomes }: Measurement): WrongText[] {
+function wrongTexts({ evaluation, result, outcomes }: Measured): WrongText[] {
   const { spans: types, otherwise } = evaluation;
   return outcomes.flatMap((outcome, index): WrongText[] => {
     const { row, failed, positive, score, probability, findings } = outcome;

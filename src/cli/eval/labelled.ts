@@ -103,13 +103,13 @@ async function comparesWithPrompt(type: string): Promise<boolean> {
 /**
  * Reads a file of labelled texts.
  *
- * @param scanner the type of the scanner to measure, which may need prompts.
+ * @param scanner the type of the scanner to measure, which may need prompts; undefined if none does.
  * @param needs with `nothing`, a line may also be a string.
  * @throws UsageError with the number of the invalid line, and for a file without rows.
  */
 export async function readLabelled(
   path: string,
-  scanner: string,
+  scanner: string | undefined,
   names: FieldNames = {},
   needs: RequiredField = "label",
 ): Promise<LabelledText[]> {
@@ -119,7 +119,7 @@ export async function readLabelled(
     ...(needs === "label" ? [{ names: [labelField], option: "--label" } as const] : []),
   ];
   const rows: LabelledText[] = [];
-  const needsPrompt = await comparesWithPrompt(scanner);
+  const needsPrompt = scanner !== undefined && (await comparesWithPrompt(scanner));
   for await (const { number, read } of valuesOf(path, { requiredColumns })) {
     try {
       const value = read();

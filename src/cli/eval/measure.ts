@@ -6,8 +6,8 @@ import { SOURCES, type Source } from "../../scan/source.ts";
 import { createScanner, scannerClasses } from "../../scanners/catalog.ts";
 import { codePointOffsets } from "../../text/offsets.ts";
 import { UsageError } from "../command.ts";
-import { Progress } from "../progress.ts";
 import { ALL, type LabelledText, positiveTest } from "./labelled.ts";
+import { mapRows } from "./map-rows.ts";
 import {
   type BinaryFigures,
   binaryFigures,
@@ -20,8 +20,6 @@ import {
   type TypedSpan,
 } from "./metrics.ts";
 
-/** The number of concurrent scans, as in a busy server. */
-const CONCURRENCY = 16;
 /** The fields by which figures are grouped by default; the first that the texts have. */
 const SOURCE_FIELDS = ["source", "set"];
 /** The field with the language. Figures of spans are grouped by it too. */
@@ -49,17 +47,24 @@ export type Evaluation = z.output<typeof evaluationSchema>;
 
 export type Figures = BinaryFigures | LabelFigures | SpanFigures;
 
-/** The figures of a scanner on a file. */
+/** How the texts of an evaluation are compared with their labels: by spans, by labels, or by whether they fail. */
+export type Comparison = Pick<Evaluation, "spans" | "otherwise">;
+
+/** Figures on the texts of a file. */
 export interface Result {
   name: string;
-  scanner: string;
   side: Side;
-  params: Record<string, unknown>;
   file: string;
   textsPerSecond: number;
   all: Figures;
   /** Figures by fields and their values: `{ set: { chat: {...} } }`. */
   by: Record<string, Record<string, Figures>>;
+}
+
+/** The figures of a scanner on a file. */
+export interface ScannerResult extends Result {
+  scanner: string;
+  params: Record<string, unknown>;
 }
 
 /** A text and the verdict on it. */
@@ -68,11 +73,17 @@ export interface JudgedText extends Omit<Outcome, "positive"> {
   findings: readonly Finding[];
 }
 
-/** The figures of an evaluation and the outcomes behind them. */
-export interface Measurement {
-  evaluation: Evaluation;
+/** The outcomes of an evaluation. */
+export interface Measured {
+  evaluation: Comparison;
   result: Result;
   outcomes: (Outcome & JudgedText)[];
+}
+
+/** The figures of a scanner and the outcomes behind them. */
+export interface Measurement extends Measured {
+  evaluation: Evaluation;
+  result: ScannerResult;
 }
 
 /** The side of a scanner: the named one, or the first that it has. */
@@ -89,35 +100,15 @@ export function sideOf(scanner: string, side: string | undefined): Side {
  */
 export async function judge(scanner: Scanner, rows: readonly LabelledText[], source?: Source): Promise<JudgedText[]> {
   await scanner.load?.();
-  const progress = new Progress(rows.length, false);
-  const judged = new Array<JudgedText>(rows.length);
-  let next = 0;
-  const work = async () => {
-    while (next < rows.length) {
-      const index = next++;
-      const row = rows[index] as LabelledText;
-      const verdict = checkedVerdict(
-        scanner,
-        row.text,
-        await scanner.scan(row.text, { prompt: row.prompt, ...(source ? { source } : {}) }),
-      );
-      const { isValid, score, probability, findings } = verdict;
-      judged[index] = {
-        row,
-        failed: !isValid,
-        score,
-        ...(probability === undefined ? {} : { probability }),
-        findings,
-      };
-      progress.step();
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  } finally {
-    next = rows.length;
-    progress.clear();
-  }
+  const judged = await mapRows(rows, async (row): Promise<JudgedText> => {
+    const verdict = checkedVerdict(
+      scanner,
+      row.text,
+      await scanner.scan(row.text, { prompt: row.prompt, ...(source ? { source } : {}) }),
+    );
+    const { isValid, score, probability, findings } = verdict;
+    return { row, failed: !isValid, score, ...(probability === undefined ? {} : { probability }), findings };
+  });
   // A scanner with probabilities gives none for a text with nothing to judge. That counts as 0.
   return judged.some(({ probability }) => probability !== undefined)
     ? judged.map((item) => ({ ...item, probability: item.probability ?? 0 }))
@@ -182,7 +173,10 @@ function figuresOf(
 }
 
 /** The fields by which the figures are grouped. */
-function fieldsOf({ by, spans }: Evaluation, [first]: readonly LabelledText[]): readonly string[] {
+export function fieldsOf(
+  { by, spans }: Pick<Evaluation, "by" | "spans">,
+  [first]: readonly LabelledText[],
+): readonly string[] {
   const has = (field: string) => first?.fields[field] !== undefined;
   return (
     by ?? [
@@ -193,7 +187,7 @@ function fieldsOf({ by, spans }: Evaluation, [first]: readonly LabelledText[]): 
 }
 
 /** Outcomes by the value of a field, sorted by it. Rows without the field are left out. */
-function groupsOf(outcomes: readonly (Outcome & JudgedText)[], field: string): [string, (Outcome & JudgedText)[]][] {
+export function groupsOf<Item extends JudgedText>(outcomes: readonly Item[], field: string): [string, Item[]][] {
   const groups = group(outcomes, ({ row }) => String(row.fields[field] ?? ""));
   return [...groups].filter(([value]) => value !== "").sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -38,6 +38,12 @@ export interface BinaryFigures {
   ece?: number;
 }
 
+/** Figures of verdicts alone. */
+export type VerdictFigures = Pick<
+  BinaryFigures,
+  "rows" | "positives" | "accuracy" | "precision" | "recall" | "f1" | "falsePositives"
+>;
+
 /** Figures of a scanner that labels texts. */
 export interface LabelFigures {
   rows: number;
@@ -84,34 +90,49 @@ export function ranksOf(outcomes: readonly Outcome[], positive: boolean): Float6
  *   whole file, because all groups share one threshold.
  */
 export function binaryFigures(outcomes: readonly Outcome[], harmless = ranksOf(outcomes, false)): BinaryFigures {
-  const count = (test: (outcome: Outcome) => boolean) => outcomes.filter(test).length;
-  const hits = count(({ positive, failed }) => positive && failed);
-  const alarms = count(({ positive, failed }) => !positive && failed);
   const ranks = ranksOf(outcomes, true);
-  const positives = ranks.length;
-  const negatives = outcomes.length - positives;
-  // If all texts are of one class, precision and F1 tell the class and nothing about the scanner.
-  const hasBothClasses = positives > 0 && negatives > 0;
   const recallAt = (rate: number) =>
     harmless.length * rate < 1 - ROUNDING_ERROR
       ? undefined
-      : share(countAbove(ranks, thresholdAt(harmless, rate)), positives);
-  const figures = {
-    precision: hasBothClasses ? share(hits, hits + alarms) : undefined,
-    recall: share(hits, positives),
-    f1: hasBothClasses ? share(2 * hits, hits + alarms + positives) : undefined,
-    falsePositives: share(alarms, negatives),
-    auc: auc(ranks, harmless),
-    recallAt1In100: recallAt(0.01),
-    recallAt1In1000: recallAt(0.001),
-    ece: calibrationError(outcomes),
+      : share(countAbove(ranks, thresholdAt(harmless, rate)), ranks.length);
+  return {
+    ...verdictFigures(outcomes),
+    ...known({
+      auc: auc(ranks, harmless),
+      recallAt1In100: recallAt(0.01),
+      recallAt1In1000: recallAt(0.001),
+      ece: calibrationError(outcomes),
+    }),
   };
+}
+
+/** The figures of a check that passes or fails texts and ranks none. */
+export function verdictFigures(outcomes: readonly Pick<Outcome, "positive" | "failed">[]): VerdictFigures {
+  const count = (test: (outcome: Pick<Outcome, "positive" | "failed">) => boolean) => outcomes.filter(test).length;
+  const hits = count(({ positive, failed }) => positive && failed);
+  const alarms = count(({ positive, failed }) => !positive && failed);
+  const positives = count(({ positive }) => positive);
+  const negatives = outcomes.length - positives;
+  // If all texts are of one class, precision and F1 tell the class and nothing about the scanner.
+  const hasBothClasses = positives > 0 && negatives > 0;
   return {
     rows: outcomes.length,
     positives,
     accuracy: (hits + negatives - alarms) / outcomes.length,
-    ...Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined)),
+    ...known({
+      precision: hasBothClasses ? share(hits, hits + alarms) : undefined,
+      recall: share(hits, positives),
+      f1: hasBothClasses ? share(2 * hits, hits + alarms + positives) : undefined,
+      falsePositives: share(alarms, negatives),
+    }),
   };
+}
+
+/** The figures that have a value. */
+function known(figures: Record<string, number | undefined>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(figures).filter((entry): entry is [string, number] => entry[1] !== undefined),
+  );
 }
 
 /** The figures of a check that names a label. */
@@ -148,8 +169,7 @@ export function spanFigures(
     const total = (field: "spans" | "found" | "hits") => some.reduce((sum, count) => sum + count[field], 0);
     const [spans, found, hits] = [total("spans"), total("found"), total("hits")];
     const shares = { precision: share(hits, found), recall: share(hits, spans), f1: share(2 * hits, spans + found) };
-    const known = Object.entries(shares).filter(([, value]) => value !== undefined);
-    return { rows: outcomes.length, spans, found, ...Object.fromEntries(known) };
+    return { rows: outcomes.length, spans, found, ...known(shares) };
   };
   const types = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => [type, figures([count])]);
   return { ...figures([...counts.values()]), types: Object.fromEntries(types) };

@@ -5,6 +5,11 @@ import { labelledOptions } from "./labelled.ts";
 export const evalOptions = {
   ...labelledOptions,
   scanner: { ...labelledOptions.scanner, help: "a scanner to measure; may be repeated" },
+  config: {
+    type: "string",
+    value: "FILE",
+    help: "measure the verdicts of a configuration, and of each of its scanners",
+  },
   otherwise: {
     type: "string",
     value: "LABEL",

@@ -30,7 +30,7 @@ export async function fileTasks(
   choices: readonly ScannerChoice[],
 ): Promise<EvaluationTask[]> {
   if (more !== undefined) throw new UsageError(`unexpected argument ${more}`);
-  if (path === undefined) throw new UsageError("give a file of labelled texts and --scanner, or --suite");
+  if (path === undefined) throw new UsageError("give a file of labelled texts and --scanner or --config, or --suite");
   const suiteOnly = (["data", "only"] as const).find((name) => values[name] !== undefined);
   if (suiteOnly) {
     throw new UsageError(
@@ -38,7 +38,7 @@ export async function fileTasks(
     );
   }
   const { side, otherwise, spans, positive: positives, negative: negatives, by } = values;
-  if (choices.length === 0) throw new UsageError("--scanner is missing: the scanner to measure");
+  if (choices.length === 0) throw new UsageError("--scanner is missing: the scanner to measure; or give --config");
   if ([positives, negatives, otherwise, spans].filter(Boolean).length > 1) {
     throw new UsageError("give one of --positive, --negative, --otherwise, --spans");
   }
