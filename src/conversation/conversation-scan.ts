@@ -442,7 +442,7 @@ class ConversationScan {
     const entries = vault.entries();
     if (entries.length === 0) return;
     const texts = this.#conversation.texts.filter(
-      ({ source }) => mayHoldRestoredValues(source) && !this.#lists.off.has(source),
+      ({ source }) => mayHoldKnownValues(source) && !this.#lists.off.has(source),
     );
     const current = texts.map((text) => strings.get(text) ?? stringsOf(text));
     const replaced = await placeholdersFor(entries, { signal })(current.flat());
@@ -456,9 +456,12 @@ class ConversationScan {
   }
 }
 
-/** Whether a text may contain restored values: an answer, or a tool result that was made from one. */
-function mayHoldRestoredValues(source: Source): boolean {
-  return source === "assistant" || source === "tool_call" || source === "tool";
+/**
+ * Whether a text may contain values of the vault: an answer or a tool result, in which they were restored, or the text of a developer, who
+ * may have put the data of a user into it.
+ */
+function mayHoldKnownValues(source: Source): boolean {
+  return source !== "user" && source !== "tool_definition";
 }
 
 /** Keeps the checks whose results count, and those that threw. The other scanners only rewrite. */

@@ -63,6 +63,11 @@ export class TextChannels {
     return events;
   }
 
+  /** The keys of the open texts that begin with `prefix`. */
+  keys(prefix: string): string[] {
+    return [...this.#open.keys()].filter((key) => key.startsWith(prefix));
+  }
+
   /** About how many characters of memory the texts take. */
   get heldChars(): number {
     return this.#heldChars;

@@ -25,7 +25,7 @@ import { proxyErrors } from "./errors.ts";
 import { nodeHeaders, replyHeaders, requestHeaders } from "./headers.ts";
 import { isOwnRoute, OWN_PATHS, ownRoutes } from "./own-routes.ts";
 import { credentialHeaders, type ProxyGuard, type ProxySettings } from "./settings.ts";
-import { UpstreamClient } from "./upstream-client.ts";
+import { answerFault, UpstreamClient } from "./upstream-client.ts";
 import { findTarget } from "./upstreams.ts";
 
 /** The part of a configuration that the proxy itself uses. */
@@ -163,6 +163,13 @@ async function forwardCall(
   if (plan.kind === "passed") {
     const body = requestBody as Readable | undefined;
     const response = await client.send({ url: target.url, method, headers, body, signal });
+    const { statusCode = 0, headers: received } = response;
+    // Its encoding does not matter, because guard does not read it.
+    const fault = answerFault(statusCode, { location: received.location, encoding: undefined });
+    if (fault !== undefined) {
+      response.destroy();
+      throw new GuardError("GUARD_UPSTREAM", fault);
+    }
     reply.code(response.statusCode as number).headers(nodeHeaders(replyHeaders(response.rawHeaders)));
     return sendStream(reply, response, proxied);
   }

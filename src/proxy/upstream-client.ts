@@ -131,7 +131,8 @@ export function answerFault(
   if (status >= 300 && status < 400 && location !== undefined) {
     return "The upstream redirects to another address: configure the proxy with that address.";
   }
-  if (encoding.toLowerCase() !== "identity") {
+  // guard does not read errors.
+  if (status < 400 && encoding.toLowerCase() !== "identity") {
     return "The upstream has compressed its response, despite Accept-Encoding: identity.";
   }
   return;

@@ -481,6 +481,14 @@ describe("values that were restored in an answer", () => {
     ]);
   });
 
+  it("are replaced in the text of a developer too", async () => {
+    const system = (content: string): Message => ({ role: "system", content });
+    expect(await sent([system("You write for ann@example.org."), user("Hello.")])).toEqual([
+      system("You write for [REDACTED_EMAIL_ADDRESS_1]."),
+      user("Hello."),
+    ]);
+  });
+
   it("are replaced in an answer alone too, without effect on the verdict", async () => {
     const messages = [user("Who wrote?"), assistant("It was bob@example.org."), user("Thanks.")];
     const report = await scanConversation([new Anonymize({ recognizerConf: [] })], messages, { vault: known() });

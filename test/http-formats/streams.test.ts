@@ -204,6 +204,62 @@ describe("guarded streams", () => {
     expect(text).toContain('"finish_reason":"content_filter"');
   });
 
+  it("release the text that is held back before an error of the upstream", async () => {
+    const error = { error: { message: "overloaded", type: "server_error" } };
+    const events = eventsOf(await (await ask(sse([chunk("one two"), error], ""), { wait: 60_000 }).reply).text());
+    expect(
+      contentOf(
+        `${events
+          .slice(0, 2)
+          .map(({ data }) => `data: ${data}\n\n`)
+          .join("")}`,
+      ),
+    ).toBe("ONE TWO");
+    expect(events[2]?.data).toBe(JSON.stringify(error));
+  });
+
+  it("release the end of the reasoning before the answer", async () => {
+    const thought = (reasoning_content: string) => ({ id: "1", choices: [{ index: 0, delta: { reasoning_content } }] });
+    const events = [thought("I should "), thought("think"), chunk("Well, "), chunk("yes", 0, "stop")];
+    const text = await (await ask(sse(events), { wait: 60_000 }).reply).text();
+    const deltas = eventsOf(text)
+      .filter(({ data }) => data !== "[DONE]")
+      .map(({ data }) => JSON.parse(data).choices[0].delta)
+      .filter((delta) => Object.values(delta).some((value) => value !== ""));
+    expect(deltas).toEqual([
+      { reasoning_content: "I SHOULD " },
+      { reasoning_content: "THINK" },
+      { content: "WELL, " },
+      { content: "YES" },
+    ]);
+  });
+
+  it("forward a chunk without choices, such as one with the usage", async () => {
+    const usage = { id: "1", object: "chat.completion.chunk", usage: { total_tokens: 3 } };
+    const text = await (await ask(sse([usage, chunk("one", 0, "stop")])).reply).text();
+    expect(eventsOf(text)[0]?.data).toBe(JSON.stringify(usage));
+    expect(contentOf(text.slice(text.indexOf("\n\n")))).toBe("ONE");
+    const unknown = { ...usage, note: "please stop now" };
+    await expect((await ask(sse([unknown])).reply).text()).rejects.toThrow("blocked");
+  });
+
+  it("keep calls with the same index and other ids apart", async () => {
+    const call = (id: string, name: string, args: string) => ({
+      id: "1",
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id, function: { name, arguments: args } }] } }],
+    });
+    const more = {
+      id: "1",
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: "}" } }] } }],
+    };
+    const events = sse([call("a", "f", '{"x":1}'), call("b", "g", '{"y":2'), more, chunk("", 0, "tool_calls")]);
+    const [first] = eventsOf(await (await ask(events).reply).text());
+    expect(JSON.parse(first?.data as string).choices[0].delta.tool_calls).toEqual([
+      { index: 0, id: "a", function: { name: "f", arguments: '{"x":1}' } },
+      { index: 1, id: "b", function: { name: "g", arguments: '{"y":2}' } },
+    ]);
+  });
+
   it("release the rest if upstream ends without a last event", async () => {
     const text = await (await ask([`data: ${JSON.stringify(chunk("one two"))}`], { wait: 60_000 }).reply).text();
     expect(contentOf(text)).toBe("ONE TWO");

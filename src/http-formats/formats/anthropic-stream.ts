@@ -44,7 +44,8 @@ export class AnthropicStream extends StreamGuard {
       case "ping":
         return [await this.#checkEvent(event, data)];
       case "error":
-        return [event];
+        // Clients stop at an error, so the text that is held back precedes it.
+        return [...(await this.channels.end()), event];
       default:
         await checkAnswer(this.call, [{ texts: findSlots(data), separator: "\n" }]);
         return [jsonEvent(data, event)];

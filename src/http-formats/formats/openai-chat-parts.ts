@@ -31,6 +31,12 @@ export function readChoices(body: Json): Json[] {
   return recordsOf(choices, "A choice of the answer is not an object.");
 }
 
+/** Reads the choices of a chunk of a stream. A chunk may have none, such as one with the usage; `error` if it is an error instead. */
+export function readChunkChoices(chunk: Json): Json[] | "error" {
+  if (chunk.choices !== undefined && chunk.choices !== null) return readChoices(chunk);
+  return isRecord(chunk.error) ? "error" : [];
+}
+
 /** Fields of a choice, and of a body or chunk, with readers of their own. */
 const CHOICE_FIELDS = parseNames("message delta logprobs finish_reason");
 const BODY_FIELDS = parseNames("choices error prompt_logprobs");

@@ -11,7 +11,7 @@ import {
   clearLogprobs,
   findExtraTexts,
   readCalls,
-  readChoices,
+  readChunkChoices,
   recordsOf,
 } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
@@ -27,6 +27,8 @@ export class ChatStream extends StreamGuard {
   readonly #held = new Map<number, CallAssembler>();
   /** The choices that have started and not ended. */
   readonly #running = new Set<number>();
+  /** The choices whose content has begun. */
+  readonly #begun = new Set<number>();
   /** The latest texts beside the deltas, and the texts that were forwarded instead. */
   #extras: { given: readonly string[]; shown: readonly string[] } = { given: [], shown: [] };
   /** The fields of every chunk, such as id and model. */
@@ -41,9 +43,11 @@ export class ChatStream extends StreamGuard {
     if (event.data === undefined) return [event];
     if (isDone(event.data)) return [...(await this.finish()), event];
     const chunk = parseObject(event.data);
-    const all = readChoices(chunk);
-    if (!Array.isArray(chunk.choices)) return [event];
+    const all = readChunkChoices(chunk);
+    // Clients stop at an error, so the text that is held back precedes it.
+    if (all === "error") return [...(await this.channels.end()), event];
     await this.#checkExtras(findExtraTexts(chunk, all));
+    if (!Array.isArray(chunk.choices)) return [jsonEvent(chunk, event)];
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     this.setKept("chunk", event.data.length);
@@ -115,9 +119,13 @@ export class ChatStream extends StreamGuard {
     if (delta) {
       const holds = this.#hold(index, delta);
       const slots = findSlots(delta, undefined, HELD_FIELDS);
-      for (const { keys, text, set } of slots) {
+      const names = slots.map(({ keys }) => `${index}/${channelPath(delta, keys)}/`);
+      if (slots.some(({ keys: [field], text }) => field === "content" && text !== "")) {
+        events.push(...(await this.#endReasoning(index, names)));
+      }
+      for (const [position, { keys, text, set }] of slots.entries()) {
         const createChunk = (text: string) => this.#chunk(index, keepPath(delta, keys, text) as Json);
-        const released = await this.channels.push(`${index}/${channelPath(delta, keys)}/`, text, createChunk);
+        const released = await this.channels.push(names[position] as string, text, createChunk);
         if (isLast && released !== "") events.push(createChunk(released));
         set(isLast ? "" : released);
         if (released !== "") isEmpty = false;
@@ -131,6 +139,22 @@ export class ChatStream extends StreamGuard {
       events.push(...(await this.channels.end(`${index}/`)), ...(await this.#releaseCalls(index)));
     }
     return { events, isEmpty };
+  }
+
+  /**
+   * Ends the texts that precede the content of a choice, when the content begins: clients show the reasoning first. Only once, because a text
+   * that goes on later would be scanned in parts.
+   *
+   * @param continued the texts that the same delta continues.
+   */
+  async #endReasoning(index: number, continued: readonly string[]): Promise<SseEvent[]> {
+    if (this.#begun.has(index)) return [];
+    this.#begun.add(index);
+    const events: SseEvent[] = [];
+    for (const name of this.channels.keys(`${index}/`)) {
+      if (!continued.includes(name)) events.push(...(await this.channels.end(name)));
+    }
+    return events;
   }
 
   /** Moves the pieces of tool calls from a delta to the assembler, and returns whether there were any. */
@@ -171,13 +195,15 @@ export class ChatStream extends StreamGuard {
 
 /** Assembles the tool calls of a choice from their pieces. */
 class CallAssembler {
-  readonly #calls = new Map<unknown, Json>();
+  readonly #calls: Json[] = [];
+  /** The latest call with an index or an id. */
+  readonly #latest = new Map<unknown, Json>();
   #legacy: Json | undefined;
 
   /** The assembled calls as a delta. */
   get delta(): Json {
     return {
-      ...(this.#calls.size > 0 && { tool_calls: [...this.#calls.values()] }),
+      ...(this.#calls.length > 0 && { tool_calls: this.#calls }),
       ...(this.#legacy && { function_call: this.#legacy }),
     };
   }
@@ -185,10 +211,13 @@ class CallAssembler {
   /** Adds a piece of a call, and returns how many characters the calls have grown. */
   add(piece: Json): number {
     // A call without an index is complete.
-    const key = piece.index ?? piece.id ?? this.#calls.size;
-    const call = this.#calls.get(key);
-    if (call) return mergePiece(call, piece);
-    this.#calls.set(key, piece);
+    const key = piece.index ?? piece.id ?? this.#calls.length;
+    const call = this.#latest.get(key);
+    // Some servers give all calls the index 0, and each an id of its own.
+    if (call && (!piece.id || !call.id || piece.id === call.id)) return mergePiece(call, piece);
+    if (call) piece.index = this.#calls.length;
+    this.#calls.push(piece);
+    this.#latest.set(key, piece);
     return sizeOf(piece);
   }
 

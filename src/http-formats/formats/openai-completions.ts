@@ -4,7 +4,7 @@ import type { Format, FormatOptions, Json, TextSlot } from "../format.ts";
 import { findSlots, parseNames, parseObject, slotAt, textAt, watchSlot } from "../slots.ts";
 import { isDone, jsonEvent, type SseEvent } from "../sse.ts";
 import { StreamGuard } from "../stream-guard.ts";
-import { clearLogprobs, findExtraTexts, readChoices } from "./openai-chat-parts.ts";
+import { clearLogprobs, findExtraTexts, readChoices, readChunkChoices } from "./openai-chat-parts.ts";
 import { openaiErrors } from "./openai-errors.ts";
 
 /** The fields of a choice with a reader. */
@@ -80,9 +80,10 @@ class CompletionStream extends StreamGuard {
     if (event.data === undefined) return [event];
     if (isDone(event.data)) return [...(await this.finish()), event];
     const chunk = parseObject(event.data);
-    const all = readChoices(chunk);
-    if (!Array.isArray(chunk.choices)) return [event];
+    const all = readChunkChoices(chunk);
+    if (all === "error") return [...(await this.finish()), event];
     await checkAnswer(this.call, [{ texts: findExtraTexts(chunk, all, CHOICE_FIELDS), separator: "\n" }]);
+    if (!Array.isArray(chunk.choices)) return [jsonEvent(chunk, event)];
     const { choices: _, usage: __, ...frame } = chunk;
     this.#frame = frame;
     this.setKept("chunk", event.data.length);

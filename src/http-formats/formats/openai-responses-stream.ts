@@ -113,7 +113,7 @@ export class ResponseStream extends StreamGuard {
       return [];
     }
     if (START_EVENTS.has(type) || END_EVENTS.has(type)) return this.#handleResponse(type, event, data);
-    if (type === "error") return [event];
+    if (type === "error") return [...(await this.channels.end()), event];
     const key = channelKey(data, type);
     if (type.endsWith(".delta") && typeof data.delta === "string") return this.#delta(key, event, data, type);
     if (type.endsWith("part.added")) {

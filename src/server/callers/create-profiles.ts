@@ -65,6 +65,9 @@ export function createProfiles(config: Config, options: ProfilesOptions): Create
   });
 }
 
+/** The settings that a profile inherits if it has none of its own. */
+const INHERITED = /^(?:app|conversation)\./;
+
 /** Puts the name of a profile before the paths of errors in its settings. The paths of its scanners have it already. */
 function withProfileName<T>({ name }: ProfileConfig, create: () => T): T {
   try {
@@ -72,7 +75,12 @@ function withProfileName<T>({ name }: ProfileConfig, create: () => T): T {
   } catch (error) {
     if (!(error instanceof GuardValidationError) || name === MAIN_PROFILE) throw error;
     const issues = error.issues.map(({ path, message }) =>
-      path.startsWith("app.") ? { path: `profiles.${name}.${path}`, message } : { path, message },
+      INHERITED.test(path)
+        ? {
+            path: `profiles.${name}.${path}`,
+            message: `${message} (the profile inherits settings that it does not have)`,
+          }
+        : { path, message },
     );
     throw new GuardValidationError(issues, { cause: error });
   }

@@ -145,15 +145,20 @@ async function handleStream(app: FastifyInstance, call: StreamCall): Promise<Fas
   }
 }
 
+/** Fields of an output that the first line does not have. */
+const UNREAD = {
+  output: 'the first line has none: send it in further lines, {"text": "..."}',
+  tool_calls: "streams have none: check them with /analyze/output when the answer is complete",
+};
+
 /** Reads and validates the first line of a body. */
 async function readStart(request: FastifyRequest, lines: JsonLines): Promise<Start> {
   const first = await lines.next();
   const start = assertShape(request, START, first?.value ?? null) as Start;
-  if (!("output" in start)) return start;
   // An unknown field would be reported in the coverage only, and the client would take its output for scanned.
-  throw new GuardValidationError([
-    { path: "output", message: 'the first line has none: send it in further lines, {"text": "..."}' },
-  ]);
+  const issues = Object.entries(UNREAD).flatMap(([path, message]) => (path in start ? [{ path, message }] : []));
+  if (issues.length > 0) throw new GuardValidationError(issues);
+  return start;
 }
 
 /** Returns a body in JSON. Fastify validates it only if the request has a content type, which it may lack together with a body. */

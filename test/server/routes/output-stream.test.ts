@@ -95,10 +95,13 @@ describe("POST /analyze/output/stream", () => {
     });
   });
 
-  it("refuses an output in the first line, which nobody would scan", async () => {
+  it.each([
+    ["output", "a zebra"],
+    ["tool_calls", [{ id: "a", type: "function", function: { name: "f", arguments: '{"x": "a zebra"}' } }]],
+  ])("refuses %s in the first line, which nobody would scan", async (field, value) => {
     const { post } = await testServer({ output: [wordScanner("zebra")] });
-    const reply = await post("/analyze/output/stream", lines({ prompt: "", output: "a zebra" }), NDJSON);
-    expect([reply.statusCode, reply.json().errors[0].pointer]).toEqual([422, "/output"]);
+    const reply = await post("/analyze/output/stream", lines({ prompt: "", [field]: value }), NDJSON);
+    expect([reply.statusCode, reply.json().errors[0].pointer]).toEqual([422, `/${field}`]);
   });
 
   it("restores values that a request replaced", async () => {
