@@ -317,10 +317,15 @@ def train_network(
     return ExitNetwork(*(array.contiguous().numpy() for array in arrays), above - network.doubt.bias.item())
 
 
-def add(model: ExportedModel, graph: Path, place: ExitConfig, ids: Mapping[str, Ids], seed: int) -> None:
-    """Inserts an exit into a graph. It learns from training texts; calibration texts and other training texts determine its threshold."""
-    learnt = read(model, place, ids["train"][:LEARNT])
-    held = read(model, place, [*ids["calibration"], *ids["train"][LEARNT:]][:HELD_OUT])
+def add(
+    model: ExportedModel, graph: Path, place: ExitConfig, ids: Mapping[str, Ids], seed: int, counts: Sequence[int]
+) -> None:
+    """Inserts an exit into a graph. It learns from training texts; calibration texts and other training texts determine its threshold.
+
+    `counts` are the numbers of both.
+    """
+    learnt = read(model, place, ids["train"][:counts[0]])
+    held = read(model, place, [*ids["calibration"], *ids["train"][counts[0] :]][: counts[1]])
     limit = float(logit(place.doubtful))
     exits = {
         name: train_network((learnt[0], learnt[1][name]), (held[0], held[1][name]), limit, seed, name)
@@ -344,6 +349,14 @@ def run(
     """
     parser.add_argument("--model", required=True, type=Path, help="folder of a model")
     parser.add_argument("--out", required=True, type=Path, help="folder for the changed model")
+    parser.add_argument(
+        "--texts",
+        type=int,
+        nargs=2,
+        default=(LEARNT, HELD_OUT),
+        metavar=("LEARNT", "HELD_OUT"),
+        help="number of training texts of the networks, and of texts that determine their thresholds",
+    )
     args = parser.parse_args()
     trainer.fix_seeds(args.seed, args.threads)
     shutil.copytree(args.model, args.out, dirs_exist_ok=True)
@@ -351,7 +364,7 @@ def run(
     # In random order, because only the first ones are used.
     shuffled = random.Random(args.seed)
     ids = {split: shuffled.sample(found, len(found)) for split, found in ids_of(args, model.tokenizer).items()}
-    add(model, args.out / "model.onnx", place, ids, args.seed)
+    add(model, args.out / "model.onnx", place, ids, args.seed, args.texts)
     path = args.out / "config.json"
     config = json.loads(path.read_text("utf-8"))
     for head in config["guard"]["heads"]:

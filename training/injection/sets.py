@@ -282,6 +282,16 @@ OWN = {
     "famous_in_json": 6,
     "famous_in_documents": 6,
     "famous_by_users": 5,
+    "asks_for_rules_ninth_hand": 4,
+    "bare_switches_ninth_hand": 4,
+    "very_short_scripts_ninth_hand": 4,
+    "elaborate_requests_ninth_hand": 4,
+    "prompt_talk_in_data_ninth_hand": 4,
+    "tools_and_skills_ninth_hand": 4,
+    "subtle_planted_ninth_hand": 4,
+    "latin_letters_tenth_hand": 4,
+    "mails_and_chats_tenth_hand": 4,
+    "documents_and_code_tenth_hand": 4,
 }
 # Our files that are only for evaluation.
 HELD_OUT = held_out_files("injection")
@@ -289,7 +299,7 @@ HELD_OUT = held_out_files("injection")
 OWN_DOCUMENTS = {"documents", "agents", "quiet_orders", "tool_results", "long_harmless"}
 
 # The files of definitions of tools.
-DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand", "tool_definitions_eighth_hand"}
+DEFINITIONS = {"tool_definitions", "tool_definitions_second_hand", "tool_definitions_eighth_hand", "tools_and_skills_ninth_hand"}
 
 
 def own(name: str) -> Spec:
