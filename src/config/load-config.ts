@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import { z } from "zod";
 import type { Side } from "../scan/scanner.ts";
-import { isDefinedScanner } from "../scanners/definition.ts";
+import { isDefinedScanner, type ScannerClass } from "../scanners/definition.ts";
 import type { Environment } from "../support/environment.ts";
 import { GuardValidationError } from "../support/errors.ts";
 import { isRecord } from "../support/is-record.ts";
@@ -128,7 +129,8 @@ function listHolders(config: unknown): [holder: Record<string, unknown>, prefix:
 function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: ReadonlyMap<string, unknown>): void {
   const found = findClass(side, entry.type, prefix);
   withPrefix(`${prefix}.params`, () => {
-    const camel = fromSnakeCase(found.options, entryParams({ ...entry, params: entry.params ?? {} }));
+    const given = fromSnakeCase(found.options, entryParams({ ...entry, params: entry.params ?? {} }));
+    const camel = withoutNone(found.options, given as Record<string, unknown>);
     const params = coerceExpanded(found.options, camel, paths, `${prefix}.params`);
     parseOptions(found.options, params, "snake_case");
     entry.params = params as Record<string, unknown>;
@@ -136,6 +138,22 @@ function checkParams(side: Side, entry: ScannerEntry, prefix: string, paths: Rea
     delete entry.name;
     delete entry.mode;
   });
+}
+
+/**
+ * Leaves out the parameters that are null and may be absent, as llm-guard writes its defaults. A null for a number or a boolean stays and is an
+ * error: its author may believe that a threshold is set.
+ */
+function withoutNone(options: ScannerClass["options"], given: Record<string, unknown>): Record<string, unknown> {
+  const shape: Readonly<Record<string, z.core.$ZodType>> = options.shape;
+  return Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => {
+      const option = shape[name];
+      if (value !== null || option === undefined || z.safeParse(option, null).success) return true;
+      const absent = z.safeParse(option, undefined);
+      return !absent.success || typeof absent.data === "number" || typeof absent.data === "boolean";
+    }),
+  );
 }
 
 /**

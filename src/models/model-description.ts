@@ -10,6 +10,8 @@ export interface ModelDescription {
   model: string;
   /** Whether the model is on this machine. Otherwise `load` downloads it. */
   here: boolean;
+  /** Whether it is the path of a folder or file on this machine that is no model. */
+  isIncomplete?: boolean;
   /** The size of all files of its folder in bytes. */
   size?: number;
   license?: string;
@@ -21,7 +23,9 @@ export interface ModelDescription {
 export function describeModel(model: string, engine: Engine): ModelDescription {
   const folder = folderOf(model, engine);
   const path = folder === undefined ? undefined : join(folder, "config.json");
-  if (folder === undefined || path === undefined || !existsSync(path)) return { model, here: false };
+  if (folder === undefined || path === undefined || !existsSync(path)) {
+    return { model, here: false, ...(existsSync(model) ? { isIncomplete: true } : {}) };
+  }
   const config: unknown = JSON.parse(readFileSync(path, "utf8"));
   const { guard, license } = isRecord(config) ? config : {};
   const own = isRecord(guard) ? guard : {};

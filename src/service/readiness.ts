@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { NamedScanner } from "../scan/named-scanners.ts";
 import { closedError, GuardError } from "../support/errors.ts";
 import { awaitInOrder } from "../support/promises.ts";
@@ -14,6 +15,8 @@ export class Readiness {
   #error: GuardError | undefined;
 
   constructor(scanners: readonly NamedScanner[], options: ScanServiceOptions) {
+    // Each scanner listens while it loads. By default, Node.js warns about a leak from the eleventh listener on.
+    setMaxListeners(0, this.#closed.signal);
     this.#scanners = scanners;
     this.#options = options;
     this.#error = options.lazyLoad

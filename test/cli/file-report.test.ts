@@ -123,6 +123,22 @@ output_scanners:
   });
 });
 
+it("reports a folder that is no model, such as one of PyTorch", async () => {
+  const notes = await report(`input_scanners:\n  - { type: Toxicity, params: { model_path: "${folder}" } }\n`);
+  expect(notes.map(({ kind }) => kind)).not.toContain("download");
+  expect(notes.find(({ kind }) => kind === "fails")?.text).toContain("ONNX");
+});
+
+it("reports no difference of an option that is off", async () => {
+  const notes = async (redact: boolean) =>
+    (await report(`input_scanners:\n  - { type: BanSubstrings, params: { substrings: [a], redact: ${redact} } }\n`))
+      .filter(({ kind }) => kind === "differs")
+      .map(({ text }) => text)
+      .join("\n");
+  expect(await notes(true)).toContain("redact replaces the first occurrence");
+  expect(await notes(false)).not.toContain("redact replaces the first occurrence");
+});
+
 describe("the report of a file that was written for guard", () => {
   it.each([
     ["names its schema", "# yaml-language-server: $schema=./scanners.schema.json\n"],

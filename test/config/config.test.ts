@@ -385,6 +385,21 @@ output_scanners:
   });
 });
 
+describe("parameters that are null", () => {
+  it("count as absent, as llm-guard writes its defaults", () => {
+    const config = parseConfig(`input_scanners:
+  - type: Anonymize
+    params: { recognizer_conf: null, entity_types: null, hidden_names: null, regex_patterns: null }
+`);
+    expect(config.inputScanners[0]?.params).toEqual({});
+  });
+
+  it("are errors for numbers and booleans", () => {
+    const file = "input_scanners: [{ type: Toxicity, params: { threshold: null } }]";
+    expect(validationIssues(() => parseConfig(file))).toMatchObject([{ path: "input_scanners.0.params.threshold" }]);
+  });
+});
+
 describe("the environment", () => {
   const LLM_GUARD = `
 app:

@@ -167,7 +167,9 @@ async function scannerNotes(listed: ListedScanner): Promise<Omit<Note, "path">[]
     ...timeNotes(listed, models, milliseconds),
     ...modeNotes(listed),
     ...(alarms === undefined ? [] : [{ kind: "alarms", text: alarms } as const]),
-    ...missing.map(({ model }) => downloadNote(model, config.app.lazyLoad)),
+    ...missing.map(({ model, isIncomplete }) =>
+      isIncomplete ? incompleteNote(model) : downloadNote(model, config.app.lazyLoad),
+    ),
     ...differencesOf(type?.definition.differences, entry.params).map(
       (text) => ({ kind: "differs", text: text.replaceAll("`", "") }) as const,
     ),
@@ -206,6 +208,13 @@ function timeNotes(
   const names = sharing.map(({ name }) => name).join(", ");
   const sharingText = sharing.length > 0 ? `; ${names} use${sharing.length > 1 ? "" : "s"} the same model` : "";
   return [runs, { kind: "slow", text: `${time}${sharingText}` }];
+}
+
+function incompleteNote(model: string): Omit<Note, "path"> {
+  return {
+    kind: "fails",
+    text: `${model} is no model for guard: it needs config.json, tokenizer.json and an ONNX file, which optimum-cli export onnx makes`,
+  };
 }
 
 function downloadNote(model: string, lazyLoad: boolean): Omit<Note, "path"> {
