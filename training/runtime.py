@@ -22,6 +22,8 @@ class ExportedModel:
         options.intra_op_num_threads = threads
         # guard's engine disables this fusion too, because the fused kernel is slow on a CPU.
         options.add_session_config_entry("optimization.disable_specified_optimizers", "SkipLayerNormFusion")
+        # As in guard's engine: without VNNI instructions, sums of int8 products would overflow.
+        options.add_session_config_entry("session.x64quantprecision", "1")
         config = model.parent / "config.json"
         guard = json.loads(config.read_text("utf-8")).get("guard", {}) if config.exists() else {}
         folder = str(model.parent / guard.get("external_data", "."))
