@@ -7,7 +7,7 @@ import { sourceOf, subjectOf } from "../subjects.ts";
 import { Suite } from "../suite.ts";
 import { checkGroupFields, checkLabels, type LabelledText, positiveTest, readLabelled } from "./labelled.ts";
 import { mapRows } from "./map-rows.ts";
-import { fieldsOf, groupsOf, type JudgedText, type Measured, type Result } from "./measure.ts";
+import { fieldsOf, figuresByField, type JudgedText, type Measured, type Result, readSide } from "./measure.ts";
 import { type Outcome, type VerdictFigures, verdictFigures } from "./metrics.ts";
 import type { EvalValues } from "./options.ts";
 
@@ -41,7 +41,7 @@ export async function measureConfiguration(
   if (path === undefined) throw new UsageError("give a file of labelled texts");
   const excluded = SCANNER_ONLY.find((name) => values[name] !== undefined);
   if (excluded) throw new UsageError(`--${excluded} does not go with --config, which has its own scanners`);
-  const side = readSide(values.side);
+  const side = readSide(values.side) ?? "input";
   const labels = { positives: values.positive, negatives: values.negative };
   const suite = await Suite.fromConfig(config);
   try {
@@ -56,31 +56,19 @@ export async function measureConfiguration(
       return { row, positive: isPositive(row), failed: !isValid, score: isValid ? -1 : 1, findings: [], verdicts };
     });
     const seconds = (performance.now() - start) / 1000;
-    const fields = fieldsOf({ by: values.by }, rows);
     const result: ConfigurationResult = {
       ...{ name: config, config, side, file: basename(path) },
       textsPerSecond: Math.round(rows.length / seconds),
       all: verdictFigures(outcomes),
       by: {
         [SCANNER]: Object.fromEntries(scannerNames(outcomes).map((name) => [name, scannerFigures(outcomes, name)])),
-        ...Object.fromEntries(
-          fields.map((field) => [
-            field,
-            Object.fromEntries(groupsOf(outcomes, field).map(([value, part]) => [value, verdictFigures(part)])),
-          ]),
-        ),
+        ...figuresByField(outcomes, fieldsOf({ by: values.by }, rows), verdictFigures),
       },
     };
     return { evaluation: {}, result, outcomes };
   } finally {
     await suite.close();
   }
-}
-
-function readSide(side: string | undefined): Side {
-  if (side === undefined || side === "input") return "input";
-  if (side === "output") return side;
-  throw new UsageError(`--side: expected input or output, got ${side}`);
 }
 
 /** An output scanner of a configuration that compares an output with its prompt. */

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { Progress } from "../progress.ts";
 
 /** The number of concurrent scans, as in a busy server. */
@@ -6,20 +7,17 @@ const CONCURRENCY = 16;
 /** Applies a function to rows, many at the same time, and shows the progress. The results have the order of the rows. */
 export async function mapRows<Row, Item>(rows: readonly Row[], map: (row: Row) => Promise<Item>): Promise<Item[]> {
   const progress = new Progress(rows.length, false);
-  const results = new Array<Item>(rows.length);
-  let next = 0;
-  const work = async () => {
-    while (next < rows.length) {
-      const index = next++;
-      results[index] = await map(rows[index] as Row);
-      progress.step();
-    }
+  const limit = pLimit(CONCURRENCY);
+  const mapOne = async (row: Row) => {
+    const item = await map(row);
+    progress.step();
+    return item;
   };
   try {
-    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    return await Promise.all(rows.map((row) => limit(mapOne, row)));
   } finally {
-    next = rows.length;
+    // After an error, the rows that wait are of no use.
+    limit.clearQueue();
     progress.clear();
   }
-  return results;
 }

@@ -86,10 +86,16 @@ export interface Measurement extends Measured {
   result: ScannerResult;
 }
 
+/** Reads `--side`. */
+export function readSide(side: string | undefined): Side | undefined {
+  if (side === undefined || side === "input" || side === "output") return side;
+  throw new UsageError(`--side: expected input or output, got ${side}`);
+}
+
 /** The side of a scanner: the named one, or the first that it has. */
 export function sideOf(scanner: string, side: string | undefined): Side {
-  if (side === "input" || side === "output") return side;
-  if (side !== undefined) throw new UsageError(`--side: expected input or output, got ${side}`);
+  const named = readSide(side);
+  if (named !== undefined) return named;
   return !scannerClasses("input").has(scanner) && scannerClasses("output").has(scanner) ? "output" : "input";
 }
 
@@ -132,12 +138,7 @@ export async function measure(evaluation: Evaluation, rows: readonly LabelledTex
     file,
     textsPerSecond: Math.round(rows.length / seconds),
     all: figures(outcomes),
-    by: Object.fromEntries(
-      fieldsOf(evaluation, rows).map((field) => [
-        field,
-        Object.fromEntries(groupsOf(outcomes, field).map(([value, part]) => [value, figures(part)])),
-      ]),
-    ),
+    by: figuresByField(outcomes, fieldsOf(evaluation, rows), figures),
   };
   return { evaluation, result, outcomes };
 }
@@ -186,8 +187,18 @@ export function fieldsOf(
   );
 }
 
+/** The figures of the groups of each field. */
+export function figuresByField<Item extends JudgedText>(
+  outcomes: readonly Item[],
+  fields: readonly string[],
+  figures: (part: readonly Item[]) => Figures,
+): Result["by"] {
+  const ofGroups = (field: string) => groupsOf(outcomes, field).map(([value, part]) => [value, figures(part)]);
+  return Object.fromEntries(fields.map((field) => [field, Object.fromEntries(ofGroups(field))]));
+}
+
 /** Outcomes by the value of a field, sorted by it. Rows without the field are left out. */
-export function groupsOf<Item extends JudgedText>(outcomes: readonly Item[], field: string): [string, Item[]][] {
+function groupsOf<Item extends JudgedText>(outcomes: readonly Item[], field: string): [string, Item[]][] {
   const groups = group(outcomes, ({ row }) => String(row.fields[field] ?? ""));
   return [...groups].filter(([value]) => value !== "").sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -24,9 +24,9 @@ const EXTERNAL_DATA: &str = "session.model_external_initializers_file_folder_pat
 /// The ONNX Runtime option for how long a pool thread without work spins before it sleeps, in microseconds. The pause
 /// between two operators is shorter; a longer time would take the core from other runs.
 const SPIN_DURATION: (&str, &str) = ("session.intra_op.spin_duration_us", "50");
-/// On x64 processors without VNNI instructions, sums of int8 products overflow, and scores differ from those of other processors. Slower
-/// products of unsigned numbers do not. The option has no effect on other processors (ONNX Runtime,
-/// `onnxruntime_session_options_config_keys.h`).
+/// The ONNX Runtime option that prevents overflows on x64 processors without VNNI instructions. There the fastest way to multiply int8 numbers
+/// adds pairs of products in 16 bits, which is too few, so scores would differ from those on other processors. With the option, ONNX Runtime
+/// multiplies unsigned numbers, which takes longer. It has no effect on other processors (`onnxruntime_session_options_config_keys.h`).
 const EXACT_PRODUCTS: (&str, &str) = ("session.x64quantprecision", "1");
 
 /// A graph and its session.
